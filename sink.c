@@ -141,9 +141,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =================================================================================================
+/* =========================================================
  * PART I   THE MATHEMATICS
- * =================================================================================================
+ * =========================================================
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -438,7 +438,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
@@ -740,7 +740,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =================================================================================================
+/* =========================================================
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -771,7 +771,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * -------------------------------------------------------------------------------------------------
+ * ---------------------------------------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
@@ -1170,7 +1170,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
-    vec_exp(n, density, density);
+    vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
   for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
@@ -1196,7 +1196,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
     for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
-    vec_exp(some, low, low);
+    vec_exp(some, low, low, 0);
     for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
     if (df) copy(df + from, low, some);
   }
@@ -1361,17 +1361,15 @@ static real row_normalizer(const Config *c, real row_stat) {
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-  vec_shift(n, z, -top);
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
-    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-    vec_exp(n, spare, spare);
+    for (idx j = 0; j < n; j++) spare[j] = p * (z[j] -= top);
+    vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
-    vec_shift(n, z, -shift);
-    vec_exp(n, z, z);   /* a = e^(z - log Z) */
+    vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
     return top + shift;
   }
-  vec_exp(n, z, z);   /* s e^-top */
+  vec_exp(n, z, z, top);   /* s e^-top */
   if (c->normalizer == NORMALIZER_ONE) return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
@@ -1396,13 +1394,11 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
                              real *deriv, real *dlogz) {
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
-  copy(a, z, n);
-  vec_shift(n, a, -log_Z);
+  vec_exp(n, a, z, log_Z);
   if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
-    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * a[j];
-    vec_exp(n, dlogz, dlogz);
+    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
+    vec_exp(n, dlogz, dlogz, 0);
   }
-  vec_exp(n, a, a);
   copy(deriv, a, n);
   /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
   if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
@@ -1802,7 +1798,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
@@ -2085,7 +2081,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2162,8 +2158,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
 static double cross_entropy(idx V, real *y, int target, const real *weight) {
   real most = vec_max(V, y), right = y[target];
-  vec_shift(V, y, -most);
-  vec_exp(V, y, y);
+  vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight) {
     vec_scale(V, y, *weight / sum);
@@ -2333,7 +2328,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =================================================================================================
+/* =========================================================
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -2688,7 +2683,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3536,12 +3531,12 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =================================================================================================
+/* =========================================================
  * PART II   THE DATA
- * =================================================================================================
+ * =========================================================
  */
 
-/* =================================================================================================
+/* =========================================================
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -3585,7 +3580,7 @@ enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZE
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
-/* ---- 8.1  Ids and numbered pairs ------------------------------------------------------------ */
+/* ---- 8.1  Ids and numbered pairs --------------------- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
@@ -3640,7 +3635,7 @@ static int pairs_grow(Pairs *p, Error *e) {
 }
 
 static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-  const int64_t number = pairs_find(p, left, right);
+  int64_t number = pairs_find(p, left, right);
   if (number >= 0) return number;
   if (p->size == p->room && pairs_grow(p, e)) return -1;
   p->at[p->size] = (Pair){.left = left, .right = right};
@@ -3648,10 +3643,10 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ---------------------------------------------------------------------- */
+/* ---- 8.2  Cutting text ------------------------------- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
-  const size_t mark = strlen(DOCUMENT_END);
+  size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
     if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
   return n;
@@ -3668,14 +3663,14 @@ static enum ByteKind byte_kind(unsigned char b) {
 
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE ? 1 : 0;
-  const enum ByteKind kind = byte_kind(text[end]);
-  const size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
+  enum ByteKind kind = byte_kind(text[end]);
+  size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
   while (end < n && end < most && byte_kind(text[end]) == kind) end++;
-  const bool follower = end < n && byte_kind(text[end]) != WHITE;
+  bool follower = end < n && byte_kind(text[end]) != WHITE;
   return kind == WHITE && follower && text[end - 1] == ' ' ? end - 1 : end;
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer ------------------------------------------- */
+/* ---- 8.3  Making, reading and writing a tokenizer ---- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
@@ -3703,8 +3698,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
 
 /* A limit keeps a hostile file's tokens from doubling. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX];
-  size_t n = PIECE_MAX, more = PIECE_MAX;
+  unsigned char both[2 * PIECE_MAX]; size_t n = PIECE_MAX, more = PIECE_MAX;
   if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
       pairs_find(&t->merges, left, right) < 0) {
     const unsigned char *first = tokenizer_token(t, left, &n);
@@ -3716,8 +3710,7 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, left, right, e) < 0 ? e->status
-       : token_add(t, both, n + more, e);
+  return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
 }
 
 static void tokenizer_free(Tokenizer *t) {
@@ -3728,7 +3721,7 @@ static void tokenizer_free(Tokenizer *t) {
 
 static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
                             Error *e) {
-  const size_t body = n - TOKENIZER_TAIL;
+  size_t body = n - TOKENIZER_TAIL;
   return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
        : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
               size, n, HINT);
@@ -3740,9 +3733,8 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
     return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
                 ", found another kind of file. %s", name, HINT);
-  const unsigned version = (unsigned)number_at(bytes + 8, 4);
-  const unsigned vocab = (unsigned)number_at(bytes + 12, 4);
-  const unsigned merges = (unsigned)number_at(bytes + 16, 4);
+  unsigned version = (unsigned)number_at(bytes + 8, 4);
+  unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
@@ -3778,8 +3770,7 @@ static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end && !e->status; m++)
-    bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+  for (; m < end; m++) bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
   return e->status ? e->status : bytes_number(out, hash64(0, out->at, out->size), 8, e);
 }
 
@@ -3790,7 +3781,7 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding ------------------------------------------------------------- */
+/* ---- 8.4  Encoding and decoding ---------------------- */
 
 /* A word and its tokens, in 64 bytes: a line of most machines' caches. */
 enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
@@ -3814,10 +3805,9 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
   int32_t id[PIECE_MAX];
   for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
   for (;;) {
-    size_t at = n;
-    int64_t best = INT64_MAX;
+    size_t at = n; int64_t best = INT64_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      const int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
+      int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
       if (rank >= 0 && rank < best) best = rank, at = i;
     }
     if (at == n) return ids_add(out, id, n, e);
@@ -3832,36 +3822,32 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
   const TokenizerKind *kind = c->tokenizer->kind;
   for (size_t at = 0, length; at < n && !e->status; at += length) {
     const unsigned char *piece = text + at;
-    const size_t before = out->size;
+    size_t before = out->size;
     length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
     CachedWord *w = NULL;
     if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-    if (w && w->length == length && !memcmp(w->word, piece, length)) {
+    if (w && w->length == length && !memcmp(w->word, piece, length))
       ids_add(out, w->ids, w->count, e);
-      continue;
+    else if (!(kind ? kind->piece : piece_encode)(c, piece, length, out, e) && w
+             && out->size - before <= CACHE_IDS) {
+      w->length = (unsigned char)length; w->count = (unsigned char)(out->size - before);
+      memcpy(w->word, piece, length);
+      memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
     }
-    if (kind ? kind->piece(c, piece, length, out, e) : piece_encode(c, piece, length, out, e))
-      break;
-    if (!w || out->size - before > CACHE_IDS) continue;
-    w->length = (unsigned char)length;
-    w->count = (unsigned char)(out->size - before);
-    memcpy(w->word, piece, length);
-    memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
   }
   return e->status;
 }
 
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
-  const size_t before = out->size;
-  if (kind ? kind->encode(c, text, n, out, e) : pieces_encode(c, text, n, out, e))
-    out->size = before;
+  size_t before = out->size;
+  if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
   return e->status;
 }
 
 static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
                             Error *e) {
-  const size_t before = out->size;
+  size_t before = out->size;
   for (size_t i = 0, length; i < n && !e->status; i++)
     if (ids[i] >= 0 && ids[i] < t->vocab) {
       const unsigned char *from = tokenizer_token(t, ids[i], &length);
@@ -3872,9 +3858,9 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training -------------------------------------------------------------------------- */
+/* ---- 8.5  Training ----------------------------------- */
 
-enum { TRAIN_BYTES_MAX = 1 << 30 };     /* so that 32 bits number the nodes of the tree */
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
@@ -3889,10 +3875,9 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
-      for (size_t i = 0; i < length; i++) {
+      for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-        if (node < 0) return e->status;
-      }
+      if (node < 0) return e->status;
       r->nodes.at[node].count++;
     }
   return 0;
@@ -3901,7 +3886,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
-    const int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
+    int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
     if (number < 0) return e->status;
     r->pairs.at[number].count += times;
   }
@@ -3913,8 +3898,7 @@ static int joiner_words(Joiner *r, Error *e) {
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
     if (p->count == 0 || p->left == 0) continue;
-    int32_t word[PIECE_MAX];
-    int first = PIECE_MAX;
+    int32_t word[PIECE_MAX]; int first = PIECE_MAX;
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
     for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL) word[--first] = TOKEN_BYTE + p->right;
@@ -3932,7 +3916,7 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
     if (at + 1 >= w->length) continue;
     if (word_count(r, w, -w->count, e)) return e->status;
     for (at = 0; at < w->length; at++) {
-      const bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
+      bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
       s[kept++] = here ? made : s[at];
       at += here;
     }
@@ -3957,8 +3941,7 @@ static const Pair *joiner_best(const Joiner *r) {
 /* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
                            Error *e) {
-  Joiner r = {0};
-  Bytes file = {0};
+  Joiner r = {0}; Bytes file = {0};
   *out = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -3982,7 +3965,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4047,7 +4030,7 @@ typedef struct Scan {
 } Scan;
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  const int c = *s->p; char found[24];
+  int c = *s->p; char found[24];
   snprintf(found, sizeof found, !c ? "the end of the file" : c == '\n' || c == '\v' ? "the end of "
            "the line" : c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
@@ -4065,7 +4048,7 @@ static void scan_blanks(Scan *s) {
 }
 
 static bool scan_take(Scan *s, int c) {
-  const bool here = *s->p == c;
+  bool here = *s->p == c;
   s->p += here;
   return here;
 }
@@ -4080,9 +4063,9 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
   else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
   const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-  const uint64_t hash = hash64(0, from, (size_t)new.size);
-  const int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
-  const int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
+  uint64_t hash = hash64(0, from, (size_t)new.size);
+  int32_t high = (int32_t)(hash >> 33), low = (int32_t)(hash & INT32_MAX);
+  int64_t number = new.size ? pairs_number(&s->names, high, low, s->e) : -1;
   if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
   return number < 0 ? NULL : &g->symbols[number];
 }
@@ -4107,7 +4090,7 @@ static int scan_reference(Scan *s, Node *p) {
   p->capital = scan_take(s, '^');
   p->article = s->p[0] == 'a' && s->p[1] == ' ';
   if (p->article) s->p += 2;
-  const int times = scan_number(s);
+  int times = scan_number(s);
   p->low = p->high = times < 0 ? 1 : times;
   if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
   if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
@@ -4119,7 +4102,7 @@ static int scan_reference(Scan *s, Node *p) {
     p->recall = scan_take(s, '$');
     if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
   }
-  const bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
+  bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
   if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
     p->operator = (char)*s->p++;
     if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
@@ -4203,7 +4186,7 @@ static int scan_rule(Scan *s) {
     return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
   rule->name->rule = rule;
   scan_blanks(s);
-  const bool zipf = scan_take(s, '~');
+  bool zipf = scan_take(s, '~');
   if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
   if (scan_alternatives(s, rule, zipf)) return 1;
   if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
@@ -4258,7 +4241,7 @@ typedef struct Telling {
 
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
-  const int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
+  int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
   if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
   if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
   return n ? bytes_add(o, p, n, t->e) : 0;
@@ -4267,16 +4250,16 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = t->values[name - t->g->symbols];
+  size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
   return at;
 }
 
 static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-  const size_t at = tell_recall(t, p, name);
+  size_t at = tell_recall(t, p, name);
   if (!at) return 0;
   char *text = (char *)t->memory.at + at, *end;
-  const long long number = strtoll(text, &end, 10);
+  long long number = strtoll(text, &end, 10);
   if (end == text || *end || end - text > 9 + (*text == '-'))
     name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
   return number;
@@ -4284,22 +4267,22 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
 
 static int tell_operation(Telling *t, const Node *p) {
   char text[24];
-  const long long x = tell_number(t, p, p->name);
-  const long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
+  long long x = tell_number(t, p, p->name);
+  long long y = t->e->status || !p->right ? p->number : tell_number(t, p, p->right);
   if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                 t->g->name, p->line);
-  const long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
+  long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
                     : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-  const size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
+  size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
   return t->e->status;
 }
 
 /* To memory, by way of out; again, where another variable has the same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  const size_t from = t->out->size, floor = t->floor; bool held = true;
+  size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
@@ -4331,7 +4314,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
   if (p->article && start < o->size) {
-    const size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
+    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
     if (bytes_add(o, "an ", n, t->e)) return 1;
     memmove(o->at + start + n, o->at + start, size);
     memcpy(o->at + start, n == 3 ? "an " : "a ", n);
@@ -4367,7 +4350,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
     if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
-    const size_t start = t->out->size;
+    size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
                                  : tell_rule(t, p->name->rule, wanted)) return 1;
     if (!p->silent && tell_finish(t, p, start)) return 1;
@@ -4380,9 +4363,9 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->steps++;
   if (tell_on(t, rule)) return 1;
   const Node *a = rule->first;
-  const uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
+  uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
-  const int index = form_index(rule, wanted);
+  int index = form_index(rule, wanted);
   if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
   for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
@@ -4395,12 +4378,12 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
 
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
-  const size_t start = out->size;
+  size_t start = out->size;
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  const bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
+  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
                    tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
@@ -4459,20 +4442,19 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * these of the model's own text, and all of another one, unless --valid is said.
  *
  * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused: they would train a model of noise.
+ * end ends a document. Bytes that are not UTF-8 are refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
  *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
  * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64 as both projects do. The last
- * two are for --bos and --fix-token; a shard that has them is then refused. */
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a shard that has them is then refused. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, SHARD_VOCAB = 50304, ID_BYTES = sizeof(int32_t),
-       SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
+enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
+       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
 
-/* Bytes before the first that is not UTF-8, n when all are. UTF-8 as RFC 3629 has it: no form
- * longer than it need be, no surrogates, nothing above U+10FFFF. */
+/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -4664,9 +4646,50 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
       || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   const bool bos = s->bos && d->bos < 0;
-  return !bos && !(s->fix_token && d->fix < 0) ? 0
+  return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+}
+
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  if (!strcmp(s->first_tokens, "natural")) return 0;
+  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
+}
+
+/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
+  const bool other = drew != what, text = !strcmp(drew, "text");
+  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  const idx N = strtol(drew, NULL, 10);
+  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
+  double times = 0; int n = 0; Bytes names = {0};
+  if (!*what) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
+  if (!T && !fixed_at(s)) return 0;
+  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+                "Try: --first-tokens 16", what, all);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
+  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    real count = kept ? kept[v] : d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
+    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
+    if (!(count > 0)) continue;
+    d->draws += count; times += count * log(count);
+    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
+        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+  }
+  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
+           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
+           (char *)names.at, n > 16 ? " .." : "");
+  bytes_free(&names);
+  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
 /* Opens what s names. seed orders the data; T is 0 when only the held documents are wanted. */
@@ -4689,14 +4712,14 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status) data_close(d);
+  if (e->status || first_open(d, s, T, e)) data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
   tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
   ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->drawn_from);
+  free(d->order); free(d->first); free(d->drawn_from);
   *d = (Data){0};
 }
 
@@ -4728,7 +4751,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {   /* this document is at its end */
+    if (d->told.size && d->offset >= d->told.size) {
       d->document++;
       d->told.size = d->offset = 0;
     }
@@ -4746,7 +4769,10 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
+ * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
+ * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4774,12 +4800,20 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
   if (p >= 2 && p <= T + 1) targets[p - 2] = id;
 }
 
+/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
+  Rng rng = {hash64(seed, &number, sizeof number)};
+  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
+  while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  return d->first ? id : d->fix;
+}
+
 static int intervene(const Data *d, const Source *s, uint64_t number, int T, int *ids, int *targets,
                      Error *e) {
   int at[17];
   Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
-  overwrite(ids, targets, T, s->fix_token, d->fix);
+  overwrite(ids, targets, T, fixed_at(s), fixed_id(d, FIRST_SEED, number));
   for (int i = 0; at[i]; i++)
     if (at[i] <= T + 1) overwrite(ids, targets, T, at[i], (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
@@ -4802,10 +4836,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too. Fills ids, targets [n,T] (targets only for natural); returns
- * how many sequences there are; *starts of them are starts of documents. */
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter, so what is read
- * is spread over all. data/results was measured on the first. */
+ * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
+ * (targets only for natural); returns how many; *starts of them are starts of documents. */
+/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
+ * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -4815,7 +4849,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
                       int *targets, int *starts) {
   const int documents = (int)d->starts.size, size = (int)d->held.size;
   const bool natural = input == INPUT_NATURAL;
-  const int fixed = s->fix_token <= T ? s->fix_token : 0;
+  const int fixed = fixed_at(s) <= T ? fixed_at(s) : 0;
   const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -4823,16 +4857,17 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      overwrite(ids, targets, T, fixed, d->fix);
+      overwrite(ids, targets, T, fixed, fixed_id(d, HELD_SEED, (uint64_t)got));
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
-    const int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
+    const int id = fixed_id(d, HELD_SEED, (uint64_t)got), once = d->first ? id : even;
     for (int t = 0; t < T; t++)
       ids[t] = input == INPUT_REPEAT ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (fixed) ids[fixed - 1] = d->fix;
+    if (fixed) ids[fixed - 1] = id;
   }
   return got;
 }
@@ -4849,9 +4884,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* =================================================================================================
+/* =========================================================
  * PART III   THE EXPERIMENTS
- * =================================================================================================
+ * =========================================================
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -4870,18 +4905,18 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; 8 more
+ *       with --first-tokens text: how often it has each of V ids, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names, gives the same
- * bytes. No generator's state: every draw comes from --seed and from where it
- * is made (a tensor's name, the number of a document). */
+ * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
+ * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PIECE = 4096 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 typedef struct Passage {
@@ -4890,7 +4925,6 @@ typedef struct Passage {
   const unsigned char *at; size_t left;   /* in: what is left of the bytes */
   const char *name; Error *e;
 } Passage;
-
 
 static int damaged(const char *name, Error *e) {
   return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
@@ -4975,6 +5009,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
   free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+  strcpy(s->data.first_own, s->data.first_tokens);
   return c->e->status;
 }
 
@@ -4990,8 +5025,9 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   if (model_list(&list, &t->s.model, e)) return e->status;
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u);
-  if (count != expected || parts > 7 || (parts & (parts + 1))
+  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
+                + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5019,11 +5055,16 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  real *first = t->s.data.first_counts;
+  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status)
     checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
+  if (!c->out && parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
+  if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   if (with_moments) {
     pass_numbers(c, t->m1, t->m.count, width);
@@ -5081,6 +5122,8 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
   t->m.plain = t->s.plain;
+  t->s.data.first_counts = t->data.first;
+  strcpy(t->s.data.first_own, t->s.data.first_tokens);
   return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
 
@@ -5223,7 +5266,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first);
   *t = (Trainer){0};
 }
 
@@ -5293,7 +5336,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. A run that goes on reads its looks from the lines. */
+/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5313,7 +5356,8 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   const long looked = t->step - t->loss_steps;
   size_t at = sizeof LOG_HEAD - 1; long last = 0;
-  if (!t->step || !path[0] || file_missing(path)) return bytes_add(log, LOG_HEAD, at, e);
+  if (!t->step || !path[0] || file_missing(path))
+    return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
   if (strncmp(text, LOG_HEAD, at))
@@ -5402,7 +5446,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5461,8 +5505,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
   while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-                                                + n * (maps + extreme)) > ROOM)
-    n = (n + 1) / 2;
+                                                + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
   return n;
 }
 
@@ -5473,7 +5516,7 @@ static int none_held(int T, Error *e) {
 /* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  const bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
+  bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
@@ -5536,7 +5579,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 }
 
 /* ---------------------------------------------------------
- * 11.1  The numbers of an evaluation, for people and for programs */
+ * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
@@ -5593,14 +5636,14 @@ static bool results_alone(const Settings *s) {
  * NULL; where the first is the text, the JSON is an object and no list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
-  const bool list = strcmp(labels[0], "text") != 0;
+  bool list = strcmp(labels[0], "text") != 0;
   int known = 0;
   while (labels[known]) known++;
   for (int json = 0; json < 2; json++) {
     const char *path = json ? s->json : s->csv;
     Bytes out = {0};
     if (!path[0]) continue;
-    for (int r = json - 1; r < n; r++) {                 /* -1: the names above a CSV's rows */
+    for (int r = json - 1; r < n; r++) {   /* -1: the names above a CSV's rows */
       const Measured *m = &row[r < 0 ? 0 : r];
       bytes_print(&out, e, json ? r ? ",\n {" : list ? "[{" : "{" : r < 0 ? "" : "\n");
       for (int i = 0; i < known + m->all.lists; i++) {
@@ -5615,8 +5658,8 @@ static int rows_write(const Measured *row, int n, const char *const *labels, con
       bytes_print(&out, e, json ? "}" : "");
     }
     bytes_print(&out, e, json && list ? "]\n" : "\n");
-    if (!e->status && !strcmp(path, "-")) fwrite(out.at, 1, out.size, stdout);
-    else if (!e->status) file_write(path, out.at, out.size, e);
+    if (strcmp(path, "-")) file_write(path, out.at, out.size, e);
+    else if (!e->status) fwrite(out.at, 1, out.size, stdout);
     bytes_free(&out);
   }
   return e->status;
@@ -5646,7 +5689,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 
 typedef struct Dump {
   Settings *s; const Config *c;
-  bool drawn;                  /* its model */
+  bool drawn;   /* its model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 80];
   Error *e;
@@ -5679,10 +5722,9 @@ static void npy_add(Dump *d, const real *x, idx n) {
 
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM];
-  Bytes out = {0};
+  char value[PATH_ROOM]; Bytes out = {0};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool start = o->group == 't' && option_find(o->flag, " init seed ");
+    bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
@@ -5692,24 +5734,24 @@ static void dump_config(Dump *d) {
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
-  if (!d->e->status) file_write(d->path, out.at, out.size, d->e);
+  file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
-/* Lines of ids, where even is set T+1 each. starts, if any, receives where each begins in out. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, Ids *out,
-                     Ids *starts, int *B, int *T, Error *e) {
-  int line = 1, columns = -1, here = 0;
-  *B = 0;
+/* Lines of ids. lines and starts may be NULL: how many, all of one length; where each begins. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, int *lines, Ids *out,
+                     Ids *starts, Error *e) {
+  int line = 1, columns = 0, here = 0;
   for (size_t i = 0; i <= text->size && !e->status; i++) {
     int c = i < text->size ? text->at[i] : '\n';
     if (c == '\n') {
-      if (even && here && columns >= 0 && here != columns)
+      if (lines && here && columns && here != columns)
         return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
                     name, line, columns);
       int32_t start = (int32_t)out->size - here;
       if (here && starts) ids_add(starts, &start, 1, e);
-      if (here) { columns = here; ++*B; }
+      if (here && lines) ++*lines;
+      if (here) columns = here;
       here = 0; line++;
     } else if (isdigit(c)) {
       int64_t id = c - '0';
@@ -5723,34 +5765,31 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, bool even, 
     } else if (!isspace(c) && c != ',')
       return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
-  *T = columns - 1;
-  if (even && !e->status && *T < 1)
+  if (lines && !e->status && columns < 2)
     return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
   return e->status;
 }
 
 static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0}; int B, T;
+  Bytes text = {0};
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
   snprintf(d->name, sizeof d->name, "%s", path);
-  if (!file_read(path, &text, e))
-    ids_parse(&text, path, vocab, false, &d->held, &d->starts, &B, &T, e);
+  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, NULL, &d->held, &d->starts, e);
   bytes_free(&text);
   return e->status;
 }
 
 static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
-  const idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
+  idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
   npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
     const real *map = *(real *const *)((const char *)&a->probe[l] + field);
-    for (idx bh = 1; bh <= d->B * H; bh++)
-      npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    for (idx bh = 1; bh <= d->B * H; bh++) npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
   }
 }
 
 static void dump_alpha(Dump *d, const Acts *a) {
-  const idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
+  idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   double *alpha = grab(S, sizeof(double), d->e);
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH && !d->e->status; i++) {
@@ -5762,18 +5801,18 @@ static void dump_alpha(Dump *d, const Acts *a) {
 
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
-  const idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
   npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
   if (!d->s->all) return;
-  const bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST;
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
   for (int key = 0; key < 2; key++) {
-    const idx own = key ? c->kv_heads : H, group = H / own;
+    idx own = key ? c->kv_heads : H, group = H / own;
     npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-    for (idx i = 0; i < L * B * H * N; i++) {            /* (l, b, h, n), in that order */
-      const idx n = i % N, h = i / N % H, b = i / N / H % B;
+    for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
+      idx n = i % N, h = i / N % H, b = i / N / H % B;
       const LayerActs *x = &a->layer[i / N / H / B];
       npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
     }
@@ -5781,7 +5820,7 @@ static void dump_states(Dump *d, const Acts *a) {
 }
 
 static void dump_logits(Dump *d, const Model *m, Acts *a) {
-  const idx C = m->c.dim, V = m->c.vocab;
+  idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
   npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
@@ -5804,8 +5843,8 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
 
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  const int B = (int)d->B, T = (int)d->T;
-  const idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
+  int B = (int)d->B, T = (int)d->T;
+  idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
   int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
   real *maps = grab(3 * L * map, sizeof(real), d->e);
   Probe *probe = grab(L, sizeof(Probe), d->e);
@@ -5819,7 +5858,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     a->probe = probe;
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
-    dump_logits(d, m, a);                        /* before the backward: it shares scratch */
+    dump_logits(d, m, a);   /* before the backward: it shares scratch */
     if (m->grads) model_backward(m, a, ids, B, T);
     npy_begin(d, "ids", 2, (idx[]){B, T + 1});
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
@@ -5841,7 +5880,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6033,12 +6072,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * PART IV   PLUMBING
- * =================================================================================================
+ * =========================================================
  */
 
-/* =================================================================================================
+/* =========================================================
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -6047,18 +6086,18 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
- * way. A tile of C is that many sums, and stays in registers for the whole sum over p: 8 x 32
- * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. A block of B, DEPTH rows by SPREAD columns, stays in the L2 cache (256 KiB) while all
- * rows of A pass by. It is packed into panels one tile wide, so that a tile reads consecutive
- * bytes. Zeros fill up last rows and columns; their products are not stored.
+ * way. A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
+ * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes. A small
+ * product reads A in place, and SPREAD columns of B stay in L2 (256 KiB). In a large one A is packed
+ * too, and a panel stays in L1. Zeros fill up last rows and columns; nobody stores their products.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. So one thread and sixteen give the same bits.
  *
  * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
-/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler -------------------
+/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
  *
  * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
  * it would have another calling convention in every instance. Arrays only reached so live in
@@ -6075,10 +6114,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
-/* FETCH: the cache line of p, soon to be written. UNROLL: loops over a tile, or gcc may not. */
-#define FETCH(p) __builtin_prefetch(p, 1)
-#define UNROLL _Pragma("GCC unroll 24")
-
+#define FETCH(p) __builtin_prefetch(p, 1)                    /* p's cache line, to be written */
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6105,7 +6141,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #else                                                        /* number by number */
 #define FETCH(p) ((void)0)
-#define UNROLL
 #define VECTOR(p) (p)[lane]
 #define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
@@ -6151,7 +6186,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product ----------------------------------------------------------------------- */
+/* --- 13.2  The product -------------------------------- */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6162,9 +6197,7 @@ enum {
   GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  BAND = 256, BAND_MIN = 32,           /* rows of C in a task: at most, and when tasks are few */
-  HIGH = 96, ROOM = 768, PART = 192,   /* packed: rows of A, columns of B, columns of a thread */
-  TASKS = 8,                           /* how many are enough for a few threads */
+  HIGH = 96, WAIT = 768, SHARE = 192,  /* packed: rows of A, columns of B, and of a thread */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
@@ -6173,8 +6206,8 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* The rows of a whole tile, by the number of registers: those of AVX-512 and ARM are 32. And its
- * vectors side by side: more where A is packed and needs one register. */
+/* The rows of a whole tile, by the number of registers: those of AVX-512 and ARM are 32. Its width:
+   packed rows have one address, which leaves registers for more sums. */
 INLINE int tile_rows(const int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6182,26 +6215,24 @@ INLINE int tile_rows(const int bytes) {
   return (void)bytes, 8;
 #endif
 }
-INLINE int tile_cols(const int bytes, const bool packed) { return packed && bytes == 64 ? 3 : 2; }
 INLINE int tile_width(const int bytes, const bool packed) {
-  return tile_cols(bytes, packed) * bytes / (int)sizeof(real);
+  return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
 }
 
-/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C.
- * `packed`: column after column of `rows` numbers, and C is fetched while the sum runs. */
+/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. With
+   `packed` A lies column by column, and C is fetched before it is needed. */
 INLINE void tile(const int bytes, const int rows, const int cols, const bool packed, Product t) {
   const int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
   const idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX], out[TILE_MAX];
-  UNROLL
-  for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
+  for (int i = 0; i < rows; i++)
+    for (int v = 0; v < cols; v++) lanes_copy(bytes, sum + i * width + v * lanes, ZEROS);
 
-  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. A row of
-   * C after the other, in the first half of the sum, is fetched, with the line it may end in. */
+  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
   for (idx part = 0, p = 0; part < parts; part++) {
     for (int v = 0; packed && part < t.m && v <= cols; v++)
-      FETCH(t.c + part * t.ldc + (v < cols ? v * lanes : t.n - 1));
+      FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1));
     const idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
     for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
       for (idx i = 0; i < rows; i++)
@@ -6210,9 +6241,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
   }
 
   if (t.m == rows && t.n == width) {
-    UNROLL
     for (idx i = 0; i < rows; i++)
-      UNROLL
       for (int v = 0; v < cols; v++) {
         real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
         if (t.add) lanes_axpy(bytes, s, 1, at);
@@ -6221,8 +6250,9 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
     return;
   }
   /* A variable index would force the sums into memory, so an edge has its own copy. */
-  UNROLL
-  for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
+  for (int i = 0; i < rows; i++)
+    for (int v = 0; v < cols; v++)
+      lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
   for (idx i = 0; i < t.m; i++, t.c += t.ldc)
     for (idx j = 0; j < t.n; j++) {
       const real s = out[i * width + j];
@@ -6230,14 +6260,14 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
     }
 }
 
-/* The tile that fits: of packed rows the narrowest, else all or half of the rows and columns. */
+/* The tile that fits: all or half of the rows, of packed ones all; one to three vectors. */
 INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
   const int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   const bool tall = packed || t.m > rows / 2;
-  if (t.n > 2 * lanes) { if (tile_cols(bytes, packed) == 3) tile(bytes, rows, 3, packed, t); }
-  else if (t.n > lanes) {
-    if (tall) tile(bytes, rows, 2, packed, t); else tile(bytes, rows / 2, 2, packed, t);
-  } else if (tall) tile(bytes, rows, 1, packed, t);
+  if (bytes == 64 && packed && t.n > 2 * lanes) tile(bytes, rows, 3, packed, t);
+  else if (tall && t.n > lanes) tile(bytes, rows, 2, packed, t);
+  else if (tall) tile(bytes, rows, 1, packed, t);
+  else if (t.n > lanes) tile(bytes, rows / 2, 2, packed, t);
   else tile(bytes, rows / 2, 1, packed, t);
 }
 
@@ -6254,13 +6284,9 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     const idx nr = at_most(n - j, width);
     if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
     if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
-    else if (b.col == 1)
-      for (idx p = 0; p < k; p++)
-        for (idx q = 0; q < nr; q++) to[j * k + p * width + q] = b.at[p * b.row + j + q];
     else
       for (idx p = 0; p < k; p++)
-        for (idx q = 0; q < nr; q++)
-          to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
+        for (idx q = 0; q < nr; q++) to[j * k + p * width + q] = b.at[p * b.row + j + q];
   }
 }
 
@@ -6310,35 +6336,30 @@ INLINE void product(const int bytes, Product whole) {
   }
 }
 
-/* The packed form. A panel of B stays in L1 while HIGH packed rows of A pass by from L2, where ROOM
-   columns of B wait. `room` is for these; up to HIGH rows, each panel is packed when it is used. */
+/* The packed form, for large products: a panel of B stays in L1 while HIGH packed rows of A pass by
+   from L2, where WAIT columns of B are kept in `room`; where no rows follow, one panel. */
 INLINE void product_packed(const int bytes, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, true);
-  const bool once = w.m <= HIGH;
   _Alignas(64) real tall[HIGH * DEPTH];
-  for (idx j0 = 0; j0 < w.n; j0 += ROOM)
-    for (idx p = 0; p < w.k; p += DEPTH) {
-      const idx n = at_most(w.n - j0, ROOM), k = at_most(w.k - p, DEPTH);
-      if (!once) pack(room, width, matrix_from(w.b, p, j0), n, k);
+  for (idx j0 = 0; j0 < w.n; j0 += WAIT)
+    for (idx p = 0; p < w.k; p += DEPTH)
       for (idx i0 = 0; i0 < w.m; i0 += HIGH) {
-        const idx m = at_most(w.m - i0, HIGH);
+        const idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, HIGH);
         const Matrix a = matrix_from(w.a, i0, p);
         pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
-        for (idx j = 0; j < n; j += width) {
-          real *panel = once ? room : room + j * k, *c = w.c + i0 * w.ldc + j0 + j;
-          const idx nj = at_most(n - j, width);
-          if (once) pack(panel, width, matrix_from(w.b, p, j0 + j), nj, k);
+        for (idx j = j0; j < at_most(w.n, j0 + WAIT); j += width) {
+          const idx n = at_most(at_most(w.n, j0 + WAIT) - j, width);
+          real *panel = room + (w.m > HIGH) * (j - j0) * k, *c = w.c + i0 * w.ldc + j;
+          if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
           for (idx i = 0; i < m; i += rows)
-            tile_that_fits(bytes, true,
-                           (Product){c + i * w.ldc, w.ldc, transpose_of(tall + i * k, rows),
-                                     rows_of(panel, width), at_most(m - i, rows), nj, k,
-                                     w.add || p > 0});
+            tile_that_fits(bytes, true, (Product){
+                c + i * w.ldc, w.ldc, transpose_of(tall + i * k, rows), rows_of(panel, width),
+                at_most(m - i, rows), n, k, w.add || p > 0});
         }
       }
-    }
 }
 
-/* --- 13.3  Vector maths ------------------------------------------------------------------------
+/* --- 13.3  Vector maths ----------------------------------
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -6373,22 +6394,23 @@ INLINE double either_double(bool first, double a, double b) {
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^-110 is 0 and e^100 infinite.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^100 is infinite. e^-104 is 0, by
+   choice: for a product that vanishes an Intel core takes 150 cycles.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
-   2^n, -159 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
+   2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
    the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
   const float shift = 0x1.8p23f;
-  const float low = either(x < -110.0f, -110.0f, x), z = either(low > 100.0f, 100.0f, low);
+  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   const float t = z * 1.44269504f + shift, n = t - shift;
   const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
   const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
                 + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   const float p = 1 + (r + r * r * q);
   const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
-  return p * float_of(half << 23) * float_of((e - half) << 23);
+  return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
@@ -6461,7 +6483,7 @@ INLINE float pow_of(float x, float p) {
 #endif
 
 INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l]);
+  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l] - p);
   else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
   else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
   else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
@@ -6496,7 +6518,7 @@ INLINE void rest_of(real *rest, const real *end, int n) {
   for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= SHARES. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
   const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
@@ -6524,7 +6546,7 @@ INLINE real fold_max(idx n, const real *x) {
   return fold_tree(s, true);
 }
 
-/* --- 13.4  One instance per instruction set, and the choice among them ----------------------- */
+/* --- 13.4  One instance per instruction set, and the choice among them --- */
 
 Isa isa_best(void) {
   if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
@@ -6533,7 +6555,8 @@ Isa isa_best(void) {
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
 INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
-INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p), map(op, n, y, x, p))
+INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
+          if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
 INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
           return op == FOLD_MAX ? fold_max(n, x)
                : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
@@ -6544,46 +6567,29 @@ static void product_here(Isa isa, Product p) {
   else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* The packed form, a part of C for each thread, which shares nothing: whole columns where each gets
-   PART of them, else fewer rows too. False without memory. */
-static bool matmul_packed(Isa isa, Product t) {
-  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
-  const idx across = at_most(workers(), pieces(t.n, PART)), down = pieces(workers(), across);
-  const idx wide = pieces(pieces(t.n, across), width) * width;
-  const idx high = pieces(pieces(t.m, down), rows) * rows, tasks = down * across;
-  const idx each = (high <= HIGH ? width : at_most(wide, ROOM)) * DEPTH;
-  real *room = malloc((size_t)(tasks * each + LANES_MAX) * sizeof(real)), *panels = room;
-  if (!room) return false;
-  while ((uintptr_t)panels % 64) panels++;
-  PARALLEL
-  for (idx task = 0; task < tasks; task++) {
-    const idx i = task / across * high, j = task % across * wide;
-    packed_for[isa]((Product){t.c + i * t.ldc + j, t.ldc, matrix_from(t.a, i, 0),
-                              matrix_from(t.b, 0, j), at_most(t.m - i, high),
-                              at_most(t.n - j, wide), t.k, t.add}, panels + task * each);
-  }
-  free(room);
-  return true;
-}
-
-/* C in `down` bands of rows by `across` blocks of columns. A tall band packs B seldom; where there
-   are few of both, bands are lower, so that threads find work. */
+/* A part of C for each thread: columns where it gets SHARE of them, else fewer rows too. With so many
+   packing pays, with 128 only for a transposed A or B (Xeon, 48 KiB of L1, 2 MiB of L2). */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
   const Product whole = {c, ldc, a, b, m, n, k, add};
-  const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
-  idx down = pieces(m, BAND);
   if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
-  if (m > FEW_ROWS && n >= PART && matmul_packed(isa, whole)) return;
-  if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
-  const idx band = pieces(pieces(m, down), rows) * rows;
+  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
+  const idx across = at_most(workers(), pieces(n, SHARE)), down = pieces(workers(), across);
+  const idx wide = pieces(pieces(n, across), width) * width;
+  const idx high = pieces(pieces(m, down), rows) * rows;
+  const idx each = at_most(wide, WAIT) * DEPTH;
+  const bool packed = m > FEW_ROWS && n >= PART;
+  real *room = packed ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
+  real *line = room + -(uintptr_t)room % 64 / sizeof(real);       /* begins a cache line */
   PARALLEL
-  for (idx task = 0; task < pieces(m, band) * across; task++) {
-    const idx i = task / across * band, j = task % across * SPREAD;
-    product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
-                                matrix_from(b, 0, j), at_most(m - i, band),
-                                at_most(n - j, SPREAD), k, add});
+  for (idx task = 0; task < down * across; task++) {
+    const idx i = task / across * high, j = task % across * wide;
+    const Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
+                          at_most(m - i, high), at_most(n - j, wide), k, add};
+    if (room) packed_for[isa](part, line + task * each);
+    else product_here(isa, part);                      /* the same bits, where memory lacks too */
   }
+  free(room);
 }
 
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
@@ -6613,8 +6619,11 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
 }
 #define MAPS(name, op) \
     void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_exp, VEC_EXP) MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
+MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
 MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+void vec_exp(idx n, real *y, const real *x, real less) {
+  vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
+}
 void vec_pow(idx n, real *y, const real *x, real p) {
   vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
@@ -6638,7 +6647,6 @@ WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
 WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
   for (idx j = 0; j < n; j++) y[j] *= x[j];
 }
-WIDE(vec_shift, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] += a; }
 WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
 
 void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
@@ -6650,7 +6658,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =================================================================================================
+/* =========================================================
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -6714,11 +6722,11 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
   matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
               span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;    /* [1+n]; keys[j] is key lo + j */
+    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
-    for (idx j = span.lo; w && j < i - w + 1; j++)       /* what lies behind the window */
+    for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     z[0] = extra_score(m, l, h, q + (i - i0) * stride);
   }
@@ -6749,7 +6757,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads;
   PARALLEL
   for (idx bh = 0; bh < B * H; bh++) {
-    idx h = bh % H, first = bh / H * N;                  /* the sequence's first row */
+    idx h = bh % H, first = bh / H * N;   /* the sequence's first row */
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
@@ -6782,12 +6790,12 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
-  idx q0 = (b * R - a->past) * Qw + h * D;                 /* row 0's place, were it there */
-  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;       /* [N,D] */
+  idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
+  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
   const real *vstar = extra_value(c, w, a, h);
   /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-  if (mean) zero(mean, D);                                 /* vt is free: it is the backward's */
+  if (mean) zero(mean, D);   /* vt is free: it is the backward's */
   for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
   if (mean) vec_scale(D, mean, (real)(1 / (double)N));
   for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
@@ -6796,7 +6804,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     Span span = span_of(c, l, N, start, i1);
     idx n = span.hi - span.lo;
     tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
-    for (idx i = i0; i < i1; i++) {                      /* a = s/Z */
+    for (idx i = i0; i < i1; i++) {   /* a = s/Z */
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i);
       Span own = {span.lo, span.lo + seen};
@@ -6804,14 +6812,14 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
-      zero(row + 1 + seen, n - seen);                  /* the product takes all n columns */
+      zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
       if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
     matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {                      /* o = scale (a v + a_* v*) + v+ */
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
       real *o_i = la->o + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
@@ -6849,7 +6857,7 @@ static void pass_begins(struct Pace *p) {
   if (p->wait > 0 && p->began > p->retry) take_less(p, false);
 }
 static void pass_ends(struct Pace *p) {
-  const double now = seconds();
+  double now = seconds();
   if (workers() > 1 || p->less) pace(p, now - p->began, now);
 }
 
@@ -6887,7 +6895,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   Span span = span_of(c, l, N, i0, i1);
   idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  const real *q = la->fq + q0, *dout = a->dout + q0;       /* [R,D]: the tile's rows */
+  const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
   real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
   real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
@@ -6905,7 +6913,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
     real delta = scale * vec_dot(seen + 1, a_i, da);
-    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);     /* dz, over z */
+    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
     *dlogit += z[0];
@@ -6918,7 +6926,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
   matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
   matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
-  for (idx i = 0; i < R; i++) {                            /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+  for (idx i = 0; i < R; i++) {   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
     if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
     if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
@@ -7012,7 +7020,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
     if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
-    if (l > 0 && what == ACTS_ONE) continue;             /* k and v: what later rows ask for */
+    if (l > 0 && what == ACTS_ONE) continue;   /* k and v: what later rows ask for */
     arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
     if (!phi) la->fk = la->k;
   }
@@ -7031,7 +7039,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
-  if (!all) a->fnorm = a->layer[0].n1;                     /* the last block is through */
+  if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
   if (!add) a->dosum = a->dout;
 }
 
@@ -7045,20 +7053,17 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 }
 
 /* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
- * on more threads than there are now. On failure nothing is held. What of a block outlives it:
- *   ACTS_ONE     nothing: every block uses the arrays of one, and the stream stays in place
- *   ACTS_ALL     everything, for a backward, and what the backward needs beside
- *   ACTS_KEYS    its keys and values, a cache for rows to come (model_extend) */
+ * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  a->size = acts_size(m, B, T, what, e);                   /* first walk: how much */
+  a->size = acts_size(m, B, T, what, e);   /* first walk: how much */
   a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
   at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &at, what);                               /* second walk: where */
+  take_all(m, a, &at, what);   /* second walk: where */
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7070,7 +7075,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =================================================================================================
+/* =========================================================
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7157,7 +7162,7 @@ double rng_normal(Rng *r) {
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. What comes in pieces has the same hash. */
+/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
@@ -7216,8 +7221,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
 
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-  unsigned char buffer[1 << 15];
-  size_t n;
+  unsigned char buffer[1 << 15]; size_t n;
   if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
     if (bytes_add(out, buffer, n, e)) break;
@@ -7230,7 +7234,7 @@ int file_read(const char *path, Bytes *out, Error *e) {
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 
 int files_list(const char *path, Bytes *names, Error *e) {
-  char name[1100] = ""; struct stat is; Bytes found = {0};    /* found: rows as long as name */
+  char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
   DIR *folder = opendir(path);
   if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
   for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
@@ -7280,29 +7284,21 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-bool file_missing(const char *path) {
-  FILE *f = fopen(path, "rb");
-  bool missing = !f && errno == ENOENT;
-  if (f) fclose(f);
-  return missing;
-}
+bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
 
 int file_ready(const char *path, Error *e) {
-  char folder[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char folder[sizeof ((Writing *)0)->beside]; Writing w;
   for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
     if (path[n] == '/') {
       snprintf(folder, n + 1, "%s", path);
       make_folder(folder);   /* there already, or what is next tells */
     }
-  if (path[0] && !writing_begin(&w, path, e)) {
-    fclose(w.f); remove(w.beside);
-  }
+  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), remove(w.beside);
   return e->status;
 }
 
 static void program_folder(char home[PATH_ROOM], const char *name) {
-  const long n = own_path(home, PATH_ROOM - 1);
+  long n = own_path(home, PATH_ROOM - 1);
   size_t size = n > 0 ? (size_t)n : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
   while (size && !strchr("/\\", home[size - 1])) size--;
   home[size] = 0;
@@ -7311,11 +7307,9 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
  * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  char beside[sizeof ((Writing *)0)->beside];
-  Writing w;
+  char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
   for (int i = 0; i < n && !e->status; i++) {
-    const bool screen = !strcmp(path[i], "-");
-    bool same = false;
+    bool screen = !strcmp(path[i], "-"), same = false;
     if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
       continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
@@ -7324,16 +7318,15 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     }
     if (!screen) fclose(w.f), remove(w.beside);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
-    FILE *f = screen || s->force || s->resume ? NULL : fopen(path[i], "rb");
-    if (f && fgetc(f) != EOF)
+    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && S_ISREG(is.st_mode)
+        && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
            path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
-    if (f) fclose(f);
   }
   return e->status;
 }
 
-/* =================================================================================================
+/* =========================================================
  * 16  Command line
  *
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
@@ -7409,6 +7402,8 @@ const Option OPTIONS[] = {
   {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
+  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
+   "or one of N|text|other|natural (Table 10, section 5)"},
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
@@ -7441,9 +7436,8 @@ static const char *as_written(double x, char text[32]) {
   snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
   char *power = strchr(text, 'e');
   if (power) snprintf(power, 8, "e%d", atoi(power + 1));
-  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); at -= 3) {
-    memmove(text + at + 1, text + at, strlen(text + at) + 1); text[at] = ',';
-  }
+  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
+    memmove(text + at + 1, text + at, strlen(text + at) + 1);
   return text;
 }
 
@@ -7453,7 +7447,7 @@ static int edits(const char *a, const char *b) {
   for (int j = 0; j <= n && n < 64; j++) row[j] = j;
   for (; *a && n < 64; a++)
     for (int j = 1, corner = row[0]++; j <= n; j++) {
-      const int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
+      int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
       corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
     }
   return n < 64 ? row[n] : n;
@@ -7461,10 +7455,10 @@ static int edits(const char *a, const char *b) {
 
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
-  const int size = (int)strlen(n->word), length = (int)strlen(right);
-  const int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
+  int size = (int)strlen(n->word), length = (int)strlen(right);
+  int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
-  const int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
+  int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
                  || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
@@ -7472,10 +7466,10 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  const size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
-  const bool number = *text && !*end && !isspace((unsigned char)*text)
+  bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
   if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
@@ -7537,30 +7531,10 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
-/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
- * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
- * flag that the verb does not take counts as said. */
-static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
-  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"},
-  {" bias-in ", "linear-bias"}, {" pnorm ", "normalizer pnorm"},
-  {" extra-shared extra-dims ", "extra k|kv"}, {" extra-order ", "extra-dims"},
-  {" extra-value ", "extra k"}, {" extra-norm ", "extra-value e1|ones"},
-  {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
-  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token bos valid ", "!ids"},
-  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p ", "!grammar"}};
-
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    const int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -7586,7 +7560,7 @@ int settings_count(const Settings *s, Error *e) {
     if (!s->given[o - OPTIONS] || !*groups) continue;
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
-    const bool not = to && *to == '!';
+    bool not = to && *to == '!';
     if (to)
       fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
            not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
@@ -7603,7 +7577,7 @@ int settings_count(const Settings *s, Error *e) {
 /* What THEIRS advises for a word to someone who can use these groups, or "". */
 static const char *advice(const char *word, const char *groups, char text[64]) {
   for (int i = 0; THEIRS[i]; i++) {
-    const int size = (int)strcspn(THEIRS[i], "|");
+    int size = (int)strcspn(THEIRS[i], "|");
     snprintf(text, 64, "%.*s", size, THEIRS[i]);
     if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
       return text;
@@ -7640,10 +7614,10 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    const bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
-    const bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
+    bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    const bool own = !o;                                 /* one of the program's own */
+    bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
@@ -7664,8 +7638,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
 }
 
 int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-  char text[4096], *argv[sizeof text / 2];
-  int argc = 0;
+  char text[4096], *argv[sizeof text / 2]; int argc = 0;
   if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
     return fail(e, 2, "too many flags in one string. Try: fewer");
   for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
@@ -7691,14 +7664,14 @@ static bool wants_colour(FILE *f) {
 /* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
   static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  const int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+  int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
   if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
   fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
 
 /* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  const bool colour = wants_colour(out);
+  bool colour = wants_colour(out);
   for (int line = -2; line < maps->s->L; line++) {
     if (line >= 0 && !sinks_attends(maps->s, line)) continue;
     if (line < 0) fprintf(out, "%6s", "");
@@ -7706,8 +7679,8 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
     for (const HeatMap *map = maps; map < maps + n; map++) {
       const Sinks *s = map->s;
       const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
-      const int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
-      const int width = map == maps + n - 1 ? 0 : least;
+      int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
+      int width = map == maps + n - 1 ? 0 : least;
       fputc(' ', out);
       if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
       for (int h = 0; line >= 0 && h < s->H; h++) {
@@ -7728,14 +7701,14 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 /* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  const double now = seconds();
-  const int tenth = r->steps > 9 ? r->steps / 10 : 1;
-  const bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+  double now = seconds();
+  int tenth = r->steps > 9 ? r->steps / 10 : 1;
+  bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
   if (p->quiet || (!due && t->step < r->steps)) return;
   p->shown = now;
-  const double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  const double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  const int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  double tokens = (double)r->batch * r->accumulate * t->s.model.context;
+  double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -7757,13 +7730,13 @@ void progress_end(Progress *p) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                       "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
-  const int first = config_column_first(c), star = config_column_star(c);
-  const int shown = c->place == PLACE_POST ? 10 : 9;
-  const double even = sink_uniform(c, s->T);
+  int first = config_column_first(c), star = config_column_star(c);
+  int shown = c->place == PLACE_POST ? 10 : 9;
+  double even = sink_uniform(c, s->T);
   const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-    const double alpha = sinks_alpha(s, j);
+    double alpha = sinks_alpha(s, j);
     char name[16];
     snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
@@ -7774,7 +7747,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {
-    const idx row = (idx)l * s->N;
+    idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
@@ -8085,6 +8058,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
   outcome_begin(o, "train", "", t, seen.eval_T);
@@ -8137,9 +8111,9 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !s->data.fix_token) {
+  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
@@ -8163,7 +8137,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
@@ -8194,9 +8169,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, (const char *const[]){"text", "read", NULL}, s, e);
+  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8249,7 +8224,6 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  int B, T;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
@@ -8272,7 +8246,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, false, &w.ids, NULL, &B, &T, e)
+  } else if (!ids_parse(&w.in, path, t->vocab, NULL, &w.ids, NULL, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
     const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
@@ -8344,18 +8318,16 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Data *d = &w.t.data;
   const Tokenizer *known = &d->tokenizer;
-  char path[PATH_ROOM];
-  if (n == 0 && s->data.grammar[0]) {                  /* no model: what the grammar tells */
+  if (n == 0 && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n) fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !tokenizer_load(located(path, s->data.tokenizer, &s->data, e), &d->tokenizer, e)
-      && !encoder_make(&d->encoder, known, e)
+      && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = s->data.fix_token == 1 && known->fix >= 0 ? known->fix
-                        : s->data.bos && known->bos >= 0 ? known->bos : known->end;
+    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
+                        : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
@@ -8382,7 +8354,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0};
   char config[PATH_ROOM + 16];
-  Model *m = &w.t.m; int B = 0, T = 0;
+  Model *m = &w.t.m; int B = 0;
   Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
@@ -8394,7 +8366,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
-    ids_parse(&w.in, s->ids, m->c.vocab, true, &w.ids, NULL, &B, &T, e);
+    ids_parse(&w.in, s->ids, m->c.vocab, &B, &w.ids, NULL, e);
+  const int T = B ? (int)w.ids.size / B - 1 : 0;
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
@@ -8417,8 +8390,8 @@ static const Verb VERBS[] = {
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
    verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token bos ", "text from a model",
-   verb_generate},
+  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
+   "text from a model", verb_generate},
   {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
   {0}

@@ -106,8 +106,7 @@ typedef struct Config {
   int norm, place; double norm_eps; /* NORM_*, PLACE_*: equations 2, 3; inside the root, 1e-5 */
   int act;                          /* ACT_*: Table 11; the first three are gated */
   int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
-  int bias_in;                      /* BIAS_*: where linear_bias puts them */
-  int score_by_layer;               /* switch: scores of block l, from 0, over l + 1 (GPT-2) */
+  int bias_in, score_by_layer; /* BIAS_*: where those are; scores of block l, from 0, over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
   double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
@@ -128,8 +127,7 @@ typedef struct Config {
 
 /* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
 typedef struct Variant {
-  const char *name, *flags, *source;
-  const char *sink, *loss;             /* the paper's Sink_1 in percent, and validation loss */
+  const char *name, *flags, *source, *sink, *loss;     /* the paper's Sink_1 in percent, and loss */
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
@@ -251,7 +249,7 @@ typedef struct Acts {
   const real *h, *nf;          /* [B,N,C] the stream, h^L in the end; its final norm, if any */
   real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
   real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
-  real *embed;                 /* [B,T,E] rows of wte, when E differs from C */
+  real *embed, *vfixed;        /* [B,T,E] of wte, when E is not C; [D] v* of Table 5, or NULL */
   Probe *probe;                /* [L], or NULL: set by the caller before a forward */
   const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
   const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
@@ -261,7 +259,6 @@ typedef struct Acts {
   real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
   real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
   real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
-  real *vfixed;                /* [D] the fixed v* of Table 5, or NULL */
   real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
@@ -299,10 +296,9 @@ typedef struct Sinks {
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
-  double loss;                     /* mean cross-entropy, when targets were given */
+  double loss, *alpha_now;         /* mean cross-entropy, when targets were given; [S] */
   double *sums; idx n_sums;        /* all of the arrays above in one */
   Probe *probe; real *maps, *extreme; /* [L], at maps [2,batch,H,N,S]; [batch,N,C] of largest |h| */
-  double *alpha_now;               /* [S] */
 } Sinks;
 void sinks_free(Sinks *s);
 
@@ -313,27 +309,22 @@ typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing ar
 
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pairs {
-  struct Pair *at;          /* [room], the first size of them in use                        */
+  struct Pair *at; size_t size, room;   /* [room], 0 or a power of two; size of them in use */
   uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty                   */
-  size_t size, room;        /* room is 0 or a power of two                                  */
 } Pairs;
 
 /* Never changed once made, so that any number of threads may share one. */
 typedef struct Tokenizer {
-  int vocab;                /* V                                                            */
-  int end, bos, fix;        /* ids: after a document; before one; of --fix-token. -1: none  */
-  bool blank;               /* encoding puts a space before a text                          */
-  Pairs merges;             /* pair number r is merge r, of rank r                          */
+  int vocab, end, bos, fix; /* V; ids after a document, before one, of --fix-token, -1 none */
+  bool blank; Pairs merges; /* a space goes before a text; pair r is the merge of rank r    */
   uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
   uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
-  const struct TokenizerKind *kind;      /* NULL; of a published model, data/hf.c's, */
-  struct Published *published;           /* and all else that it knows */
+  const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
 } Tokenizer;
 
 /* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
 typedef struct Encoder {
-  const Tokenizer *tokenizer; struct CachedWord *slot;
-  struct Scratch *scratch;  /* NULL; of a published model's                                 */
+  const Tokenizer *tokenizer; struct CachedWord *slot; struct Scratch *scratch; /* published's */
 } Encoder;
 
 /* The ways of published models' tokenizers, which data/hf.c has. */
@@ -353,8 +344,7 @@ typedef struct TokenizerKind {
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
-  char name[128];             /* the file's, for errors */
-  Bytes text;                 /* a copy of the grammar, its text made plain in place */
+  char name[128]; Bytes text; /* the file's, for errors; a copy of it, its text made plain */
   struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
   int symbol_count, node_count;
 } Grammar;
@@ -367,6 +357,7 @@ typedef struct Data {
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
+  real *first; double draws; char drawn[800];   /* --first-tokens: [V] counts; sum; in words */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
@@ -390,7 +381,8 @@ typedef struct Train {
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
-  int fix_token;               /* position overwritten by <|fix|>, 0 none (Table 10) */
+  int fix_token; char first_tokens[16];         /* where <|fix|> is, 0 nowhere; in its place */
+  real *first_counts; char first_own[16];       /* Data.first and --first-tokens of the model */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
@@ -429,11 +421,10 @@ void data_close(Data *d);
 
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
-  real *m1, *m2; int *ids;     /* AdamW's moments, like m.params; [2,B,T] */
+  real *m1, *m2, *first; int *ids;   /* AdamW's moments, like m.params; first_counts; [2,B,T] */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
-  long step;                   /* steps done */
-  double loss, norm, lr;       /* of the last step */
+  long step; double loss, norm, lr;                 /* steps done; of the last step */
   double loss_sum; long loss_steps; /* over the steps since the last look at the sink */
 } Trainer;
 void trainer_free(Trainer *t);
@@ -443,8 +434,7 @@ void trainer_free(Trainer *t);
  * the norm ratio; and the loss on held documents, 0 unless it was asked for. */
 typedef struct Look {
   long step; double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
-} Look;
-enum { LOOKS = 1024 };
+} Look; enum { LOOKS = 1024 };
 
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
@@ -472,8 +462,7 @@ typedef struct Outcome {
   Config c; Sinks s; Progress p;     /* s.n = 0: nothing was measured; its looks */
   double even, loss;           /* alpha of even rows; nats a token, over so many tokens, */
   idx tokens; char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
-  bool star;                   /* has it a column * or x*? */
-  char ended[640];             /* why its training ended early, or "" */
+  bool star; char ended[640];  /* has it a column * or x*? why its training ended early, or "" */
   HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
 } Outcome;
 
@@ -490,13 +479,10 @@ enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
 typedef struct Result {
-  char row[48], corpus[32];
-  int seed;
-  uint64_t checksum;           /* its row's */
+  char row[48], corpus[32]; int seed; uint64_t checksum;   /* its row's */
   /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
   char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
-  char ended[640];             /* why it diverged, or "" */
-  Numbers *list; int lists; double *value; int values;
+  char ended[640]; Numbers *list; int lists; double *value; int values;   /* ended: why, or "" */
 } Result;
 /* -------------------------------------------------------------------------------------------------
  * 13  Matrix multiply and vector maths */
@@ -507,8 +493,7 @@ static inline Matrix rows_of(const real *at, idx ld) { return (Matrix){at, ld, 1
 static inline Matrix transpose_of(const real *at, idx ld) { return (Matrix){at, 1, ld}; }
 
 /* The instruction sets that the kernels are built for; the highest that this processor offers. */
-typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
-Isa isa_best(void);
+typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa; Isa isa_best(void);
 
 /* c[m,n] = a[m,k] b[k,n], or c += a b when add is true; rows of c begin ldc elements apart and c
    overlaps neither a nor b. Every m, n, k >= 0 is fine (k = 0: zeros, or c as it was). Shared among
@@ -518,22 +503,21 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
 
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
-/* y[i] = e^x[i], 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal distribution function),
+/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
    log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
    NaN, results below the normal floats are denormal. 13.3 has the errors. */
-void vec_exp(idx n, real *y, const real *x), vec_sigmoid(idx n, real *y, const real *x);
+void vec_exp(idx n, real *y, const real *x, real less), vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
-void vec_log(idx n, real *y, const real *x);
-void vec_pow(idx n, real *y, const real *x, real p);
+void vec_log(idx n, real *y, const real *x), vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
 real vec_sum(idx n, const real *x), vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
 
-/* y += x and y *= x, for x, y [n] apart; y += a and y *= a. */
+/* y += x and y *= x, for x, y [n] apart; y *= a. */
 void vec_add(idx n, real *y, const real *x), vec_multiply(idx n, real *y, const real *x);
-void vec_shift(idx n, real *y, real a), vec_scale(idx n, real *y, real a);
+void vec_scale(idx n, real *y, real a);
 
 void zero(real *x, idx n), copy(real *y, const real *x, idx n);   /* x [n] = 0; y [n] = x */
 real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real x);
@@ -559,10 +543,9 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 /* Afterwards b->at is a place, of 0 bytes too. */
 int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
-void bytes_free(Bytes *b);
+void bytes_free(Bytes *b), number_put(unsigned char *p, uint64_t x, int bytes);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
-void number_put(unsigned char *p, uint64_t x, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 /* Appends path and a 0; of a folder instead its plain files' paths, each with a 0, sorted by their
  * bytes. An empty folder is an error. */
@@ -570,9 +553,8 @@ int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
 int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
-bool file_missing(const char *path);
 int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
-double seconds(void);            /* wall clock: never in a result */
+bool file_missing(const char *path); double seconds(void);   /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------
  * 16  Command line */
@@ -580,8 +562,7 @@ double seconds(void);            /* wall clock: never in a result */
 typedef struct Option {
   const char *flag;
   char group, kind;            /* chapter 16; i int, d double, b switch, c choice, s string */
-  size_t field;                /* offset in struct Settings */
-  const char *fallback;        /* the default, as text */
+  size_t field; const char *fallback;            /* offset in Settings; the default, as text */
   double least, most;          /* bounds of a number that is given */
   const char *value, *help;    /* its name; of a choice SIM_WORDS, say (chapter 1) */
 } Option;
@@ -675,6 +656,26 @@ static const char *const THEIRS[] = {
   "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
+/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
+ * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
+ * flag that the verb does not take counts as said. */
+static const char *const BELONGS[][2] = {
+  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
+  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
+  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
+  {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
+  {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
+  {" extra-norm ", "extra-value e1|ones"}, {" window-period ", "window"},
+  {" window-offset ", "window-period"},
+  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
+  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
+  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
+  {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
+  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
+  {" prompt temperature top-k top-p ", "!grammar"}};
+
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
  * name is NULL in ./sink. */
@@ -682,8 +683,7 @@ typedef struct Program {
   const char *name;
   const Verb *verbs;           /* its own, ended by a NULL name */
   const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
-  void *own;                   /* its settings */
-  const Check *checks;         /* more of them, ended by one without lines */
+  void *own; const Check *checks;     /* its settings; more checks, ended by one without lines */
   const Verb *other;           /* whose word is the first one, when that is no verb */
   /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
   int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,

@@ -208,8 +208,6 @@ static uint64_t sums_end(const Sums *x) {
 }
 
 #ifdef _WIN32
-#define fseeko _fseeki64
-#define ftello _ftelli64
 static char *full_path(const char *path) { return _fullpath(NULL, path, 0); }
 #else
 /* From the root on; to be freed. NULL: errno says why. */
@@ -668,9 +666,7 @@ static int model_fill(Model *m, bool whole, Error *e) {
 /* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
  * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
 static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
-  unsigned char start[16];
-  Bytes head = {0};
-  uint64_t size = 0, at = 0;
+  unsigned char start[16]; Bytes head = {0}; uint64_t size = 0, at = 0;
   struct ModelFile *f = grab(1, sizeof *f, e);
   if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
   if (e->status) { free(f); fclose(of); return e->status; }
@@ -844,7 +840,7 @@ WIDE(scan_row,
     real *S = state + m * I;
     const real *A = rate + m * I;
     for (idx j = 0; j < n; j++) fade[j] = dt[j] * A[j];
-    vec_exp(n, fade, fade);
+    vec_exp(n, fade, fade, 0);
     for (idx j = 0; j < n; j++) S[j] = fade[j] * S[j] + dt[j] * a[j] * b[m];
     for (idx j = 0; j < n; j++) y[j] += S[j] * c[m];
   }
@@ -952,8 +948,7 @@ static const TensorRow ROUTER_TENSORS[] = {
 static void router_row(idx X, idx top, real *gate) {
   real p[CHUNK], most = vec_max(X, gate);
   bool taken[CHUNK] = {false};
-  for (idx e = 0; e < X; e++) p[e] = gate[e] - most;
-  vec_exp(X, p, p);
+  vec_exp(X, p, gate, most);
   vec_scale(X, p, 1 / vec_sum(X, p));
   zero(gate, X);
   for (idx k = 0; k < top; k++) {
@@ -1082,8 +1077,7 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
     if (at[1] != 0) at[1] *= exp(at[0] - (double)most);  /* NaN stays NaN */
     at[0] = (double)most;
   }
-  vec_shift(n, y, -(real)at[0]);
-  vec_exp(n, y, y);
+  vec_exp(n, y, y, (real)at[0]);
   at[1] += (double)vec_sum(n, y);
 }
 
@@ -1162,8 +1156,7 @@ static bool llama_has(const char *flag) {
 /* 0 when the resolved s->model is a llama; else the error names the first flag that is not. */
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
   const Config *c = &s->model;
-  char text[PATH_ROOM], plain[PATH_ROOM];
-  Settings base;
+  char text[PATH_ROOM], plain[PATH_ROOM]; Settings base;
   settings_default(&base);
   for (const Option *o = OPTIONS; o->flag; o++)
     if (o->group == 'm' && llama_has(o->flag)) {
@@ -1199,7 +1192,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
 
 /* The token that `sink generate` puts before a prompt: what transformers calls bos. */
 static int start_token(const Source *s) {
-  return s->fix_token == 1 ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
+  return s->fix_token == 1 && !s->first_tokens[0] ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1310,8 +1303,7 @@ static const Counterpart LLAMA[] = {
 
 /* Does name fit a pattern, in which each * stands for a number? number [2] gets them. */
 static bool fits(const char *pattern, const char *name, int number[2]) {
-  char whole[64];
-  int n = 0;
+  char whole[64]; int n = 0;
   if (pattern && *pattern == '@') {
     snprintf(whole, sizeof whole, "l*.%s", pattern + 1);
     pattern = whole;
@@ -1333,8 +1325,7 @@ static bool fits(const char *pattern, const char *name, int number[2]) {
 
 /* The pattern with its numbers put in. */
 static void filled(const char *pattern, const int number[2], char *out, size_t room) {
-  size_t at = 0;
-  int n = 0;
+  size_t at = 0; int n = 0;
   for (; *pattern && at + 12 < room; pattern++)
     if (*pattern != '*') out[at++] = *pattern;
     else at += (size_t)snprintf(out + at, room - at, "%d", number[n++]);
@@ -1345,9 +1336,7 @@ static void filled(const char *pattern, const int number[2], char *out, size_t r
 static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], int *how,
                        Error *e) {
   const char *blocks = p++->theirs;
-  char whole[160];
-  int number[2] = {0, 0};
-  bool bias = false;
+  char whole[160]; int number[2] = {0, 0}; bool bias = false;
   for (; p->ours && !fits(p->ours, x->name, number); p++) {
     const bool matrix = !strncmp(p->ours, "@w", 2);
     snprintf(whole, sizeof whole, "%s%s", matrix ? "@b" : p->ours, matrix ? p->ours + 2 : ".b");
@@ -1387,10 +1376,7 @@ static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, E
 }
 
 static int safetensors(Bytes *out, const Model *m, Error *e) {
-  Bytes header = {0};
-  char theirs[160];
-  int how;
-  idx at = 0;
+  Bytes header = {0}; char theirs[160]; int how; idx at = 0;
   bytes_print(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
   for (int k = 0; k < m->n_tensors && !e->status; k++) {
     const Tensor *x = &m->tensor[k];
@@ -1584,7 +1570,7 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
-    if (files[i].size && rename(beside[i], path[i]))
+    if (files[i].size && !take_name(beside[i], path[i]))
       fail(e, 1, "%s: cannot take its name, %s. Try: another folder", beside[i], strerror(errno));
   for (int i = 0; i < FILES && e->status; i++) remove(beside[i]);
   return e->status;
@@ -1925,9 +1911,8 @@ enum {
 static const struct { const char *tag; int bits; } FORMATS[] = {
   [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
   {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
-  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6},
-  {"F6_E3M2", 6}, {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8},
-  {"F8_E5M2FNUZ", 8}};
+  {"U64", 64}, {"I64", 64}, {"F64", 64}, {"C64", 64}, {"F4", 4}, {"F6_E2M3", 6}, {"F6_E3M2", 6},
+  {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
 enum { FORMATS_READ = DTYPES, FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
 typedef struct Entry {          /* a tensor of a file */
@@ -2223,9 +2208,8 @@ static const Counterpart OPT[] = {
   {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
   {"@wo", "@self_attn.out_proj", TURNED}, {"@norm2", "@final_layer_norm", AS_IS},
   {"@w1", "@fc1", TURNED}, {"@w2", "@fc2", TURNED},
-  {"normf", "model.decoder.final_layer_norm", AS_IS},
-  {"wout", "model.decoder.project_out", TURNED}, {"wcls", "lm_head", TURNED},
-  {NULL, NULL, AS_IS}};
+  {"normf", "model.decoder.final_layer_norm", AS_IS}, {"wout", "model.decoder.project_out", TURNED},
+  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 static const Counterpart JAMBA[] = {
   {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
@@ -2256,8 +2240,7 @@ typedef struct Facts { const Json *j; Settings *s; bool *read; Error *e; } Facts
 
 /* The value of the first of these keys, apart by |, that is there, not null; a.b: b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
-  const JsonValue *first = NULL;
-  char key[64];
+  const JsonValue *first = NULL; char key[64];
   for (const char *at = keys; *at; at += *at == '|') {
     const JsonValue *v = f->j->at;
     while (v && *at && *at != '|') {
@@ -2301,8 +2284,7 @@ static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
   const Option *o = option_find(flag, "m");
   const JsonValue *v = fact_at(f, keys);
-  char text[64], bounds[128];
-  double x = 0;
+  char text[64], bounds[128]; double x = 0;
   if (!v && fallback) {
     if (*fallback) option_set(o, f->s, fallback, true, f->e);
     return;
@@ -2330,8 +2312,7 @@ static bool fact_true(const Facts *f, const char *key, bool fallback) {
 /* Refuses any value of the key but this one, and but none. */
 static void fact_must(const Facts *f, const char *key, const char *value) {
   const JsonValue *v = fact_at(f, key);
-  char text[64];
-  double x = 0;
+  char text[64]; double x = 0;
   if (!v || !strcmp(shown(f, v, text), value)) return;
   if (fact_number(f, v, &x) && x == strtod(value, NULL)) return;
   fact_fails(f, key, value, v);
@@ -2486,8 +2467,7 @@ static void gpt2_more(const Facts *f) {
 static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
   const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|rotary_pct");
-  double part = 0.25;
-  char flags[64], same[2][32];
+  double part = 0.25; char flags[64], same[2][32];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
@@ -2525,8 +2505,7 @@ static void mistral_more(const Facts *f) {
 static void jamba_more(const Facts *f) {
   const JsonValue *inner = fact_at(f, "mamba_expand");
   Config *c = &f->s->model;
-  double expand = 2;
-  char text[64];
+  double expand = 2; char text[64];
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
     fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
   if (inner && (!fact_number(f, inner, &expand) ||
@@ -2568,8 +2547,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   if (e->status) return NULL;
   const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
   const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
-  const Family *family = FAMILIES;
-  char text[64];
+  const Family *family = FAMILIES; char text[64];
   while (family->type && (type ? !json_is(j, type, family->type)
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
@@ -2964,10 +2942,7 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
   Published *t = k->published;
   t->made = grab((idx)n, sizeof *t->made, e);
   for (size_t r = 0; r < n && !e->status; r++, at += 16) {
-    size_t length[3];
-    const unsigned char *s[3];
-    bool good = true;
-    uint64_t id[3];
+    size_t length[3]; const unsigned char *s[3]; bool good = true; uint64_t id[3];
     for (int i = 0; i < 3; i++) {
       id[i] = number_at(at + 4 * i, 4);
       good = good && id[i] < (uint64_t)k->vocab && t->kind[id[i]] == KIND_TEXT;
@@ -3498,8 +3473,7 @@ static int entries_spell(Making *m, Error *e) {
     Token *x = &m->entry[id];
     if (x->kind == KINDS_COUNT) *x = (Token){.kind = KIND_NAME};
     const unsigned char *s = m->names.at + x->at;
-    unsigned char out[TOKEN_LENGTH_MAX + 1] = " ";
-    unsigned byte;
+    unsigned char out[TOKEN_LENGTH_MAX + 1] = " "; unsigned byte;
     size_t n = x->size;
     if (x->kind == KIND_BYTE) {
       if (!is_byte_piece((const char *)s, n, &byte)) return refuse(m, "a byte without its name", e);
@@ -3685,8 +3659,7 @@ static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, bool by
   if (!json_kind(v, JSON_OBJECT)) return refuse(m, "no vocabulary", e);
   for (const JsonValue *key = v + 1; key < j->at + v->next && !e->status;
      key = j->at + key[1].next) {
-    uint64_t id = 0;
-    unsigned byte;
+    uint64_t id = 0; unsigned byte;
     const bool one = bytes && is_byte_piece(j->text + key->at, key->size, &byte);
     if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
     entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
@@ -3779,9 +3752,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
   static const unsigned char KINDS[] = {[PIECE_NORMAL] = KIND_TEXT, [PIECE_UNKNOWN] = KIND_MARK,
                                         [PIECE_CONTROL] = KIND_MARK, [PIECE_USER] = KIND_RUN,
                                         [PIECE_BYTE] = KIND_BYTE};
-  Wire text = {0}; Field f;
-  uint64_t type = PIECE_NORMAL;
-  float score = 0;
+  Wire text = {0}; Field f; uint64_t type = PIECE_NORMAL; float score = 0;
   while (wire_next(&w, &f)) {
     if (f.number == 1 && f.type == 2) text = f.bytes;
     if (f.number == 2 && f.type == 5) score = float_of((uint32_t)f.value);
@@ -3819,9 +3790,7 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
 }
 
 static int sentencepiece(Making *m, const Bytes *in, Error *e) {
-  Wire w = {in->at, in->at + in->size};
-  Field f;
-  bool trainer = false, normalizer = false;
+  Wire w = {in->at, in->at + in->size}; Field f; bool trainer = false, normalizer = false;
   m->cut = CUT_BESIDE;
   m->begins = BEGINS_YES;
   m->scored = true;
@@ -3845,8 +3814,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
   m->end = 2;
   size_t at = 4;
   for (uint64_t id = 0; at < in->size && !e->status; id++) {
-    char s[3 * TOKEN_LENGTH_MAX];
-    unsigned byte;
+    char s[3 * TOKEN_LENGTH_MAX]; unsigned byte;
     const unsigned char *p = in->at + at;
     const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
     const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
@@ -4006,8 +3974,7 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
  * into *words, which the caller frees. A folder that has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error *e) {
   static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
-  char path[1024] = "", merges[1024];
-  Making m = {.name = path, .end = -1, .bos = -1};
+  char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1};
   Json config = {0}, vocabulary = {0}; Bytes in = {0};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
@@ -4114,9 +4081,7 @@ static void shape_text(char text[160], int rank, const uint64_t *shape) {
 /* Where a tensor of the model comes from, its format and shape checked. */
 static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Family *family,
                        Error *e) {
-  char name[160], wanted[160], found[160];
-  uint64_t shape[RANK_MOST];
-  int how;
+  char name[160], wanted[160], found[160]; uint64_t shape[RANK_MOST]; int how;
   if (counterpart(family->tensors, x, name, &how, e)) return e->status;
   int rank = their_shape(x, how, shape);
   shape_text(wanted, rank, shape);
@@ -4139,8 +4104,7 @@ static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Famil
 
 /* Do two tensors hold the same bytes? */
 static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
-  const Entry *x[2] = {a, b};
-  uint64_t hash[2];
+  const Entry *x[2] = {a, b}; uint64_t hash[2];
   for (int i = 0; i < 2; i++) {
     FILE *in = fopen(f->shard[x[i]->file].path, "rb");
     const bool good = in && bytes_hash(in, x[i]->begin, x[i]->end - x[i]->begin, &hash[i]);
@@ -4258,8 +4222,7 @@ static int settings_resolve(Settings *s, const char *from, Error *e) {
 /* Fills s->model and f, as folder_open does, from the file at path of `size` bytes. */
 static int bin_open(Folder *f, Settings *s, const char *path, const unsigned char head[BIN_HEAD],
                     uint64_t size, Error *e) {
-  Model list = {0};
-  uint64_t at = BIN_HEAD;
+  Model list = {0}; uint64_t at = BIN_HEAD;
   *f = (Folder){.path = path};
   if (bin_head(s, head, path, e) || settings_resolve(s, path, e) ||
       model_list(&list, &s->model, e)) return e->status;
@@ -4293,10 +4256,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
 
 /* Opens a folder, or a file of llama2.c (*one), as the resolved s->model and f, to be freed. */
 static const Family *published_open(Folder *f, Settings *s, const char *from, bool *one, Error *e) {
-  unsigned char head[BIN_HEAD];
-  char name[1024];
-  uint64_t size = 0;
-  Json config = {0};
+  unsigned char head[BIN_HEAD]; char name[1024]; uint64_t size = 0; Json config = {0};
   const Family *family = NULL;
   FILE *in = fopen(from, "rb");
   *one = in && fread(head, 1, sizeof head, in) == sizeof head;     /* a folder cannot be read */
@@ -4320,9 +4280,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
  * a model from being looked at with ids made elsewhere: it is told on stderr. Prints a line. */
 static int import_model(const char *from, const char *out, bool link, const char *tokenizer,
                         Error *e) {
-  Bytes file = {0}; Tokenizer t = {0};
-  char words[1024];
-  bool one;
+  Bytes file = {0}; Tokenizer t = {0}; char words[1024]; bool one;
   Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
   const Family *family = published_open(&f, &s, from, &one, e);
   path_make(words, e, "%s.tok", out);
@@ -4503,8 +4461,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
 typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
   const HfOwn *own = s->own;
-  Bytes file = {0}; Choices c = {0}; Ids ids = {0};
-  int n = 0, right[2] = {0};
+  Bytes file = {0}; Choices c = {0}; Ids ids = {0}; int n = 0, right[2] = {0};
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
     return fail(e, 2, "--choices %s: expected a tokenizer to read it with, found ids alone. "
@@ -4519,8 +4476,7 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
   if (!e->status) choices_log_p(log_p, m, choice, n, &ids, s, e);
   for (int i = 0, at = 0; i < c.n && !e->status; at += c.question[i++].endings) {
     const Question *q = &c.question[i];
-    int best[2] = {0};
-    double most[2] = {-INFINITY, -INFINITY};
+    int best[2] = {0}; double most[2] = {-INFINITY, -INFINITY};
     for (int k = 0; k < q->endings; k++) {
       int size = 0;                                        /* UTF-8 bytes that begin one */
       for (const unsigned char *at_k = c.text + q->field[1 + k]; *at_k; at_k++)
@@ -4598,14 +4554,12 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
 }
 
 static int import_choices(const char *path, const char *to, Error *e) {
-  Bytes file = {0}, out = {0};
-  int questions = 0;
+  Bytes file = {0}, out = {0}; int questions = 0;
   if (!file_read(path, &file, e) && !file_ready(to, e))
     for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
       const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
       size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
-      char name[PATH_ROOM + 32];
-      Json j = {0};
+      char name[PATH_ROOM + 32]; Json j = {0};
       snprintf(name, sizeof name, "%.500s:%zu", path, line);
       if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e)) questions++;
       json_free(&j);
@@ -4758,8 +4712,7 @@ static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
 static int check_model(const char *path, FILE *out, bool colour, Error *e) {
   Page p = {.out = out, .colour = colour, .e = e};
   Toy *y = &p.toy[0];
-  Trainer t = {0};
-  char positions[PATH_ROOM];
+  Trainer t = {0}; char positions[PATH_ROOM];
   if (checkpoint_open(path, &t, e)) return e->status;
   option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
   y->m = t.m;                                              /* it is the toy's now */
@@ -4852,8 +4805,7 @@ static int verb_choices(Settings *s, const char **words, int n, Error *e) {
  * 1, no biases, all others of either sign and 1/128 to 1/64. */
 static int synthetic_model(const Settings *s, Error *e) {
   enum { PIECE_NUMBERS = 1 << 18 };
-  ModelWriter w;
-  Rng rng = {1};
+  ModelWriter w; Rng rng = {1};
   uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
   if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
   for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
@@ -4907,8 +4859,7 @@ static double multiply_rate(Error *e) {
  * where other programs are running, only that which the processor gave to this one. */
 static int verb_stream(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
-  Trainer t = {0}; Sinks x = {0};
-  Rng rng = {2};
+  Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
     return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
                       "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
@@ -4973,8 +4924,7 @@ int main(int argc, char **argv) {
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
                       .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
-  char *more[WORDS_MOST + 64] = {argv[0], "import"};
-  Near near = {.word = argc > 1 ? argv[1] : ""};
+  char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
       || (near.best[0] && file_missing(argv[1]))) return sink_main(&hf, argc, argv);

@@ -37,7 +37,7 @@ static void element(Html *h, const char *tag, const char *text) {
 typedef struct Series {
   char name[64];               /* "": not in the legend */
   int style, n;
-  bool band, points;
+  bool band, points, bare;     /* bare: without marks */
   double x[LOOKS], y[LOOKS], low[LOOKS], high[LOOKS];
 } Series;
 
@@ -49,8 +49,10 @@ static void line_add(Series *line, double x, double y) {
   line->n++;
 }
 
-/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it */
-enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINES_MOST = 24 };
+/* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it;
+ * LINE_OVER, open marks with an arrow up: it lies beyond */
+enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINE_OVER = 64,
+       LINES_MOST = 24 };
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
  * about its middle, filled where it ends in z. */
 static const struct { const char *colour, *dash, *mark; double width; } STYLES[LINE_STYLES] = {
@@ -80,6 +82,7 @@ typedef struct Axis {
   bool log, from_zero, tight, seen;    /* tight: it ends where its values do, not at a tick */
   bool names;                  /* its ticks are names, and from .. to their lines */
   double least, from, to, first, last;                 /* least: of the ticks' distances */
+  double high;                 /* of a picture beside it; 0: 150 */
   int n;
   double at[TICKS];
   char text[TICKS][32];
@@ -159,11 +162,15 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end
 
 /* A mark of that style, filled or open. */
 static void svg_mark(Html *h, int style, double x, double y) {
-  const char *mark = STYLES[style < LINE_SEED ? style % LINE_STAR : 0].mark;
+  const bool over = style >= LINE_OVER;
+  const char *mark = STYLES[style < LINE_SEED || over ? style % LINE_STAR : 0].mark;
   bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
   if (*mark && isfinite(x) && isfinite(y))
     say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
         filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
+  if (over && isfinite(x) && isfinite(y))
+    say(h, "<path fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 2.5 2.5\"/>",
+        colour_of(style), x, y - 4);
 }
 
 /* A path of a line's colour and dashes; its d and its end follow. */
@@ -175,7 +182,7 @@ static void svg_line(Html *h, int style) {
 
 /* A line's band, its strokes and its marks: where it has few points each, otherwise five. */
 static void draw_line(Html *h, const Axis *x, const Axis *y, const Series *line) {
-  int n = line->n, marks = line->points || n <= 12 ? n : 5;
+  int n = line->n, marks = line->bare ? 0 : line->points || n <= 12 ? n : 5;
   for (int from = 0, to; line->band && from < n; from = to + 1) {
     for (to = from; to < n && isfinite(line->y[to]); to++) continue;
     int m = to - from;
@@ -268,7 +275,8 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
   size_t longest = 4;                          /* of the names, or the numbers, beside it */
   figure_begin(h, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
-  double top = y.names ? 4 : 22, bottom = top + (y.names ? LINE * (y.to - y.from) : 150);
+  double top = y.names ? 4 : 22, high = y.high > 0 ? y.high : 150;
+  double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
   for (int i = 0; i < y.n; i++)
     if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);

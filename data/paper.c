@@ -31,7 +31,7 @@ typedef struct Own {
   char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
   char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
   int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-  int commands, verify, show;
+  int commands, verify, show, predict;
 } Own;
 static const Own *own_of(const Settings *s) {
   static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
@@ -110,7 +110,7 @@ typedef struct Claim {
 /* A picture that an item wants (chapter 7), and of what. */
 typedef enum PictureKind {
   PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID,
+  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ONSET,
   PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
   PICTURE_KINDS } PictureKind;
 enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
@@ -153,6 +153,7 @@ static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
   [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
   [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
   [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
+  [PICTURE_ONSET] = {"onset", 0},
   [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
   [PICTURE_TOY] = {"toy", 0}};
 
@@ -691,7 +692,6 @@ static double tokens_a_step(const Trainer *t) {
   return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
 
-
 /* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
  * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
 enum {
@@ -875,9 +875,9 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   d->endless = true;
-  if (s->tokens[0] || s->fix_token || s->bos || s->random_tokens[0] || s->data_tokens > 0)
-    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without "
-                      "--tokens, --fix-token, --random-tokens, --data-tokens and --bos");
+  if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
+    return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
+                      "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
   d->draw = backcopy_draw;
   d->drawn_from = grab(1, sizeof(Chain), e);
   int32_t *block = grab(n, sizeof *block, e);
@@ -918,8 +918,7 @@ static const char *const TOY_NAMES[TOY_NUMBERS] = {
 enum { TOY_LOOKS = 31, TOY_CURVES = 6, TOY_SHOWN = 24 };
 static const struct { const char *name; int of; } TOY_CURVE[TOY_CURVES] = {
   {"curve_loss", TOY_LOSS}, {"curve_alpha_1", TOY_ALPHA_1}, {"curve_alpha_*", TOY_ALPHA_STAR},
-  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP},
-  {"curve_value_ratio", TOY_VALUE_1}};
+  {"curve_gate", TOY_GATE}, {"curve_logit_gap", TOY_LOGIT_GAP}, {"curve_value_ratio", TOY_VALUE_1}};
 
 /* A toy at work. Of its Trainer the trigger task uses the model, the activations, the moments and
  * the optimiser; it has no data. */
@@ -1205,7 +1204,9 @@ static void toy_print(const Result *r, FILE *out) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 4  One run: a row trained for a seed and measured */
+ * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
+static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
+static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
@@ -1251,8 +1252,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
 static int measure_curves(Result *r, const Trainer *t, const Progress *p, const Look *start,
                           const char *prefix, Error *e) {
   const struct { const char *name; bool asked; size_t at; } CURVES[] = {
-    {"loss",    true,        offsetof(Look, loss)},
-    {"norm",    true,        offsetof(Look, norm)},
+    {"loss",    true,        offsetof(Look, loss)}, {"norm",    true,        offsetof(Look, norm)},
     {"alpha_1", true,        offsetof(Look, alpha1)},
     {"sink_1",  true,        offsetof(Look, sink1)},
     {"alpha_*", p->has_star, offsetof(Look, alpha_star)},
@@ -1269,22 +1269,6 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
     put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
-}
-
-/* When the sink came, by the looks: the tokens at which alpha_1 first was twice the even value, or
- * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
-static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
-  double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
-  double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
-  for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
-  for (int i = p->looks - 1; i >= 0; i--) {
-    const Look *at = &p->look[i];
-    if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
-    if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
-  }
-  put(r, e, onset, "onset");
-  put(r, e, emerged, "emerged");
-  return put(r, e, to, "times_1_at_80");
 }
 
 /* First row and mean of the others, layer by layer, of norms [layers,N]. */
@@ -1440,8 +1424,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
   for (int i = 0; i < x->corpora && !e->status; i++) {
     const Corpus *c = &x->corpus[i];
     Settings s = t->s;
-    Data data = {0};
-    Sinks q;
+    Data data = {0}; Sinks q;
     char *path = c->grammar ? s.data.grammar : s.data.text;
     s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
     s.input = INPUT_NATURAL;
@@ -1476,7 +1459,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     put(r, e, trained, "train_loss");
     put(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
-    measure_onset(r, t, p, o->even, e);
+    if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
@@ -1505,16 +1488,19 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
 }
 
 /* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
-static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int seed, Error *e) {
+static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Result *r, Error *e) {
   char name[96];
-  snprintf(name, sizeof name, "%s %d", row->name, seed);
+  snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
-  if (look_at_sink(t, p, e)) return e->status;
-  *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                  .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
-                  .held = NAN};
-  if (!train_run(t, p, e) && interrupted)
+  if (asks(row, "onset")) onset_run(t, p, start, asks(row, "until"), r, e);
+  else if (!look_at_sink(t, p, e)) {
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
+                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+                    .held = NAN};
+    train_run(t, p, e);
+  }
+  if (!e->status && interrupted)
     fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
          name);
   p->name = row->name;                                     /* `name` is this call's */
@@ -1526,13 +1512,12 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, int s
 static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
-  Settings now;
-  Look start;
+  Settings now; Look start;
   if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
   if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row || row_train(t, p, &start,
-      base, r->seed, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
+      base, r, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
       corpus, r->seed, s, e)) return e->status;
   return trainer_restart(t, &now, e);
 }
@@ -1540,11 +1525,9 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
 /* Trains a model of the language and measures it. A training that diverges is a result. */
 static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Error *e) {
-  Trainer t = {0};
-  Look start = {.loss = NAN, .norm = NAN, .held = NAN};
-  double loss = NAN;
+  Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-      !row_train(&t, p, &start, row, r->seed, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
+      !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
@@ -1802,8 +1785,7 @@ static double no_effect(const Claim *c) {
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
   bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
-  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST];
-  int na = 1, nb = 0;
+  double from[SEEDS_MOST] = {0}, to[SEEDS_MOST]; int na = 1, nb = 0;
   for (int s = 0; ordered && s < q->seeds; s++) if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
   if (!ordered) {
     na = side_values(q, turned, from);
@@ -1830,8 +1812,7 @@ static void judge_mean(Judged *j, const Case *q) {
 /* Here the interval is the range over seeds, and there is no p: the verdict is final. */
 static void judge_exact(Judged *j, const Case *q) {
   const Claim *c = q->c;
-  char side[100];
-  double sum = 0;
+  char side[100]; double sum = 0;
   int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
   bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
   for (int s = 0; s < q->seeds; s++) {
@@ -1871,9 +1852,7 @@ static bool lacks(Judged *j, const Case *q) {
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square;
-    char a[100], b[100], also[40] = "";
-    int n = 1;
+    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], also[40] = ""; int n = 1;
     for (int of = 0; of < 2 && n; of++)
       if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
         mean[of] = mean_of(value, n, &square);
@@ -1946,9 +1925,7 @@ typedef struct Results {
 static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
                          const char *corpus, int seed, Bytes *notes) {
   const Row *is = &x->row[row];
-  char path[PATH_ROOM];
-  Bytes text = {0};
-  Error e = {0}, second = {0};
+  char path[PATH_ROOM]; Bytes text = {0}; Error e = {0}, second = {0};
   *r = (Result){0};
   if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
     return RUN_MISSING;
@@ -1967,8 +1944,7 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
 static int result_there(const Experiments *x, int row, const char *folder, const char *corpus,
                         int seed) {
-  Result r;
-  Bytes notes = {0};
+  Result r; Bytes notes = {0};
   RunState state = run_load(&r, x, row, folder, corpus, seed, &notes);
   result_free(&r); bytes_free(&notes);
   return state == RUN_VOID ? -1 : state == RUN_HELD || state == RUN_DIVERGED;
@@ -2212,6 +2188,9 @@ static void seeds_cell(Cell to, const Results *r, int row) {
     if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
 }
 
+static bool item_has_onsets(const Item *item);               /* onset.c */
+static int onset_columns(Grid *g, const Results *r, const Item *item, int c);
+static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
@@ -2236,6 +2215,7 @@ static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, E
     }
     c += 1 + g->pair[c];
   }
+  if (item_has_onsets(item)) c = onset_columns(g, r, item, c);
   snprintf(g->cell[0], CELL, "row");
   snprintf(g->cell[c], CELL, "seeds");
   for (int k = 0; k < item->count; k++) {
@@ -2251,6 +2231,7 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   if (grid_of(&g, r, item, markdown, e)) return;
   (markdown ? grid_markdown : grid_text)(&g, out, e);
   free(g.cell);
+  if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
 }
 
 static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
@@ -2497,6 +2478,7 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
  *   ratio LIST ..           LIST_1 / LIST_rest by block, a line a row: hnorm, prenorm, knorm, vnorm
  *   norms LIST ..           both by block, a picture a row
  *   angles                  cosine and product of queries with the first key and with the others
+ *   onset                   tokens to the onset over N (onset.c)
  *   grid                    Sink over the length, a line for each threshold
  *   alpha LIST ..           map_LIST of block and head        map   weights of the strongest head
  *   toy                     weights before and after training
@@ -2546,6 +2528,8 @@ static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"times_", "times even rows", "Mean weight, times even rows, on "}, {"valid", NATS, "Held loss"},
   {"train_loss", NATS, "Training loss"}, {"tune_loss", NATS, "Loss while fine-tuned"},
   {"tune_norm", "norm of the gradient", "Gradient norm while fine-tuned"},
+  {"other_times_1", "times even rows", "Mean weight, times even rows, on unseen first tokens"},
+  {"other_norm_ratio", "first / others", "Norm of unseen first tokens over the others'"},
   {"norm_ratio", "first / others", "First token's norm over the others'"},
   {"norm", "norm of the gradient", "Gradient norm"}, {"hnorm", "l2 norm", "Hidden states"},
   {"prenorm", "l2 norm", "Features before the post-norm"}, {"knorm", "l2 norm", "Keys"},
@@ -2592,8 +2576,7 @@ static const char *measure_words(const char *measure, bool line, char text[160])
 
 /* The words, each in plain ones with itself behind. */
 static const char *title_of(const char *words, char text[400]) {
-  char part[64], plain[160];
-  int n = 0;
+  char part[64], plain[160]; int n = 0;
   text[0] = 0;
   for (int k = 0; part_of(words, k, part) && n < 200; k++)
     n += snprintf(text + n, 199, "%s%s (%s)", k ? "; " : "", measure_words(part, false, plain),
@@ -2627,8 +2610,7 @@ static bool curve_at(Point *at) {
 /* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
  * block 0, the embedding. */
 static bool norm_at(Point *at) {
-  char name[80];
-  int n, m;
+  char name[80]; int n, m;
   snprintf(name, sizeof name, "%s_1", at->word);
   const double *first = result_find(at->r, name, &n);
   snprintf(name, sizeof name, "%s_rest", at->word);
@@ -2687,8 +2669,7 @@ static bool grid_at(Point *at) {
 static bool line_read(const Paper *p, Series *line, int row, Point at) {
   bool any = false;
   for (bool there = true; there; at.i++) {
-    Spread s = NO_SPREAD;
-    double x = NAN;
+    Spread s = NO_SPREAD; double x = NAN;
     int n = line->n;
     there = false;
     for (int seed = 1; seed <= seeds_of(&p->runs, row); seed++) {
@@ -2809,8 +2790,7 @@ static void draw_maps(Paper *p, const char *word) {
   const Kind *kind = p->kind;
   PictureKind is = p->picture->kind;
   bool heads = is == PICTURE_ALPHA;
-  int n, m;
-  char name[80], title[120];
+  int n, m; char name[80], title[120];
   snprintf(name, sizeof name, "map_%s", word);
   const char *const lists[2] = {heads ? name : kind->list[0], kind->list[1]};
   for (int i = 0; i < p->item->count; i++) {
@@ -2845,7 +2825,10 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
+#include "onset.c"
+
 static const Kind KINDS[PICTURE_KINDS] = {
+  [PICTURE_ONSET] = {draw_onset, ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
   [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
@@ -2893,8 +2876,7 @@ static void item_table(Paper *p) {
   static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
                                      "td class=\"paper\""};
   Html *h = &p->h;
-  Grid g;
-  Cell head;
+  Grid g; Cell head;
   if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
   table_begin(h, "Rows of the table, the paper's numbers and ours");
   for (int r = 0; r < g.rows; r++) {
@@ -3357,9 +3339,7 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
 
 /* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-  char path[PATH_ROOM];
-  Result r = {0}, old = {0};
-  Bytes text = {0}, was = {0};
+  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0};
   bool made = !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
       !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) :
       file_ready(path, e)) && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r,
@@ -3381,9 +3361,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
 /* Seconds that a step of a row takes on this machine now, from a few steps of it. */
 static double step_seconds(const Command *q, int row, Error *e) {
   enum { WARM = 3, COUNT = 10 };
-  Settings now;
-  Trainer t;
-  double start = 0;
+  Settings now; Trainer t; double start = 0;
   if (row_settings(&now, &q->x.row[row], q->corpus, 0, q->s, e) || trainer_create(&t, &now, e))
     return 0;
   for (int i = 0; i < WARM + COUNT && !e->status; i++) {
@@ -3470,14 +3448,15 @@ static int run_verify(const Command *q, Error *e) {
 /* What there is of it: an item, with the maps of its toys; or of all the headline claims and every
  * verdict. */
 static int results_show(const Command *q, Error *e) {
-  Results r;
-  Bytes out = {0};
+  Results r; Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-    if (item) item_text(&out, &r, q->item, e);
+    if (item && q->own->predict) onset_predict(&r, item, stdout, e);
+    else if (item) item_text(&out, &r, q->item, e);
     else ledger(&out, &r, false, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
+  if (item && item_has_onsets(item)) foretold_show(q->own->results, r.corpus, stdout, e);
   for (int k = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
@@ -3563,7 +3542,8 @@ static int evals_do(const Command *q, bool run, Error *e) {
       int models = eval_command(&line, q, v, m, run, e);
       if (models && !e->status) printf("  %s\n", (const char *)line.at);
       fflush(stdout);
-      if (run && models && !e->status && system((const char *)line.at))
+      const char *command = (const char *)line.at + (*QUOTE == '"' ? 2 : 0);   /* no ./ there */
+      if (run && models && !e->status && system(command))
         fail(e, 1, "%s: expected all of it to be measured, found what is said above. Try: "
              "make hf, or --show for the commands", q->x.item[q->item].name);
       bytes_free(&line);
@@ -3592,8 +3572,7 @@ static void imports_print(const Command *q) {
  * measured. --show: without the last; --commands: the commands alone. */
 static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
-  char path[PATH_ROOM];
-  int missing = 0, there = 0;
+  char path[PATH_ROOM]; int missing = 0, there = 0;
   bool alone = q->own->commands;
   if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
   for (int i = 0; i < q->x.models; i++) {
@@ -3674,7 +3653,7 @@ static int command_do(const Command *q, Error *e) {
   if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
   if (q->own->commands) return runs_print(q, e);
   if (q->own->verify) return run_verify(q, e);
-  if (!q->own->show) runs_train(q, e);
+  if (!q->own->show && !q->own->predict) runs_train(q, e);
   if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
   return e->status;
 }
@@ -3701,9 +3680,7 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
 }
 
 static int verb_items(Settings *s, const char **words, int n, Error *e) {
-  Command q;
-  Results r;
-  Bytes out = {0};
+  Command q; Results r; Bytes out = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
@@ -3715,9 +3692,7 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   static const char path[] = RESULTS_FOLDER "/README.md";
-  Command q;
-  Results r;
-  Bytes out = {0}, text = {0}, page = {0};
+  Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
@@ -3755,6 +3730,7 @@ static const Option PAPER_OPTIONS[] = {
    "print a command a line for each missing run"},
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
+  {"predict", 'x', 'b', OWN(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 

@@ -7,7 +7,7 @@
 #define HF_NO_MAIN
 #include "hf.c"
 #define TEST_FRAME
-#define PROGRAM "./hf"
+#define PROGRAM FROM_HERE "hf"
 #include "../test_sink.c"
 
 /* -------------------------------------------------------------------------------------------------
@@ -160,8 +160,7 @@ typedef struct Theirs { char name[128], ours[96], shape[16], how; } Theirs;
 static bool tensor_of(const char *family, int n, Theirs *x) {
   const char *row = TENSORS_OF[family_of(family)], *at;
   const int blocks = (int)strcspn(row, ":");
-  char name[96], here[2][32];
-  int used = 0, words;
+  char name[96], here[2][32]; int used = 0, words;
   for (at = row + blocks + 1; *at; at += used) {
     words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0], here[1]);
     used = (int)strcspn(at, ";") + 1;
@@ -615,7 +614,7 @@ static void hf__keeps(Test *t) {
   /* the last of the five cannot be written: its place is taken by a folder */
   fact(t, !make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new"), "no folder");
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
-    if (round == 2) remove(SCRATCH "/a/llama/tokenizer_config.json.part.new");
+    if (round == 2) rmdir(SCRATCH "/a/llama/tokenizer_config.json.part.new");
     if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
     if (round == 2) hf_does(t, WORDS);
     for (int i = 0; i < 4; i++) {
@@ -819,8 +818,7 @@ static void hf__json(Test *t) {
     {"{`a`: `\\uD83D\\uD83D`}", "a whole surrogate pair"},
     {"{`model_type`: `\\u007a\\u00e9\\u07ff\\u0800\\u20AC\\ufffd\\ud83d\\ude00\\uDBFF\\uDFFF\"}",
      "found z\xC3\xA9\xDF\xBF\xE0\xA0\x80\xE2\x82\xAC\xEF\xBF\xBD\xF0\x9F\x98\x80"
-     "\xF4\x8F\xBF\xBF. Try"},
-    {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
+     "\xF4\x8F\xBF\xBF. Try"}, {"{\"model_type\": \"\\\"\\\\\\/\\n\\u0000\"}", "found \"\\/?. Try"},
     {"{\"a\": 1, \"b\": 2, \"a\": 3}", "found \"a\" twice"},
     {"{\"a\": {\"b\": {\"c\": 1, \"c\": 1}}}", "found \"c\" twice"},
     {"{} // end", "expected nothing more"}, {"/ {}", VALUE}, {"{}}", "expected nothing more"},
@@ -950,9 +948,7 @@ static void hf__choices(Test *t) {
 static void dumped(Test *t, Trainer *r) {
   static const char WORDS[] = "dump " SCRATCH "/x.model --ids " SCRATCH "/ids --out " SCRATCH "/d";
   const bool back = !config_trains(&r->m.c, &(Error){0});
-  int ids[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10};
-  real loss, theirs = NAN;
-  Error e = {0}; Ran said;
+  int ids[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; real loss, theirs = NAN; Error e = {0}; Ran said;
   text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9 10\n");
   if (acts_create(&r->a, &r->m, 1, 9, ACTS_ONE, &e) || !sink_does(t, WORDS, &said)) return;
   fact(t, !strstr((char *)said.out.at, "without gradients: --") == back
@@ -974,8 +970,7 @@ static void hf__families(Test *t) {
     ", `h.1.attn.bias`: {`dtype`: `BOOL`, `shape`: [1,0,16], `data_offsets`: [0, 0]}",
     (", `gpt_neox.layers.1.attention.rotary_emb.inv_freq`: {`dtype`: `I64`, `shape`: "
     "[0], `data_offsets`: [0, 0]}, `gpt_neox.layers.0.attention.masked_bias`: {`dtype`: "
-    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"),
-    "", "",
+    "`U8`, `shape`: [0], `data_offsets`: [0, 0]}"), "", "",
     (", `model.layers.1.self_attn.rotary_emb.inv_freq`: {`dtype`: `F32`, `shape`: [0], "
     "`data_offsets`: [0, 0]}")};
   if (no_binary(t)) return;
@@ -1023,8 +1018,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
   {"gpt2", "`activation_function`: `silu`", "--act swish"},
   {"gpt2", "`reorder_and_upcast_attn`: true, `attn_pdrop`: 0.5", "--act gelutanh"},
   {"gpt_neox", "", "--pos rotary --rotary-dims 2 --act gelu --place parallel --tied 0 "
-   "--linear-bias 1"},
-  {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
+   "--linear-bias 1"}, {"gpt_neox", "`hidden_act`: `gelu_fast`", "--act gelutanh"},
   {"gpt_neox", "`use_parallel_residual`: false", "--place pre"},
   {"gpt_neox", "`layer_norm_eps`: 1e-3", "--norm-eps 0.001"},
   {"gpt_neox", "`rotary_emb_base`: 500", "--rope-base 500"},
@@ -1053,8 +1047,7 @@ static const struct { const char *family, *text, *flags; } FACTS_TAKEN[] = {
   {"mistral", "`sliding_window`: 5", "--window 5"},
   {"jamba", "", "--pos none --attention-period 2 --attention-offset 0 --mamba-inner 24 "
    "--mamba-state 4 --mamba-conv 3 --mamba-rank 5 --experts 3 --expert-top 2 --expert-period 2 "
-   "--expert-offset 1"},
-  {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
+   "--expert-offset 1"}, {"jamba", "`num_experts_per_tok`: 1", "--expert-top 1"}};
 
 /* What would change the result and has no flag. */
 static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
@@ -1226,8 +1219,7 @@ static void hf__accounts(Test *t) {
     {"opt", NULL, MORE("decoder.final_layer_norm.weight", "F32"),
      "found decoder.final_layer_norm.weight too"},
     {"llama", NULL, MORE("model.layers.9999999999.self_attn.rotary_emb.inv_freq", "F32"),
-     "inv_freq too"},
-    {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
+     "inv_freq too"}, {"jamba", "model.layers.1.feed_forward.experts.2.up_proj.weight", "",
      "expected tensor model.layers.1.feed_forward.experts.2.up_proj.weight [20,12]"},
     {"jamba", NULL, MORE("model.layers.1.feed_forward.experts.3.up_proj.weight", "F32"),
      "experts.3.up_proj.weight too"}};
@@ -1259,8 +1251,7 @@ static const struct { const char *ours; int in, out, copies; } BIN_ORDER[] = { /
 
 /* Such a file, its numbers 0.5, 1.5, .. in the order of the file. */
 static void bin_bytes(Bytes *b, bool tied, Error *e) {
-  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2};
-  float value = 0.5f;
+  const int32_t head[7] = {C2, F2, L2, H2, K2, tied ? V2 : -V2, CONTEXT2}; float value = 0.5f;
   for (int i = 0; i < 7; i++) bytes_number(b, (uint32_t)head[i], 4, e);
   for (int i = 0; i < 13 - tied; i++)
     for (int n = BIN_ORDER[i].copies * BIN_ORDER[i].in * BIN_ORDER[i].out; n > 0; n--)
@@ -1271,8 +1262,7 @@ static void bin_bytes(Bytes *b, bool tied, Error *e) {
 static void hf__llama2c(Test *t) {
   if (!begun(t)) return;
   for (int tied = 0; tied < 2; tied++) {
-    Bytes b = {0}; Error e = {0}; Trainer r;
-    float value = 0.5f;
+    Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
     bin_bytes(&b, tied, &e);
     file_write(SCRATCH "/x.bin", b.at, b.size, &e);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
@@ -1608,8 +1598,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
  * whose matrices stay in the file, and as links that are read at once. */
 static void imported__against_library(Test *t) {
   static const char *const *const FAMILY = NAMES_OF;
-  Bytes text = {0}; TinyCase c;
-  Golden g = {.path = TINY, .line = 1};
+  Bytes text = {0}; TinyCase c; Golden g = {.path = TINY, .line = 1};
   double most[6][TINY_KINDS] = {{0}}, worst = 0;
   char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
   if (no_binary(t)) return;
@@ -1891,16 +1880,14 @@ static void tokenizer_encode__ranks(Test *t) {
     const bool beside = trial % 2;
     const int symbols = beside ? SYMBOLS : 3;
     Other o = other_begin(beside ? CUT_BESIDE : CUT_GPT2, beside ? SPACE_NONE : SPACE_PLAIN, 0);
-    char spelt[SPELT][64];
-    int token[SPELT], n = 0, merge[MERGES][4], merges = 0;
+    char spelt[SPELT][64]; int token[SPELT], n = 0, merge[MERGES][4], merges = 0;
     for (; n < symbols; n++) {
       snprintf(spelt[n], sizeof spelt[n], "%s", SYMBOL[n]);
       token[n] = beside ? other_token(&o, KIND_TEXT, SYMBOL[n], strlen(SYMBOL[n])) : SYMBOL[n][0];
     }
     for (int tries = 0; tries < 400 && merges < MERGES && n < SPELT; tries++) {
       const int left = (int)rng_below(&r, (uint64_t)n), right = (int)rng_below(&r, (uint64_t)n);
-      char both[128]; int made = 0;
-      bool twice = false;
+      char both[128]; int made = 0; bool twice = false;
       snprintf(both, sizeof both, "%s%s", spelt[left], spelt[right]);
       if (strlen(both) > 20) continue;
       for (int i = 0; i < merges; i++)
@@ -1925,8 +1912,7 @@ static void tokenizer_encode__ranks(Test *t) {
       merge[i][3] = i && rng_below(&r, 3) == 0 ? merge[i - 1][3] : i;
       other_merge(&o, merge[i][0], merge[i][1], merge[i][2], merge[i][3]);
     }
-    Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0};
-    char text[2 * MOST + 1];
+    Tokenizer k; Encoder c; Ids ids = {0}; Error e = {0}; char text[2 * MOST + 1];
     int slow[MOST], size = 1 + (int)rng_below(&r, MOST), length = 0;
     for (int i = 0; i < size; i++) {
       const int s = (int)rng_below(&r, (uint64_t)symbols);
@@ -1951,8 +1937,7 @@ static void tokenizer_encode__ranks(Test *t) {
 /* Is this file read? It then encodes and decodes without a fault; else the error has its hint. */
 static bool read_and_used(Test *t, const Bytes *w, int trial) {
   static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
-  Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0};
-  Bytes text = {0};
+  Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0}; Bytes text = {0};
   bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
   if (good) {
     tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
@@ -1989,24 +1974,22 @@ static void tokenizer_read__published(Test *t) {
   fact(t, !refused(b.at, b.size), "a good file is refused");
   const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
     {12, 4, 0, "1 to 262144 tokens"}, {12, 4, 1 << 19, "1 to 262144 tokens"},
-    {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"},
-    {20, 4, CUTS_COUNT, "cuts, spaces"}, {24, 4, SPACES_COUNT, "cuts, spaces"},
-    {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"}, {36, 4, 270, "cuts, spaces"},
-    {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"}, {40, 4, 12, "bytes"},
-    {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"}, {52, 4, UINT32_MAX, "bytes"},
-    {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"}, {60, 4, 33, "sorted ranges"},
-    {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
+    {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"}, {20, 4, CUTS_COUNT, "cuts, spaces"},
+    {24, 4, SPACES_COUNT, "cuts, spaces"}, {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"},
+    {36, 4, 270, "cuts, spaces"}, {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"},
+    {40, 4, 12, "bytes"}, {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"},
+    {52, 4, UINT32_MAX, "bytes"}, {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"},
+    {60, 4, 33, "sorted ranges"}, {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
     {folds, 1, 0xC5, "sorted canonical forms"}, {folds + 12, 1, 2, "canonical forms"},
     {folds + 4, 1, 0xC0, "canonical forms"}, {folds + 9, 1, 0, "canonical forms"},
     {folds + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
     {tokens + 1, 1, 2, "token 0 of"}, {tokens + 2, 1, 9, "token 0 of"},
     {tokens + 1, 1, 0, "token 0 of"}, {tokens, 1, KIND_NAME, "for 0x00"},
-    {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"},
-    {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"}, {merges + 8, 1, (uint64_t)a, "to spell"},
-    {merges, 1, 7, "merge 0 to spell"}, {merges + 2, 1, 1, "merge 0 to spell"},
-    {merges, 1, (uint64_t)x, "merge 0 to spell"}, {merges + 4, 1, (uint64_t)a, "to spell"},
-    {merges + 12, 1, 1, "merge 0 of rank"}, {merges + 44, 1, 0, "merge 2 of rank"},
-    {merges + 28, 1, 5, "merge 1 of rank"}};
+    {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"}, {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"},
+    {merges + 8, 1, (uint64_t)a, "to spell"}, {merges, 1, 7, "merge 0 to spell"},
+    {merges + 2, 1, 1, "merge 0 to spell"}, {merges, 1, (uint64_t)x, "merge 0 to spell"},
+    {merges + 4, 1, (uint64_t)a, "to spell"}, {merges + 12, 1, 1, "merge 0 of rank"},
+    {merges + 44, 1, 0, "merge 2 of rank"}, {merges + 28, 1, 5, "merge 1 of rank"}};
   EACH(i, WRONG) {
     Error bad = {0}; Tokenizer back;
     memcpy(w.at, b.at, b.size);
@@ -2291,8 +2274,7 @@ static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
 }
 
 static void hf__sentencepiece(Test *t) {
-  static int merge[1000][4];
-  Rng r = {41}; int joined = 0, merges;
+  static int merge[1000][4]; Rng r = {41}; int joined = 0, merges;
   if (!begun(t)) return;
   for (int trial = 0; trial < 12; trial++) {
     Pieces p; Tokenizer k, k2; Encoder c, c2; Error e = {0};
@@ -2342,8 +2324,7 @@ static void hf__sentencepiece(Test *t) {
   fact(t, joined > 12 * 40 * 20, "%d joins", joined);
   /* no space in front; and one as transformers puts it when it is not to be as it always was */
   for (int i = 0; i < 2; i++) {
-    static const int NO_SPACE[] = {3, 0, 4, 0, 0};
-    Pieces p; Tokenizer k; Encoder c; Error e = {0};
+    static const int NO_SPACE[] = {3, 0, 4, 0, 0}; Pieces p; Tokenizer k; Encoder c; Error e = {0};
     pieces_draw(&p, &r);
     model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
     text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
@@ -3021,8 +3002,7 @@ static void choices_answer__oracle(Test *t) {
   static const char *const WORDS[] = {
     "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
     "went far away from", "x"};
-  Settings s;
-  HfOwn own = {.choices = SCRATCH "/choices"};
+  Settings s; HfOwn own = {.choices = SCRATCH "/choices"};
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 3; f++) {
     static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
@@ -3374,8 +3354,7 @@ static void model_file__links(Test *t) {
   enum { C = 12, H = 2, D = 6 };
   for (int way = 0; way < 4; way++) {
     bool heads = way & 1, link = way & 2;
-    Lab b; Trainer back; Settings s; Error e = {0}; Bytes file = {0};
-    ModelWriter w; Rng r = {9};
+    Lab b; Trainer back; Settings s; Error e = {0}; Bytes file = {0}; ModelWriter w; Rng r = {9};
     scratch_open();
     if (!lab_open(&b, t, 2, 7, "--layers 1")) return;
     bytes_add(&file, "a header of 24 bytes, so", 24, &e);
@@ -3442,8 +3421,7 @@ static void model_file_end__refuses(Test *t) {
                                      "264 bytes more", "outside its file", "found it cut short",
                                      "12 more bytes", "check the path", "outside its file"};
   const char *path = SCRATCH "/model.bin";
-  unsigned char zeros[1 << 12] = {0};
-  Lab b;
+  unsigned char zeros[1 << 12] = {0}; Lab b;
   if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
   for (int what = 0; what < 8; what++) {
     Settings s; Error e = {0}, of_file = {0}; ModelWriter w;

@@ -1,0 +1,780 @@
+/* onset.c - when is the first token known? Tokens that a model reads until it has a sink, over the
+ * number N of tokens that the first one is drawn from.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Part of paper.c, which includes it in its page (7).
+ *
+ * Position 1 of every sequence holds one of N ordinary tokens (--first-tokens N). A model can learn
+ * these N by heart, or that this is position 1, whatever stands there. By heart takes longer the
+ * larger N is; knowing the position does not. So the tokens that a sink takes to come, over N, tell
+ * which it is: one power of N, or a slope that falls where recognition takes over from memory. A
+ * run that has no sink at its end is censored: its onset is later than that, and it is counted so.
+ *
+ * Contents   1 A run: looks, and the onset of a curve    2 The fit    3 Tables    4 The picture
+ */
+
+/* -------------------------------------------------------------------------------------------------
+ * 1  A run: looks, and the onset of a curve
+ *
+ * +onset: looks every LOOK_TOKENS tokens, and no less than LOOKS_LEAST in a run, at LOOK_SEQUENCES
+ * held sequences, with first tokens as in training, and where a number of them is drawn from at the
+ * same sequences with the others, which were never first (--first-tokens other). +until: the run
+ * ends with the onset of its sink. A result keeps of each thing that is looked for
+ *
+ *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find it; nan: it never was
+ *   censored_WHAT   1 where it never was, else 0
+ *   least_WHAT      the onset, or where it is censored the tokens of the last look: no less
+ *
+ * and up to CURVE_LOOKS looks, evenly spaced, as curves.
+ */
+enum { HOLDS = 3, LOOK_SEQUENCES = 64, LOOKS_LEAST = 8, CURVE_LOOKS = 128 };
+static const double LOOK_TOKENS = 1e5;
+
+/* What is looked for, and from where on it is there: SHOWS times even (sink.c, 12); a norm of the
+ * first row of three times the others'. */
+enum { ONSET_SINK, ONSET_NORM, ONSET_OTHER_SINK, ONSET_OTHER_NORM, ONSETS };
+static const char *const ONSET_NAMES[ONSETS] = {"sink", "norm", "other_sink", "other_norm"};
+static const double NORM_SHOWS = 3;
+
+/* Looks in a row that have found it, up to HOLDS, and the tokens of their first. */
+typedef struct Onset { int looks; double from; } Onset;
+
+/* A look at `tokens` finds x. NAN finds nothing; what has held stays. */
+static void onset_see(Onset *o, double tokens, double x, double least) {
+  if (o->looks == HOLDS) return;
+  if (!(x >= least)) o->looks = 0;
+  else if (o->looks++ == 0) o->from = tokens;
+}
+
+/* A run under way: the curves of kept looks, the first at step 0. */
+typedef struct Watch {
+  Onset onset[ONSETS];
+  Data others;                 /* the run's, but for its first tokens; `first` NULL: none */
+  double even, tokens, last;   /* of alpha_1; of a step; of the last look */
+  int looks, every;            /* so far; every how many is kept */
+  double times[LOOKS + 1], other[3][LOOKS + 1];
+} Watch;
+
+/* n sequences as d and s draw them: alpha, Sink and the norm ratio into *now. */
+static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Look *now,
+                         Error *e) {
+  Sinks seen;
+  Error why = {0};
+  int starts, first = config_column_first(&t->m.c);
+  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, &why))
+    return step_fault(t, &why, e);
+  now->alpha1 = sinks_alpha(&seen, first);
+  now->sink1 = sinks_sink(&seen, first, 0);
+  now->ratio = sinks_ratio(&seen);
+  sinks_free(&seen);
+  return 0;
+}
+
+/* One look: the onsets see it, and every so many are kept. */
+static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) {
+  Look now = {.step = t->step, .loss = NAN, .norm = NAN, .held = NAN}, other = now;
+  const bool others = w->others.first != NULL;
+  if (onset_measure(t, &t->data, &t->s, LOOK_SEQUENCES, &now, e) || (others &&
+      onset_measure(t, &w->others, &t->s, LOOK_SEQUENCES, &other, e))) return e->status;
+  const double found[ONSETS] = {now.alpha1 / w->even, now.ratio, other.alpha1 / w->even,
+                                other.ratio};
+  w->last = (double)t->step * w->tokens;
+  for (int k = 0; t->step && k < (others ? ONSETS : ONSET_OTHER_SINK); k++)
+    onset_see(&w->onset[k], w->last, found[k], k % 2 == ONSET_NORM ? NORM_SHOWS : SHOWS);
+  p->alpha1 = now.alpha1, p->sink1 = p->sink1_low = now.sink1, p->ratio = now.ratio;
+  if (w->looks++ % w->every || p->looks == LOOKS) return 0;
+  int at = t->step ? p->looks + 1 : 0;
+  w->times[at] = found[ONSET_SINK];
+  w->other[0][at] = found[ONSET_OTHER_SINK];
+  w->other[1][at] = other.sink1;
+  w->other[2][at] = other.ratio;
+  if (!t->step) { *start = now; return 0; }
+  now.loss = t->loss_sum / (double)t->loss_steps;
+  now.norm = t->norm;
+  t->loss_sum = 0, t->loss_steps = 0;
+  p->look[p->looks++] = now;
+  return 0;
+}
+
+/* exp(entropy) of what --first-tokens text draws: how many even ones are as uncertain. */
+static double text_effective(const Trainer *t, Error *e) {
+  Data d = t->data;
+  Source s = t->s.data;
+  double entropy = 0;
+  d.first = NULL;
+  d.draws = 0;
+  snprintf(s.first_tokens, sizeof s.first_tokens, "text");
+  if (first_open(&d, &s, 1, e)) return NAN;
+  for (int v = 0; v < d.vocab; v++) {
+    double share = (double)d.first[v] / d.draws;
+    entropy -= share > 0 ? share * log(share) : 0;
+  }
+  free(d.first);
+  return exp(entropy);
+}
+
+/* The first tokens that the training does not draw, where it draws from some that are named. */
+static void others_open(Watch *w, const Trainer *t) {
+  Source s = t->s.data;
+  Error none = {0};                                        /* no others: none to look at */
+  w->others = t->data;
+  w->others.first = NULL;
+  w->others.draws = 0;
+  if (!isdigit((unsigned char)s.first_tokens[0])) return;
+  snprintf(s.first_own, sizeof s.first_own, "%s", t->s.data.first_tokens);
+  snprintf(s.first_tokens, sizeof s.first_tokens, "other");
+  if (first_open(&w->others, &s, 0, &none)) w->others.first = NULL;
+}
+
+/* What an evaluation finds at the end with other first tokens, and with the text's own. */
+static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
+  Settings s = t->s;
+  snprintf(s.data.first_tokens, sizeof s.data.first_tokens, "natural");
+  for (int natural = !w->others.first; natural < 2 && *t->s.data.first_tokens; natural++) {
+    const char *how = natural ? "natural" : "other";
+    Look end = {0};
+    if (onset_measure(t, natural ? &t->data : &w->others, natural ? &s : &t->s, s.eval_n, &end, e))
+      break;
+    put(r, e, end.alpha1 / w->even, "times_1@%s", how);
+    put(r, e, end.sink1, "sink_1@%s", how);
+    put(r, e, end.ratio, "norm_ratio@%s", how);
+  }
+  return e->status;
+}
+
+static int onset_numbers(const Watch *w, const Progress *p, Result *r, Error *e) {
+  static const char *const curves[] = {"times_1", "sink_1", "norm_ratio"};
+  const bool others = w->others.first != NULL;
+  for (int k = 0; k < (others ? ONSETS : ONSET_OTHER_SINK); k++) {
+    bool held = w->onset[k].looks == HOLDS;
+    put(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
+    put(r, e, !held, "censored_%s", ONSET_NAMES[k]);
+    put(r, e, held ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
+  }
+  put_list(r, e, w->times, p->looks + 1, "curve_times_1");
+  for (int k = 0; k < 3 && others; k++)
+    put_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
+  return e->status;
+}
+
+/* A training with its looks, to its last step or, with `until`, to the onset of its sink. */
+static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e) {
+  Watch *w = grab(1, sizeof *w, e);
+  if (!w) return e->status;
+  w->tokens = tokens_a_step(t);
+  long steps = t->s.train.steps, apart = lround(LOOK_TOKENS / w->tokens);
+  if (apart > steps / LOOKS_LEAST) apart = steps / LOOKS_LEAST;
+  if (apart < 1) apart = 1;
+  w->every = (int)((steps / apart + CURVE_LOOKS - 1) / CURVE_LOOKS);
+  w->every += !w->every;
+  if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
+  w->even = sink_uniform(&t->m.c, t->s.eval_T);
+  others_open(w, t);
+  p->start = seconds();
+  stop_gently();
+  onset_look(w, t, p, start, e);
+  while (t->step < steps && !e->status && !interrupted) {
+    if (until && w->onset[ONSET_SINK].looks == HOLDS) break;
+    if (trainer_step(t, e) || (t->step % apart == 0 && onset_look(w, t, p, start, e))) break;
+    progress_show(t, p);
+  }
+  progress_end(p);
+  if (interrupted)
+    fail(e, 1, "stopped at step %ld of %ld, and nothing is kept. Try: the same command", t->step,
+         steps);
+  onset_numbers(w, p, r, e);
+  if (!e->status) onset_beyond(w, t, r, e);
+  put(r, e, text_effective(t, e), "text_effective");
+  free(w->others.first);
+  free(w);
+  return e->status;
+}
+
+/* Of any other run, by its looks: the tokens at which alpha_1 first was twice the even value, or
+ * all of them if it never was; and its multiple where the loss had made 80 % of its way. */
+static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e) {
+  double onset = tokens_a_step(t) * t->s.train.steps, from = log(t->s.model.vocab), to = NAN;
+  double least = p->looks ? p->look[0].loss : NAN, emerged = 0;
+  for (int i = 1; i < p->looks; i++) least = fmin(least, p->look[i].loss);
+  for (int i = p->looks - 1; i >= 0; i--) {
+    const Look *at = &p->look[i];
+    if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
+    if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
+  }
+  put(r, e, onset, "onset");
+  put(r, e, emerged, "emerged");
+  return put(r, e, to, "times_1_at_80");
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 2  The fit
+ *
+ *   log(tokens to the onset) = a + b log N + sigma z                              z normal
+ *
+ * A run whose onset is y = log(tokens) counts with the density there, one that is censored at y
+ * with the probability Q of anything later. With u = (y - a - b log N) / sigma the likelihood is
+ *
+ *   sum over onsets of (-log sigma - u^2 / 2)  +  sum over censored runs of log Q(u)
+ *
+ * In h = 1 / sigma, a h and b h it is concave (Olsen 1978): u is linear in them. So Newton's steps,
+ * halved where they go down, end at its one top. Leaving censored runs out, or taking their budget
+ * for the onset, makes b too small: where N is large the late onsets are what is missing.
+ *
+ * The 95 % interval of a number is its profile's: all values with which the others, at their best,
+ * reach within CHI_1 / 2 of the top. It is endless where only censored runs bound it.
+ *
+ * One power, or a change of slope? Against one power stands a + b log N + c max(0, log N - log N*),
+ * with N* searched in steps of a quarter of an octave, two values of N at least on either side. It
+ * is preferred where 2 (its top - the one power's) reaches CHI_2, the 1 % point of chi^2 with two
+ * degrees of freedom; else one power holds. (The AIC asks for 4; but N* is searched for, and a
+ * search finds more.) This rule was fixed before any run was judged.
+ */
+enum { RUNS_MOST = 400, TERMS = 3 };
+static const double CHI_1 = 3.841458820694124, CHI_2 = 9.210340371976184,
+                    NORMAL_95 = 1.959963984540054;
+
+/* Runs: log N, log of the tokens, and whether the onset is later than that. */
+typedef struct Sample {
+  int n;
+  double x[RUNS_MOST], y[RUNS_MOST];
+  bool censored[RUNS_MOST];
+} Sample;
+
+static void sample_add(Sample *s, double N, double tokens, bool censored) {
+  if (s->n == RUNS_MOST || !(N >= 1 && N < 1e30) || !(tokens > 0 && tokens < 1e30)) return;
+  s->x[s->n] = log(N);
+  s->y[s->n] = log(tokens);
+  s->censored[s->n++] = censored;
+}
+
+/* at[0] + at[1] (x - origin) and, of three terms, + at[2] times what x is beyond the bend, less
+ * what the origin is: so at[0] is what the law says at the origin. */
+typedef struct Law {
+  int terms, onsets, censored;
+  double origin, bend, at[TERMS], sigma, likelihood;
+} Law;
+
+static double beyond(double x, double bend) { return x > bend ? x - bend : 0; }
+
+static void law_terms(const Law *l, double x, double term[TERMS]) {
+  term[0] = 1;
+  term[1] = x - l->origin;
+  term[2] = beyond(x, l->bend) - beyond(l->origin, l->bend);
+}
+
+static double law_at(const Law *l, double x) {
+  double term[TERMS], sum = 0;
+  law_terms(l, x, term);
+  for (int k = 0; k < l->terms; k++) sum += l->at[k] * term[k];
+  return sum;
+}
+
+/* log Q(u), Q(u) = P(z > u): by erfc, and where that ends by its asymptotic series. */
+static double log_above(double u) {
+  if (u < 30) return log(erfc(u * SQRT_HALF) / 2);
+  return -u * u / 2 + log(INV_SQRT_2PI / u) + log1p(-1 / (u * u) + 3 / (u * u * u * u));
+}
+
+/* -d log Q / du = phi(u) / Q(u) */
+static double hazard(double u) { return INV_SQRT_2PI * exp(-u * u / 2 - log_above(u)); }
+
+/* What is climbed: a law's terms but the fixed one, over sigma, and 1 / sigma, p [n]. */
+typedef struct Climb {
+  const Law *law;
+  const Sample *sample;
+  int n, fixed;                /* -1: none, else the term whose coefficient is `value` */
+  double value, p[TERMS + 1], slope[TERMS + 1], curve[TERMS + 1][TERMS + 1];
+} Climb;
+
+/* The likelihood at p, but for a constant, and with `all` its slope and curvature, of which the
+ * latter's sign is turned. */
+static double climb_look(Climb *c, const double *p, bool all) {
+  const Sample *s = c->sample;
+  const int last = c->n - 1;
+  double sum = 0, h = p[last];
+  if (all) memset(c->slope, 0, sizeof c->slope), memset(c->curve, 0, sizeof c->curve);
+  for (int i = 0; i < s->n; i++) {
+    double term[TERMS], d[TERMS + 1], u = 0;               /* d: du / dp */
+    int n = 0;
+    law_terms(c->law, s->x[i], term);
+    for (int k = 0; k < c->law->terms; k++) if (k != c->fixed) d[n++] = -term[k];
+    d[last] = s->y[i] - (c->fixed < 0 ? 0 : c->value * term[c->fixed]);
+    for (int k = 0; k < c->n; k++) u += d[k] * p[k];
+    sum += s->censored[i] ? log_above(u) : log(h) - u * u / 2;
+    if (!all) continue;
+    double rate = s->censored[i] ? hazard(u) : u, bend = s->censored[i] ? rate * (rate - u) : 1;
+    for (int k = 0; k < c->n; k++) {
+      c->slope[k] -= rate * d[k];
+      for (int m = 0; m < c->n; m++) c->curve[k][m] += bend * d[k] * d[m];
+    }
+    if (!s->censored[i]) c->slope[last] += 1 / h, c->curve[last][last] += 1 / (h * h);
+  }
+  return sum;
+}
+
+/* curve step = slope, by elimination; the curvature is no less than 0, and a little is added where
+ * censored runs leave a direction flat. */
+static void climb_solve(Climb *c, double *step) {
+  int n = c->n;
+  for (int k = 0; k < n; k++) {
+    step[k] = c->slope[k];
+    c->curve[k][k] += 1e-10 * c->curve[k][k] + 1e-14;
+  }
+  for (int k = 0; k < n; k++)
+    for (int i = k + 1; i < n; i++) {
+      double f = c->curve[i][k] / c->curve[k][k];
+      for (int m = k; m < n; m++) c->curve[i][m] -= f * c->curve[k][m];
+      step[i] -= f * step[k];
+    }
+  for (int k = n - 1; k >= 0; k--) {
+    for (int m = k + 1; m < n; m++) step[k] -= c->curve[k][m] * step[m];
+    step[k] /= c->curve[k][k];
+  }
+}
+
+/* The likeliest law of l's terms, bend and origin, with coefficient `fixed` held at `value` where
+ * it is not below 0. False where the runs do not determine it: too few onsets, or all at one N. */
+static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
+  enum { CLIMB_STEPS = 200 };
+  Climb c = {.law = l, .sample = s, .fixed = fixed, .value = value};
+  double sum = 0, square = 0, low = INFINITY, high = -INFINITY;
+  l->onsets = l->censored = 0;
+  for (int i = 0; i < s->n; i++) {
+    if (s->censored[i]) { l->censored++; continue; }
+    l->onsets++;
+    sum += s->y[i];
+    square += s->y[i] * s->y[i];
+    low = fmin(low, s->x[i]), high = fmax(high, s->x[i]);
+  }
+  if (l->onsets <= l->terms || !(high > low)) return false;
+  double mean = sum / l->onsets, spread = sqrt(fmax(square / l->onsets - mean * mean, 0.01));
+  for (int k = 0; k < l->terms; k++)
+    if (k != fixed) c.p[c.n++] = k ? 0 : mean / spread;
+  c.p[c.n++] = 1 / spread;
+  double top = climb_look(&c, c.p, false), step[TERMS + 1], next[TERMS + 1], gain = 1;
+  for (int i = 0; i < CLIMB_STEPS && gain > 1e-12 && c.p[c.n - 1] < 1e4; i++) {
+    double share = 2, now = -INFINITY;
+    climb_look(&c, c.p, true);
+    climb_solve(&c, step);
+    for (int tries = 0; tries < 60 && !(now >= top); tries++) {
+      share /= 2;
+      for (int k = 0; k < c.n; k++) next[k] = c.p[k] + share * step[k];
+      now = next[c.n - 1] > 0 ? climb_look(&c, next, false) : -INFINITY;
+    }
+    gain = now >= top ? now - top : 0;
+    if (now >= top) memcpy(c.p, next, sizeof c.p), top = now;
+  }
+  l->sigma = 1 / c.p[c.n - 1];
+  for (int k = 0, n = 0; k < l->terms; k++) l->at[k] = k == fixed ? value : c.p[n++] * l->sigma;
+  l->likelihood = top;
+  return isfinite(top) && isfinite(l->sigma);
+}
+
+/* The 95 % interval of coefficient k of a law that has been fitted. */
+static void law_interval(const Law *l, const Sample *s, int k, double *low, double *high) {
+  enum { FAR = 200 };          /* beyond this there is no end */
+  for (int side = -1; side <= 1; side += 2) {
+    Law at = *l;
+    double in = 0, out = 0.01;
+    while (out < FAR && law_fit(&at, s, k, l->at[k] + side * out)
+           && 2 * (l->likelihood - at.likelihood) < CHI_1) in = out, out *= 2;
+    for (int i = 0; i < 40 && out < FAR; i++) {
+      double middle = (in + out) / 2;
+      law_fit(&at, s, k, l->at[k] + side * middle);
+      *(2 * (l->likelihood - at.likelihood) < CHI_1 ? &in : &out) = middle;
+    }
+    *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
+  }
+}
+
+/* The one power into *l, the best law with a bend into *bent where there is one; true: the latter
+ * is preferred. */
+static bool law_choose(Law *l, Law *bent, const Sample *s) {
+  double x[RUNS_MOST];
+  int n = 0;                                   /* the values of log N, in order */
+  *l = (Law){.terms = 2};
+  *bent = (Law){.terms = 3, .likelihood = -INFINITY};
+  if (!law_fit(l, s, -1, 0)) return false;
+  for (int i = 0; i < s->n; i++) {
+    int at = 0;
+    while (at < n && x[at] < s->x[i]) at++;
+    if (at < n && x[at] == s->x[i]) continue;
+    memmove(x + at + 1, x + at, (size_t)(n++ - at) * sizeof *x);
+    x[at] = s->x[i];
+  }
+  for (double bend = n < 4 ? INFINITY : x[1]; n >= 4 && bend <= x[n - 2] + 1e-9;
+       bend += log(2) / 4) {
+    Law now = {.terms = 3, .bend = bend};
+    if (law_fit(&now, s, -1, 0) && now.likelihood > bent->likelihood) *bent = now;
+  }
+  return 2 * (bent->likelihood - l->likelihood) >= CHI_2;
+}
+
+/* What a law says of N: the tokens of the median run, their 95 % interval, and that of one run. */
+typedef struct Foretold { double tokens, low, high, run_low, run_high; } Foretold;
+
+static Foretold law_foretell(const Law *l, const Sample *s, double N) {
+  Law at = *l;
+  double low, high;
+  at.origin = log(N);
+  at.at[0] = law_at(l, at.origin);
+  law_interval(&at, s, 0, &low, &high);
+  double y = at.at[0], run = NORMAL_95 * l->sigma;
+  return (Foretold){exp(y), exp(low), exp(high), exp(y - hypot(y - low, run)),
+                    exp(y + hypot(high - y, run))};
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3  Tables
+ *
+ * In million tokens. A > stands before every number that a censored run bounds from below, and no
+ * number of such a run is shown, or enters a mean, without it.
+ */
+static const double PAPER_VOCAB = 50432, PAPER_FROM = 1e9, PAPER_TO = 2e9;     /* section 4 */
+static const char *const ONSET_HEADS[ONSETS] = {
+  "sink", "norm", "sink, unseen first", "norm, unseen first"};
+static const int ONSET_ORDER[ONSETS] = {ONSET_NORM, ONSET_SINK, ONSET_OTHER_NORM,
+                                        ONSET_OTHER_SINK};
+
+static bool item_has_onsets(const Item *item) { return !strncmp(item->name, "onset", 5); }
+
+/* What a run says of an onset: 1 its tokens, -1 the tokens that it is later than, 0 nothing. */
+static int run_onset(const Results *r, int row, int seed, int what, double *tokens) {
+  char name[64];
+  snprintf(name, sizeof name, "censored_%s", ONSET_NAMES[what]);
+  double censored = results_number(r, row, seed, name);
+  snprintf(name, sizeof name, "%s_%s", censored == 0 ? "onset" : "least", ONSET_NAMES[what]);
+  *tokens = results_number(r, row, seed, name);
+  return !(*tokens > 0) ? 0 : censored == 0 ? 1 : censored == 1 ? -1 : 0;
+}
+
+/* Of how many tokens a row draws the first, and whether evenly; of `text`, and of natural text, as
+ * many as are drawn so evenly. NAN: no run has said yet. */
+static double row_first(const Results *r, int row, bool *even) {
+  static const char flag[] = "--first-tokens ";
+  const char *at = strstr(r->x->row[row].flags, flag);
+  double N = at ? strtod(at + sizeof flag - 1, NULL) : 0;
+  *even = N >= 1;
+  for (int k = 0; !*even && k < r->x->rows * r->seeds && !(N > 0); k++)
+    N = results_number(r, k / r->seeds, k % r->seeds + 1, "text_effective");
+  return N > 0 ? N : NAN;
+}
+
+/* Geometric mean over the seeds, into *mean; 1, or -1 where a censored run makes it a bound. */
+static int row_onset(const Results *r, int row, int what, double *mean) {
+  double sum = 0, tokens;
+  int n = 0, is = 1;
+  for (int seed = 1; seed <= seeds_of(r, row); seed++) {
+    int one = run_onset(r, row, seed, what, &tokens);
+    if (one) sum += log(tokens), n++;
+    if (one < 0) is = -1;
+  }
+  *mean = n ? exp(sum / n) : NAN;
+  return n ? is : 0;
+}
+
+static int number_text(char *to, size_t room, int is, double million) {
+  return snprintf(to, room, "%s%.*f", is < 0 ? ">" : "", million < 10 ? 2 : million < 100 ? 1 : 0,
+                  million);
+}
+
+/* "1.51 2.01 >12.0: >3.31", seed by seed and the mean. */
+static void onset_cell(Cell to, const Results *r, int row, int what) {
+  double x;
+  int at = 0, n = 0;
+  for (int seed = 1; seed <= seeds_of(r, row) && at < CELL - 24; seed++) {
+    int is = run_onset(r, row, seed, what, &x);
+    if (!is) continue;
+    if (n++) to[at++] = ' ';
+    at += number_text(to + at, (size_t)(CELL - at), is, x / 1e6);
+  }
+  int is = row_onset(r, row, what, &x);
+  if (n < 2) return;
+  at += snprintf(to + at, (size_t)(CELL - at), ": ");
+  number_text(to + at, (size_t)(CELL - at), is, x / 1e6);
+}
+
+/* The row that a lever is pulled of: onset-N. */
+static int lever_base(const Results *r, int row) {
+  char name[48];
+  bool even;
+  double N = row_first(r, row, &even);
+  snprintf(name, sizeof name, "onset-%.0f", N);
+  return even ? experiments_row(r->x, name) : -1;
+}
+
+/* The onset of a lever's sink over that of its base; a bound where one of the two is one, and
+ * nothing where both are. */
+static void lever_cell(Cell to, const Results *r, int row) {
+  double with, without;
+  int base = lever_base(r, row), is = row_onset(r, row, ONSET_SINK, &with);
+  int was = base < 0 ? 0 : row_onset(r, base, ONSET_SINK, &without);
+  if (!is || !was || is + was < 0) return;
+  snprintf(to, CELL, "%s%.2f", is < 0 ? ">" : was < 0 ? "<" : "", with / without);
+}
+
+/* Columns behind those of every item, from c on: N, the onsets, and of levers the ratio. Returns
+ * how many columns there are then. */
+static int onset_columns(Grid *g, const Results *r, const Item *item, int c) {
+  bool levers = strstr(item->name, "levers") != NULL, even;
+  for (int k = -1; k < ONSETS + levers; k++, c++) {
+    bool seen = false;
+    for (int i = 0; i < item->count; i++) {
+      int row = r->x->shown[item->from + i].row;
+      char *cell = g->cell[(i + 1) * ACROSS + c];
+      double N = row_first(r, row, &even);
+      if (k < 0 && N > 0) snprintf(cell, CELL, even ? "%.0f" : "%.1f", N);
+      else if (k == ONSETS) lever_cell(cell, r, row);
+      else if (k >= 0) onset_cell(cell, r, row, ONSET_ORDER[k]);
+      seen = seen || *cell;
+    }
+    snprintf(g->cell[c], CELL, "%s", k < 0 ? "N" : k < ONSETS ? ONSET_HEADS[ONSET_ORDER[k]]
+                                             : "sink, x base");
+    if (!seen) memset(g->cell[c--], 0, CELL);              /* nothing of it yet */
+  }
+  return c;
+}
+
+/* The runs that a law is fitted to: those whose rows are named for their number, onset-16. What is
+ * foretold is none of these. */
+static void sample_of(Sample *s, const Results *r, const Item *item, int what) {
+  *s = (Sample){0};
+  for (int i = 0; i < item->count; i++) {
+    int row = r->x->shown[item->from + i].row;
+    const char *name = r->x->row[row].name;
+    bool even;
+    double N = row_first(r, row, &even), tokens;
+    if (!even || !isdigit((unsigned char)name[strcspn(name, "0123456789")])) continue;
+    for (int seed = 1; seed <= seeds_of(r, row); seed++) {
+      int is = run_onset(r, row, seed, what, &tokens);
+      if (is) sample_add(s, N, tokens, is < 0);
+    }
+  }
+}
+
+static Grid grid_make(int rows, const char *const *heads, int columns, Error *e) {
+  Grid g = {.rows = rows + 1, .columns = columns};
+  g.cell = grab((idx)g.rows * ACROSS, sizeof *g.cell, e);
+  for (int c = 0; g.cell && c < columns; c++) snprintf(g.cell[c], CELL, "%s", heads[c]);
+  return g;
+}
+
+/* "[0.12, 0.41]"; an end that is none is -inf or inf. */
+static void interval_text(Cell to, double value, double low, double high) {
+  snprintf(to, CELL, "%.2f [%.2f, %.2f]", value, low, high);
+}
+
+/* How the laws came out: a row of `what`. */
+static void law_row(Cell *cell, int what, const Law *one, const Law *bent, bool bends, bool found,
+                    const Sample *s) {
+  double low, high;
+  int seen = 0;
+  for (int i = 0; i < s->n; i++) seen += !s->censored[i];
+  snprintf(cell[0], CELL, "%s", ONSET_HEADS[what]);
+  snprintf(cell[1], CELL, "%d", s->n);
+  snprintf(cell[2], CELL, "%d", s->n - seen);
+  snprintf(cell[3], CELL, "too few onsets");
+  if (!found) return;
+  law_interval(one, s, 1, &low, &high);
+  interval_text(cell[3], one->at[1], low, high);
+  number_text(cell[4], CELL, 1, exp(law_at(one, 0)) / 1e6);
+  snprintf(cell[5], CELL, "%.2f", one->sigma);
+  snprintf(cell[6], CELL, "none can be told");
+  if (!isfinite(bent->likelihood)) return;
+  law_interval(bent, s, 2, &low, &high);
+  int n = snprintf(cell[6], CELL, "%s: 2 dl %.1f", bends ? "yes" : "no",
+                   2 * (bent->likelihood - one->likelihood));
+  if (bends)
+    snprintf(cell[6] + n, (size_t)(CELL - n), ", N* %.0f, %+.2f [%.2f, %.2f]", exp(bent->bend),
+             bent->at[2], low, high);
+}
+
+/* A million tokens; what is beyond all measure has no number. */
+static int million_text(char *to, size_t room, double tokens) {
+  if (tokens < 1e14) return number_text(to, room, 1, tokens / 1e6);
+  return snprintf(to, room, "endless");
+}
+
+/* "13.1 [9.2, 18.3]" and "5.0 to 34". */
+static void foretold_text(Cell *to, const Foretold *f) {
+  char low[24], high[24], middle[24];
+  million_text(low, sizeof low, f->low);
+  million_text(high, sizeof high, f->high);
+  million_text(middle, sizeof middle, f->tokens);
+  snprintf(to[0], CELL, "%.11s [%.11s, %.11s]", middle, low, high);
+  million_text(low, sizeof low, f->run_low);
+  million_text(high, sizeof high, f->run_high);
+  snprintf(to[1], CELL, "%.11s to %.11s", low, high);
+}
+
+/* What the laws of the norm and the sink, on first tokens as in training, say of rows that are not
+ * among the runs they were fitted to, and of the paper's vocabulary. */
+static void foretold_row(Cell *cell, const char *name, double N, const Law *law[2],
+                         const Sample *s[2]) {
+  snprintf(cell[0], CELL, "%s", name);
+  if (!(N > 0)) return;
+  snprintf(cell[1], CELL, N == floor(N) ? "%.0f" : "%.1f", N);
+  for (int k = 0; k < 2; k++) {
+    if (!law[k]) continue;
+    Foretold f = law_foretell(law[k], s[k], N);
+    foretold_text(&cell[2 + 2 * k], &f);
+  }
+}
+
+/* The fits and what they foretell: below an item's rows. */
+static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+  static const char *const heads[] = {"onset of", "runs", "censored", "b [95 %]", "at N = 1",
+                                      "sigma", "change of slope"},
+                    *const told[] = {"foretold", "N", "norm", "a run of it", "sink", "a run of it"};
+  Sample *s = grab(ONSETS, sizeof *s, e);
+  Law one[ONSETS], bent[ONSETS];
+  const Law *law[2] = {NULL, NULL};
+  const Sample *of[2];
+  bool even;
+  Grid g = grid_make(ONSETS, heads, 7, e), f = grid_make(4, told, 6, e);
+  for (int k = 0; k < ONSETS && !e->status; k++) {
+    const int i = ONSET_ORDER[k];
+    sample_of(&s[i], r, item, i);
+    bool bends = law_choose(&one[i], &bent[i], &s[i]), found = isfinite(one[i].likelihood) &&
+         one[i].sigma > 0;
+    law_row(&g.cell[(k + 1) * ACROSS], i, &one[i], &bent[i], bends, found, &s[i]);
+    if (k < 2) of[k] = &s[i], law[k] = !found ? NULL : bends ? &bent[i] : &one[i];
+  }
+  if (!e->status) {
+    static const char *const names[] = {"onset-all", "onset-text", "onset-natural"};
+    for (int k = 0; k < 3; k++) {
+      int row = experiments_row(r->x, names[k]);
+      if (row >= 0) foretold_row(&f.cell[(k + 1) * ACROSS], names[k], row_first(r, row, &even), law,
+                                 of);
+    }
+    foretold_row(&f.cell[4 * ACROSS], "the paper's vocabulary", PAPER_VOCAB, law, of);
+    bytes_print(out, e, "\nMillion tokens to the onset = A N^b e^(sigma z); a censored run counts "
+                "as one that is later:\n\n");
+    (markdown ? grid_markdown : grid_text)(&g, out, e);
+    bytes_print(out, e, "\nFrom the rows named for their number: the median, its 95 %% interval, "
+                "and 95 %% of runs:\n\n");
+    (markdown ? grid_markdown : grid_text)(&f, out, e);
+    bytes_print(out, e, "\nThe paper's own sink needed %.0f to %.0f million tokens, natural text, "
+                "60M parameters.\n", PAPER_FROM / 1e6, PAPER_TO / 1e6);
+  }
+  free(s); free(g.cell); free(f.cell);
+  return e->status;
+}
+
+/* What was foretold before the runs were made, by ./paper onset --predict: shown as it is. */
+static int foretold_show(const char *folder, const char *corpus, FILE *out, Error *e) {
+  char path[PATH_ROOM];
+  Bytes text = {0};
+  if (snprintf(path, sizeof path, "%s/%s/onset.txt", folder, corpus) >= PATH_ROOM ||
+      file_missing(path) || file_read(path, &text, e)) return e->status;
+  fprintf(out, "\n%s, written before these runs were made:\n\n", path);
+  fwrite(text.at, 1, text.size, out);
+  bytes_free(&text);
+  return 0;
+}
+
+/* --predict: the laws and what they foretell, and by how many runs, for that file. */
+static int onset_predict(const Results *r, const Item *item, FILE *out, Error *e) {
+  Bytes text = {0};
+  bytes_print(&text, e, "From %s on %s:", item->name, r->corpus);
+  for (int i = 0; i < item->count; i++) {
+    int row = r->x->shown[item->from + i].row, state[RUN_STATES] = {0};
+    count_runs(r, row, seeds_of(r, row), state);
+    const char *name = r->x->row[row].name;
+    if (state[RUN_HELD]) bytes_print(&text, e, " %s (%d)", name, state[RUN_HELD]);
+  }
+  Bytes line = text;
+  text = (Bytes){0};
+  wrapped(&text, 0, WIDTH, "", &line, e);
+  onset_law(&text, r, item, false, e);
+  if (!e->status) fwrite(text.at, 1, text.size, out);
+  bytes_free(&line);
+  bytes_free(&text);
+  return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 4  The picture: tokens to the onset over N, both logarithmic
+ *
+ * Every run a mark, one that is censored an open one with an arrow; the laws of the norm and of the
+ * sink as lines with their intervals, as far as the paper's vocabulary; and there the paper's own.
+ * Marks of one N stand beside each other.
+ */
+static void onset_marks(Series *line, const Results *r, int row, int what, double N, int sign) {
+  double tokens;
+  for (int seed = 1; seed <= seeds_of(r, row); seed++)
+    if (run_onset(r, row, seed, what, &tokens) == sign)
+      line_add(line, N * pow(1.09, ONSET_ORDER[what] - 1.5), tokens / 1e6);
+}
+
+/* A law over N from 1 to the paper's, with its interval, as far as the page goes. */
+static void onset_line(Series *line, const Law *l, const Sample *s) {
+  enum { POINTS = 24 };
+  static const double MOST = 1e12;
+  for (int i = 0; i <= POINTS; i++) {
+    double N = pow(PAPER_VOCAB, (double)i / POINTS);
+    Foretold f = law_foretell(l, s, N);
+    int n = line->n;
+    if (!(f.tokens < MOST)) return;
+    line_add(line, N, f.tokens / 1e6);
+    line->low[n] = f.low / 1e6;
+    line->high[n] = fmin(f.high, MOST) / 1e6;
+  }
+  line->band = line->bare = true;
+}
+
+static void draw_onset(Paper *p, const char *word) {
+  static const char *const others[] = {"onset-text", "onset-natural"},
+                    *const names[] = {"text's frequencies, sink", "natural text, sink"};
+  const Results *r = &p->runs;
+  const Item *item = p->item;
+  Series *lines = p->lines;
+  Sample *s = grab(1, sizeof *s, p->h.e);
+  Chart what = {"Tokens until the first token is known, over how many it is drawn from",
+    "A mark is a run; an open one with an arrow was not there by the end of its run. Unseen first: "
+    "on first tokens that were never first in training. Lines: the laws of the norm and the sink, "
+    "with their 95 % intervals, drawn on to the paper's vocabulary, where the paper's own sink "
+    "needed 1,000 to 2,000 million tokens of natural text.",
+    {.name = "N first tokens", .log = true, .tight = true},
+    {.name = "million tokens", .log = true, .high = 260}};
+  int n = 0;
+  bool even;
+  (void)word;
+  for (int k = 0; s && k < ONSETS; k++) {
+    Law one, bent;
+    char name[64];
+    int of = ONSET_ORDER[k];
+    Series *law = line_begin(lines, n++, "", k), *seen = line_begin(lines, n++, ONSET_HEADS[of], k);
+    snprintf(name, sizeof name, "%s, later", ONSET_HEADS[of]);
+    Series *later = line_begin(lines, n++, name, k + LINE_OVER);
+    seen->points = true;
+    for (int i = 0; i < item->count; i++) {
+      int row = r->x->shown[item->from + i].row;
+      double N = row_first(r, row, &even);
+      if (!even) continue;
+      onset_marks(seen, r, row, of, N, 1);
+      onset_marks(later, r, row, of, N, -1);
+    }
+    sample_of(s, r, item, of);
+    if (k > 1) continue;
+    bool bends = law_choose(&one, &bent, s);
+    if (isfinite(one.likelihood) && one.sigma > 0) onset_line(law, bends ? &bent : &one, s);
+  }
+  for (int k = 0; s && k < 2; k++) {
+    int row = experiments_row(r->x, others[k]);
+    Series *seen = line_begin(lines, n++, names[k], 4 + k), *later;
+    later = line_begin(lines, n++, "", 4 + k + LINE_OVER);
+    seen->points = true;
+    if (row < 0) continue;
+    double N = row_first(r, row, &even);
+    onset_marks(seen, r, row, ONSET_SINK, N, 1);
+    onset_marks(later, r, row, ONSET_SINK, N, -1);
+    if (later->n && !seen->n) snprintf(later->name, sizeof later->name, "%s, later", names[k]);
+  }
+  Series *paper = line_begin(lines, n++, "the paper's sink", 7);
+  line_add(paper, PAPER_VOCAB, PAPER_FROM / 1e6);
+  line_add(paper, PAPER_VOCAB, PAPER_TO / 1e6);
+  if (s) chart(&p->h, &what, lines, n);
+  free(s);
+}

@@ -1,0 +1,344 @@
+/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown of them.
+ *
+ *     cc -O2 -DSINK_DOUBLE data/test_onset.c -o test_onset -lm && ./test_onset       beside ./paper
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define PAPER_NO_MAIN
+#include "paper.c"
+#define TEST_FRAME
+#define PROGRAM "./paper"
+#include "../test_sink.c"
+
+static void table_open(Experiments *x, const char *text) {
+  Error e = {0};
+  if (!experiments_read(x, (const unsigned char *)text, strlen(text), "t", &e)) return;
+  fprintf(stderr, "%s\n", e.text);
+  exit(1);
+}
+
+static bool has(const Bytes *text, const char *part) {
+  return strstr((const char *)text->at, part) != NULL;
+}
+
+/* ---- 1 ---- */
+
+/* Three in a row, the first of them; NAN ends a row; what held stays; a number at the border. */
+static void onset_see__by_hand(Test *t) {
+  static const struct { const char *what; double x[8], from; } CASES[] = {
+    {"never", {1, 1.9, 1, 1, 1, 1, 1, 1}, NAN},   {"at once", {2, 2, 2, 0, 0, 0, 0, 0}, 1},
+    {"two and two", {3, 3, 1, 3, 3, 1, 3, 3}, NAN}, {"late", {3, 1, 3, 3, 1, 2, 9, 2}, 6},
+    {"NAN between", {3, 3, NAN, 3, 3, 3, 1, 1}, 4}, {"then gone", {1, 3, 3, 3, 0, 0, 0, 0}, 2},
+    {"twice", {3, 3, 3, 0, 4, 4, 4, 4}, 1},       {"all NAN", {NAN, NAN, NAN, NAN}, NAN},
+    {"infinite", {INFINITY, INFINITY, 2, 0, 0, 0, 0, 0}, 1}};
+  EACH(i, CASES) {
+    Onset o = {0};
+    for (int k = 0; k < 8; k++) onset_see(&o, k + 1, CASES[i].x[k], 2);
+    bool held = o.looks == HOLDS;
+    fact(t, held == !isnan(CASES[i].from) && (!held || o.from == CASES[i].from), "%s: %d, %g",
+         CASES[i].what, o.looks, o.from);
+  }
+}
+
+/* A name's only number. */
+static double number_of(Test *t, const Result *r, const char *name) {
+  int n, times = 0;
+  const double *x = result_find(r, name, &n);
+  for (int i = 0; i < r->lists; i++) times += !strcmp(r->list[i].name, name);
+  fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
+  return x && n ? *x : NAN;
+}
+
+/* Runs with looks: the same bytes twice, and where one is censored no onset. A relative bias alone
+ * puts 2 times even on the first token, so its onset is the first look, and +until ends with the
+ * third. */
+static void onset_run__repeats(Test *t) {
+  static const char TEXT[] =
+      "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
+      "--steps 40 --warmup 5\nitem onset s: t\nrow onset-4 tiny --first-tokens 4 +onset\n"
+      "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
+      "row natural tiny +onset\nrow text tiny --first-tokens text +onset\n"
+      "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one "
+      "--first-tokens 4 +onset\n";
+  static const struct { int row; double steps; bool others, wild; } RUNS[] = {
+    {0, 40, true, false}, {0, 40, true, false}, {1, 15, true, false}, {2, 40, false, false},
+    {3, 40, false, false}, {4, 0, true, true}};
+  Experiments x; Settings s; Error e = {0}; Bytes text[6] = {{0}};
+  if (!tale_open(t, &s, "")) return;                       /* its tokenizer has 320 tokens */
+  table_open(&x, TEXT);
+  EACH(i, RUNS) {
+    Result r; int n, m;
+    if (row_run(&r, &x, RUNS[i].row, x.corpus, 1, &s, &e)) break;
+    result_text(&r, &text[i], &e);
+    if (RUNS[i].wild) {
+      fact(t, r.ended[0] && number_of(t, &r, "diverged") == 1, "wild: '%s'", r.ended);
+      result_free(&r);
+      continue;
+    }
+    bool soon = RUNS[i].row == 1;
+    double end = RUNS[i].steps * 32, onset = number_of(t, &r, "onset_sink");
+    fact(t, number_of(t, &r, "steps") == RUNS[i].steps, "%g steps", number_of(t, &r, "steps"));
+    fact(t, soon ? onset == 5 * 32 : isnan(onset), "an onset at %g", onset);
+    fact(t, number_of(t, &r, "censored_sink") == !soon, "censored");
+    fact(t, number_of(t, &r, "least_sink") == (soon ? 5 * 32 : end), "least");
+    const double *times = result_find(&r, "curve_times_1", &n),
+                 *tokens = result_find(&r, "curve_tokens", &m);
+    fact(t, n == m && n == RUNS[i].steps / 5 + 1 && tokens[n - 1] == end && times[n - 1] > 0,
+         "%d looks, %d tokens", n, m);
+    result_find(&r, "curve_other_times_1", &m);
+    fact(t, m == (RUNS[i].others ? n : 0), "%d looks at others", m);
+    fact(t, isnan(result_number(&r, "times_1@other")) == !RUNS[i].others &&
+            isnan(result_number(&r, "least_other_sink")) == !RUNS[i].others, "others");
+    fact(t, isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row == 2), "natural");
+    fact(t, number_of(t, &r, "text_effective") > 20, "the text's");
+    fact(t, isnan(result_number(&r, "onset")) && number_of(t, &r, "alpha_1") > 0, "the usual");
+    result_free(&r);
+  }
+  fact(t, !e.status, "%s", e.text);
+  fact(t, text[0].size && text[0].size == text[1].size &&
+          !memcmp(text[0].at, text[1].at, text[0].size), "two runs differ");
+  for (int i = 0; i < 6; i++) bytes_free(&text[i]);
+  experiments_free(&x);
+}
+
+/* ---- 2 ---- */
+
+/* log Q and the hazard: known values, their derivative, one value where erfc ends. */
+static void log_above__known(Test *t) {
+  static const double KNOWN[][2] = {{0, -0.693147180559945}, {1, -1.84102164500926},
+                                    {-3, -0.00135080996474820}, {10, -53.2312851505125}};
+  EACH(i, KNOWN) within(t, log_above(KNOWN[i][0]), KNOWN[i][1], 1e-12 * (1 - KNOWN[i][1]),
+                        "log Q(%g)", KNOWN[i][0]);
+  within(t, log_above(30), log_above(nextafter(30, 0)), 1e-4, "at 30");
+  for (double u = -6; u < 40; u += 0.7)
+    within(t, hazard(u), (log_above(u - 1e-5) - log_above(u + 1e-5)) / 2e-5, 1e-3, "at %g", u);
+  fact(t, isfinite(log_above(1e6)) && log_above(-50) == 0, "far out");
+}
+
+/* Runs of a law a + b log N, from N* on with another slope, noise and a budget; N = 1, 2, 4, ... */
+typedef struct Truth { double a, b, more, bend, sigma, budget; int powers, seeds; } Truth;
+
+static void sample_draw(Sample *s, const Truth *is, uint64_t seed, bool drop, bool believe) {
+  Rng r = {hash64(seed, "onset", 5)};
+  *s = (Sample){0};
+  for (int k = 0; k < is->powers; k++)
+    for (int i = 0; i < is->seeds; i++) {
+      double x = k * log(2);
+      double y = is->a + is->b * x + is->more * beyond(x, is->bend) + is->sigma * rng_normal(&r);
+      bool late = y > is->budget;
+      if (late && drop) continue;
+      sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
+    }
+}
+
+/* What was put in comes out, of censored runs too; without these, or with their budget for their
+ * onset, another slope does. */
+static void law_fit__recovers(Test *t) {
+  enum { DRAWS = 100 };
+  static const struct { const char *what; double budget; bool drop, believe, right; } CASES[] = {
+    {"all seen", INFINITY, false, false, true}, {"censored", 16.5, false, false, true},
+    {"dropped", 16.5, true, false, false},      {"believed", 16.5, false, true, false}};
+  EACH(i, CASES) {
+    Truth is = {14.2, 0.5, 0, 0, 0.4, CASES[i].budget, 11, 3};
+    double slope = 0, start = 0, sigma = 0, square = 0; int inside = 0, censored = 0;
+    for (uint64_t seed = 0; seed < DRAWS; seed++) {
+      Sample s; Law l = {.terms = 2}; double low, high;
+      sample_draw(&s, &is, seed, CASES[i].drop, CASES[i].believe);
+      if (!law_fit(&l, &s, -1, 0)) { fact(t, false, "no fit"); return; }
+      law_interval(&l, &s, 1, &low, &high);
+      fact(t, low < l.at[1] && l.at[1] < high, "%g [%g, %g]", l.at[1], low, high);
+      inside += low < is.b && is.b < high;
+      censored += l.censored;
+      slope += l.at[1] / DRAWS;
+      start += l.at[0] / DRAWS;
+      sigma += l.sigma / DRAWS;
+      square += (l.at[1] - is.b) * (l.at[1] - is.b);
+    }
+    double error = sqrt(square / DRAWS / DRAWS);
+    note(t, "%s: b %.3f, sigma %.3f, %d inside; ", CASES[i].what, slope, sigma, inside);
+    fact(t, (fabs(slope - is.b) < 4 * error) == CASES[i].right, "%s: b %g +- %g", CASES[i].what,
+         slope, error);
+    fact(t, CASES[i].right ? inside >= 88 : inside <= 80, "%s: %d inside", CASES[i].what, inside);
+    if (!CASES[i].right) { fact(t, slope < is.b - 0.05, "%s: %g", CASES[i].what, slope); continue; }
+    within(t, start, is.a, 0.1, "a");
+    within(t, sigma, is.sigma, 0.04, "sigma");                /* the likeliest is a little small */
+    fact(t, (censored > 300) == (CASES[i].budget < INFINITY), "%d censored", censored);
+  }
+}
+
+/* Against a search: no coefficients nearby are likelier. And without noise the line itself. */
+static void law_fit__top(Test *t) {
+  Truth is = {14, 0.6, 0, 0, 0.5, 16.5, 9, 3}, exact = {14, 0.25, 0, 0, 0, INFINITY, 9, 2};
+  Sample s; Law l = {.terms = 2};
+  sample_draw(&s, &is, 5, false, false);
+  fact(t, law_fit(&l, &s, -1, 0) && l.censored > 3, "fitted, %d censored", l.censored);
+  for (int k = 0; k < 2; k++)
+    for (int side = -1; side <= 1; side += 2) {
+      Law near = l;
+      fact(t, law_fit(&near, &s, k, l.at[k] + side * 1e-3) && near.likelihood < l.likelihood
+           && near.likelihood > l.likelihood - 1, "%d: %.12g", k, near.likelihood - l.likelihood);
+    }
+  Foretold f = law_foretell(&l, &s, 50000);
+  within(t, log(f.tokens), l.at[0] + l.at[1] * log(50000), 1e-9, "foretold");
+  fact(t, f.run_low < f.low && f.low < f.tokens && f.tokens < f.high && f.high < f.run_high,
+       "%g %g %g %g %g", f.run_low, f.low, f.tokens, f.high, f.run_high);
+  sample_draw(&s, &exact, 1, false, false);
+  fact(t, law_fit(&l, &s, -1, 0), "no fit");
+  within(t, l.at[0], 14, 1e-3, "a");
+  within(t, l.at[1], 0.25, 1e-3, "b");
+}
+
+/* What determines no law, and what is no run. */
+static void law_fit__refuses(Test *t) {
+  Sample s = {0}; Law l = {.terms = 2}, bent;
+  fact(t, !law_fit(&l, &s, -1, 0) && !law_choose(&l, &bent, &s), "nothing");
+  for (int i = 0; i < 5; i++) sample_add(&s, 4, 1e6 + i, false);
+  fact(t, !law_fit(&l, &s, -1, 0), "one N");
+  for (int i = 0; i < 5; i++) sample_add(&s, 64, 1e7, true);
+  fact(t, !law_fit(&l, &s, -1, 0), "one N has onsets");
+  s = (Sample){0};
+  for (int i = 0; i < 9; i++) sample_add(&s, i + 1, 1e7, true);
+  fact(t, !law_fit(&l, &s, -1, 0), "all censored");
+  int n = s.n;
+  static const double BAD[][2] = {{NAN, 1e6}, {4, NAN}, {0, 1e6}, {4, 0}, {4, -1}, {4, INFINITY},
+                                  {INFINITY, 1e6}, {0.5, 1e6}};
+  EACH(i, BAD) sample_add(&s, BAD[i][0], BAD[i][1], false);
+  fact(t, s.n == n, "%d are taken", s.n - n);
+}
+
+/* A bend is found where there is one, also where what lies beyond it is censored, and not where
+ * there is none. */
+static void law_choose__bends(Test *t) {
+  static const struct { const char *what; Truth is; int least, most; } CASES[] = {
+    {"straight", {14.2, 0.5, 0, 0, 0.3, INFINITY, 11, 3}, 0, 3},
+    {"straight, censored", {14.2, 0.5, 0, 0, 0.3, 17, 11, 3}, 0, 3},
+    {"flatter", {14, 0.8, -0.8, 2.8, 0.3, INFINITY, 11, 3}, 47, 50},
+    {"steeper", {14, 0.2, 1.2, 2.8, 0.3, INFINITY, 11, 3}, 47, 50},
+    {"steeper, censored", {14, 0.1, 1.5, 2.8, 0.3, 17.5, 11, 3}, 40, 50}};
+  EACH(i, CASES) {
+    int found = 0; double bend = 0;
+    for (uint64_t seed = 0; seed < 50; seed++) {
+      Sample s; Law one, bent;
+      sample_draw(&s, &CASES[i].is, seed, false, false);
+      if (!law_choose(&one, &bent, &s)) continue;
+      found++;
+      bend += bent.bend;
+      if (CASES[i].is.more != 0)
+        fact(t, (bent.at[2] > 0) == (CASES[i].is.more > 0), "%s: %g", CASES[i].what, bent.at[2]);
+    }
+    note(t, "%s: %d, at %.2f; ", CASES[i].what, found, bend / found);
+    fact(t, found >= CASES[i].least && found <= CASES[i].most, "%s: %d", CASES[i].what, found);
+    if (CASES[i].least) within(t, bend / found, CASES[i].is.bend, 0.4, "%s: N*", CASES[i].what);
+  }
+}
+
+/* ---- 3 ---- */
+
+/* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0 censored there. */
+static void leave_run(const Experiments *x, const char *row, int seed, const double onset[ONSETS],
+                      const char *ended) {
+  Result r = {.seed = seed}; Error e = {0}; Bytes text = {0}; char path[PATH_ROOM];
+  snprintf(r.row, sizeof r.row, "%s", row);
+  snprintf(r.corpus, sizeof r.corpus, "story");
+  snprintf(r.ended, sizeof r.ended, "%s", ended);
+  r.checksum = x->row[experiments_row(x, row)].checksum;
+  put(&r, &e, 2.5, "times_1");
+  put(&r, &e, 411.5, "text_effective");
+  for (int k = 0; k < ONSETS; k++) {
+    if (onset[k] == 0) continue;
+    put(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s", ONSET_NAMES[k]);
+    put(&r, &e, onset[k] < 0, "censored_%s", ONSET_NAMES[k]);
+    put(&r, &e, 1e6 * fabs(onset[k]), "least_%s", ONSET_NAMES[k]);
+  }
+  result_text(&r, &text, &e);
+  result_path(path, SCRATCH, r.corpus, r.row, r.seed, &e);
+  if (e.status || file_ready(path, &e) || file_write(path, text.at, text.size, &e)) exit(1);
+  bytes_free(&text); result_free(&r);
+}
+
+/* Tables of results by hand: a censored run has its > in its cell and in the mean, a run that is
+ * missing or diverged is none, and no nan is shown. */
+static void onset_text__by_hand(Test *t) {
+  static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
+      "item onset here: Onsets\ncolumns times_1\npicture onset\n"
+      "row onset-1 --first-tokens 1 +onset\nrow onset-4 --first-tokens 4 +onset\n"
+      "row onset-16 --first-tokens 16 +onset\nrow onset-64 --first-tokens 64 +onset\n"
+      "row onset-all --first-tokens 2045 +onset\nrow onset-text --first-tokens text +onset\n"
+      "row onset-natural --steps 7 +onset\n"
+      "item onset-levers here: Levers\nrow lever-16-wide --first-tokens 16 --dim 128 +onset\n"
+      "row lever-64-wide --first-tokens 64 --dim 128 +onset\n";
+  static const double RUNS[4][3][ONSETS] = {
+    {{1, 0.5, -12, -12}, {1.1, 0.4, -12, -12}, {1.2, 0.6, -12, 11}},
+    {{2, 0.5, -12, -12}, {2, 0.6, -12, -12}, {2.5, 0.7, -12, -12}},
+    {{4, 0.8, -12, -12}, {5, 0.9, -12, -12}, {4, 0.8, -12, -12}},
+    {{-12, 1.2, -12, 9}, {8, 1.3, -12, -12}, {10, 1.1, -12, -12}}};
+  static const char *const ROWS[] = {"onset-1", "onset-4", "onset-16", "onset-64"},
+    *const SHOWN[] = {"2.00 2.00 2.50: 2.15", ">12.0 8.00 10.0: >9.86", ">12.0 >12.0 11.0: >11.7",
+      "411.5", "too few onsets", "50432", "1000 to 2000 million", "\nonset-all ",
+      " 4.00 5.00: 4.47"};
+  Experiments x; Results r; Error e = {0}; Bytes out[5] = {{0}};
+  scratch_open();
+  table_open(&x, TEXT);
+  for (int i = 0; i < 4; i++)
+    for (int k = 0; k < 3; k++)
+      leave_run(&x, ROWS[i], k + 1, RUNS[i][k], i == 2 && k == 2 ? "step 9" : "");
+  leave_run(&x, "onset-all", 1, (double[]){-51, 3, -51, 20}, "");
+  leave_run(&x, "lever-16-wide", 1, (double[]){2, 1, 0, 0}, "");
+  leave_run(&x, "lever-64-wide", 1, (double[]){-51, 1, 0, 0}, "");
+  fact(t, !results_load(&r, &x, SCRATCH, "story", &e), "%s", e.text);
+  item_text(&out[0], &r, 0, &e);
+  item_text(&out[1], &r, 1, &e);
+  ledger(&out[2], &r, true, &e);
+  for (int i = 0; i < 3; i++) bytes_add(&out[i], "", 1, &e);
+  EACH(i, SHOWN) fact(t, has(&out[0], SHOWN[i]), "no '%s' in\n%s", SHOWN[i], (char *)out[0].at);
+  fact(t, has(&out[1], "0.45") && has(&out[1], ">51.0") && !has(&out[1], "Million"), "%s",
+       (char *)out[1].at);
+  fact(t, has(&out[2], "| >12.0 8.00 10.0: >9.86 |") && has(&out[2], "the median"), "Markdown");
+  for (int i = 0; i < 3; i++)
+    fact(t, !has(&out[i], "nan") && !has(&out[i], "12.0 8.00 10.0: 9"), "unmarked");
+  Sample s;                                    /* 4, 16 without its third, and 64, 1 censored */
+  sample_of(&s, &r, &x.item[0], ONSET_SINK);
+  int censored = 0;
+  for (int i = 0; i < s.n; i++) censored += s.censored[i];
+  fact(t, s.n == 11 && censored == 1, "%d runs, %d censored", s.n, censored);
+  paper_write(SCRATCH "/p.html", &(Settings){0}, &x, SCRATCH, x.corpus, &e);
+  fact(t, !file_read(SCRATCH "/p.html", &out[3], &e) && !bytes_add(&out[3], "", 1, &e), "a page");
+  fact(t, has(&out[3], "N first tokens") && has(&out[3], "sink, later") && !has(&out[3], "nan")
+       && !has(&out[3], " inf"), "its picture");
+  results_free(&r);
+  if (system(GONE(SCRATCH))) exit(1);
+  results_load(&r, &x, SCRATCH, "story", &e);
+  fact(t, !item_text(&out[4], &r, 0, &e) && !bytes_add(&out[4], "", 1, &e), "%s", e.text);
+  fact(t, has(&out[4], "too few onsets") && !has(&out[4], "nan"), "nothing yet");
+  results_free(&r);
+  for (int i = 0; i < 5; i++) bytes_free(&out[i]);
+  experiments_free(&x);
+}
+
+/* As a user asks: the commands, and what is foretold, of the shipped table. */
+static void sink__onset(Test *t) {
+  Ran r;
+  if (no_binary(t)) return;
+  scratch_open();
+  if (!sink_does(t, "onset --predict --results " SCRATCH, &r)) return;
+  fact(t, has(&r.out, "From onset on books") && has(&r.out, "too few onsets"), "%s",
+       (char *)r.out.at);
+  ran_free(&r);
+  file_write(SCRATCH "/onset.txt", "", 0, &t->e);
+  Error e = {0};
+  if (file_ready(SCRATCH "/books/onset.txt", &e) ||
+      file_write(SCRATCH "/books/onset.txt", "it was foretold\n", 16, &e)) exit(1);
+  if (!sink_does(t, "onset --show --results " SCRATCH, &r)) return;
+  fact(t, has(&r.out, "written before these runs were made:\n\nit was foretold\n"), "%s",
+       (char *)r.out.at);
+  ran_free(&r);
+}
+
+static const TestEntry TESTS[] = {
+  RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(log_above__known),
+  RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends),
+  RUNS(onset_text__by_hand), RUNS(sink__onset)};
+
+int main(int argc, char **argv) {
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+}
