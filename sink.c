@@ -6088,9 +6088,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
  * way. A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
  * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes. A small
- * product reads A in place, and SPREAD columns of B stay in L2 (256 KiB). In a large one A is packed
- * too, and a panel stays in L1. Zeros fill up last rows and columns; nobody stores their products.
+ * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes; in a large
+ * product A too. Zeros fill up last rows and columns; their products are not stored.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. So one thread and sixteen give the same bits.
  *
@@ -6114,7 +6113,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
-#define FETCH(p) __builtin_prefetch(p, 1)                    /* p's cache line, to be written */
+#define FETCH(p) __builtin_prefetch(p, 1) /* p's cache line, to be written */
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6151,7 +6150,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* How many pieces of at most `size` make n. */
+/* Pieces of at most `size` that make n. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
 /* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
@@ -6193,11 +6192,10 @@ enum {
   ROWS_MAX = 8, COLS_MAX = 3,          /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-  SPREAD = 256,                        /* columns of B in a block; whole panels at every width */
-  GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
+  SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  HIGH = 96, WAIT = 768, SHARE = 192,  /* packed: rows of A, columns of B, and of a thread */
+  HIGH = 96, WAIT = 768, PER_THREAD = 192,   /* the packed form, where a thread gets so many */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
@@ -6206,8 +6204,8 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* The rows of a whole tile, by the number of registers: those of AVX-512 and ARM are 32. Its width:
-   packed rows have one address, which leaves registers for more sums. */
+/* The rows of a whole tile, by the number of registers: those of AVX-512 and ARM are 32. And its
+   width: packed rows have one address, which leaves room for more sums. */
 INLINE int tile_rows(const int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6219,8 +6217,8 @@ INLINE int tile_width(const int bytes, const bool packed) {
   return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
 }
 
-/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. With
-   `packed` A lies column by column, and C is fetched before it is needed. */
+/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. A
+   `packed` one finds A column by column, and fetches C a row at a time before it is needed. */
 INLINE void tile(const int bytes, const int rows, const int cols, const bool packed, Product t) {
   const int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
   const idx down = packed ? 1 : t.a.row;
@@ -6249,7 +6247,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
       }
     return;
   }
-  /* A variable index would force the sums into memory, so an edge has its own copy. */
+  /* A variable index would force the sums into memory: an edge has a copy. */
   for (int i = 0; i < rows; i++)
     for (int v = 0; v < cols; v++)
       lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
@@ -6290,54 +6288,39 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   }
 }
 
-/* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads rows of A where they lie. A transposed A, whose tile would read a page a step, is
-   packed a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
-  const int rows = tile_rows(bytes), group = GROUP * rows;
-  const int width = tile_width(bytes, false);
-  const bool transposed = p.a.col != 1;
-  _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
-  for (idx i = 0; i < p.m; i += rows) {
-    const idx left = p.m - i, at = transposed ? i % group : 0;
-    const idx mr = at_most(left, rows);
-    Matrix rows_i = matrix_from(p.a, i, 0);
-    if (transposed || left < rows) {
-      const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
-      if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
-      rows_i = transpose_of(packed + at * p.k, rows);
+/* A small product, for k > 0. Few rows or a small B are not worth packing: B is read in place up to
+   column `ready`. So are rows of A. A transposed A, whose tile would read a page a step, is packed
+   a group of tiles at a time, and so is a last tile that is not full. */
+INLINE void product(const int bytes, Product w) {
+  const int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
+  const bool small = w.m <= SOME_ROWS && w.k * w.b.row <= SMALL, transposed = w.a.col != 1;
+  const bool in_place = w.b.col == 1 && (w.m <= FEW_ROWS || small);
+  _Alignas(64) real panels[DEPTH * SPREAD], packed[GROUP * ROWS_MAX * DEPTH];
+  for (idx j0 = 0; j0 < w.n; j0 += SPREAD)
+    for (idx p = 0; p < w.k; p += DEPTH) {
+      const idx n = at_most(w.n - j0, SPREAD), rest = n % width, k = at_most(w.k - p, DEPTH);
+      /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
+      const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+      pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
+      for (idx i = 0; i < w.m; i += rows) {
+        const idx left = w.m - i, at = transposed ? i % group : 0;
+        Matrix a = matrix_from(w.a, i, p);
+        if (transposed || left < rows) {
+          if (at == 0) pack(packed, rows, (Matrix){a.at, a.col, a.row}, at_most(left, group), k);
+          a = transpose_of(packed + at * k, rows);
+        }
+        for (idx j = 0; j < n; j += width)
+          tile_that_fits(bytes, false, (Product){
+              w.c + i * w.ldc + j0 + j, w.ldc, a,
+              j < ready ? rows_of(w.b.at + p * w.b.row + j0 + j, w.b.row)
+                        : rows_of(panels + (j - ready) * k, width),
+              at_most(left, rows), at_most(n - j, width), k, w.add || p > 0});
+      }
     }
-    for (idx j = 0; j < p.n; j += width) {
-      const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
-                                 : rows_of(panels + (j - ready) * p.k, width);
-      tile_that_fits(bytes, false, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
-                                             at_most(p.n - j, width), p.k, p.add});
-    }
-  }
 }
 
-/* The whole product on this thread, for k > 0. Packing does not pay for few rows or a small B. */
-INLINE void product(const int bytes, Product whole) {
-  const int width = tile_width(bytes, false);
-  const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
-  const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
-  _Alignas(64) real panels[DEPTH * SPREAD];
-  for (idx j = 0; j < whole.n; j += SPREAD) {
-    const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
-    /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-    const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
-    for (idx p = 0; p < whole.k; p += DEPTH) {
-      const idx k = at_most(whole.k - p, DEPTH);
-      const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
-      pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
-      block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
-                             whole.add || p > 0}, panels, ready);
-    }
-  }
-}
-
-/* The packed form, for large products: a panel of B stays in L1 while HIGH packed rows of A pass by
-   from L2, where WAIT columns of B are kept in `room`; where no rows follow, one panel. */
+/* A large product. A panel of B stays in L1 while HIGH packed rows of A pass by from L2. `room` keeps
+   WAIT columns of B there for the next rows; where none follow, one panel. */
 INLINE void product_packed(const int bytes, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, true);
   _Alignas(64) real tall[HIGH * DEPTH];
@@ -6345,16 +6328,17 @@ INLINE void product_packed(const int bytes, Product w, real *room) {
     for (idx p = 0; p < w.k; p += DEPTH)
       for (idx i0 = 0; i0 < w.m; i0 += HIGH) {
         const idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, HIGH);
+        const idx end = at_most(w.n, j0 + WAIT);
         const Matrix a = matrix_from(w.a, i0, p);
         pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
-        for (idx j = j0; j < at_most(w.n, j0 + WAIT); j += width) {
-          const idx n = at_most(at_most(w.n, j0 + WAIT) - j, width);
-          real *panel = room + (w.m > HIGH) * (j - j0) * k, *c = w.c + i0 * w.ldc + j;
+        for (idx j = j0; j < end; j += width) {
+          const idx n = at_most(end - j, width);
+          real *panel = room + (w.m > HIGH) * (j - j0) * k;
           if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
           for (idx i = 0; i < m; i += rows)
             tile_that_fits(bytes, true, (Product){
-                c + i * w.ldc, w.ldc, transpose_of(tall + i * k, rows), rows_of(panel, width),
-                at_most(m - i, rows), n, k, w.add || p > 0});
+                w.c + (i0 + i) * w.ldc + j, w.ldc, transpose_of(tall + i * k, rows),
+                rows_of(panel, width), at_most(m - i, rows), n, k, w.add || p > 0});
         }
       }
 }
@@ -6567,27 +6551,26 @@ static void product_here(Isa isa, Product p) {
   else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* A part of C for each thread: columns where it gets SHARE of them, else fewer rows too. With so many
-   packing pays, with 128 only for a transposed A or B (Xeon, 48 KiB of L1, 2 MiB of L2). */
+/* A part of C for each thread: some columns, and some rows where those are few. Packing A pays with
+   PER_THREAD columns, with 128 not yet (a Xeon with 48 KiB of L1, 2 MiB of L2). */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
+  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
   const Product whole = {c, ldc, a, b, m, n, k, add};
   if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
-  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
-  const idx across = at_most(workers(), pieces(n, SHARE)), down = pieces(workers(), across);
+  const idx across = at_most(workers(), pieces(n, PER_THREAD)), down = pieces(workers(), across);
   const idx wide = pieces(pieces(n, across), width) * width;
-  const idx high = pieces(pieces(m, down), rows) * rows;
-  const idx each = at_most(wide, WAIT) * DEPTH;
-  const bool packed = m > FEW_ROWS && n >= PART;
-  real *room = packed ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
-  real *line = room + -(uintptr_t)room % 64 / sizeof(real);       /* begins a cache line */
+  const idx high = pieces(pieces(m, down), rows) * rows, each = at_most(wide, WAIT) * DEPTH;
+  real *room = m > FEW_ROWS && n >= PER_THREAD
+             ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
+  const idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* up to a cache line's start */
   PARALLEL
   for (idx task = 0; task < down * across; task++) {
     const idx i = task / across * high, j = task % across * wide;
     const Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
                           at_most(m - i, high), at_most(n - j, wide), k, add};
-    if (room) packed_for[isa](part, line + task * each);
-    else product_here(isa, part);                      /* the same bits, where memory lacks too */
+    if (room) packed_for[isa](part, room + skip + task * each);
+    else product_here(isa, part);
   }
   free(room);
 }
@@ -7407,7 +7390,7 @@ const Option OPTIONS[] = {
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
+  {"valid", DATA('d', valid), "0.05", 0, 0.9, "PER_THREAD", "of the documents, for validation"},
   COMMON_OPTIONS MORE_OPTIONS {0}
 };
 

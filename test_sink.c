@@ -6558,9 +6558,9 @@ static void matmul__sizes(Test *t) {
   note(t, "%d instruction sets", (int)isa_best() + 1);
 }
 
-/* Shared among 1 to 5 threads a product has the bits of the form in place on one: in the packed form
- * (three sizes) and in place (two), every instruction set, both orientations of either factor, c =
- * and c +=, no whole tiles, panels, bands or blocks. Nothing is written between the rows of c. */
+/* Shared among 1 to 5 threads a product has the bits of the form in place on one: packed (three
+ * sizes) and in place (two), every instruction set, both orientations of either factor, c = and c
+ * +=, no whole tiles, panels, bands or blocks. Nothing is written between the rows of c. */
 static void matmul__forms(Test *t) {
   static const idx SIZES[][3] = {{17, 192, 643}, {101, 209, 257}, {97, 803, 40},
                                  {200, 97, 257}, {16, 703, 256}};
