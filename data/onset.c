@@ -560,14 +560,38 @@ static Grid grid_make(int rows, const char *const *heads, int columns, Error *e)
   return g;
 }
 
-/* "[0.12, 0.41]"; an end that is none is -inf or inf. */
-static void interval_text(Cell to, double value, double low, double high) {
-  snprintf(to, CELL, "%.2f [%.2f, %.2f]", value, low, high);
+/* The laws of an item's onsets: the one power, the one with a bend, and which is preferred; NULL
+ * where the runs determine none. */
+typedef struct Laws {
+  Sample sample[ONSETS];
+  Law one[ONSETS], bent[ONSETS];
+  const Law *law[ONSETS];
+  double most;                 /* the largest N with an onset of the sink */
+} Laws;
+
+static void laws_find(Laws *l, const Results *r, const Item *item) {
+  for (int k = 0; k < ONSETS; k++) {
+    sample_of(&l->sample[k], r, item, k);
+    bool bends = law_choose(&l->one[k], &l->bent[k], &l->sample[k]);
+    l->law[k] = !(l->one[k].sigma > 0) ? NULL : bends ? &l->bent[k] : &l->one[k];
+  }
+  const Sample *s = &l->sample[ONSET_SINK];
+  l->most = 0;
+  for (int i = 0; i < s->n; i++) if (!s->censored[i]) l->most = fmax(l->most, exp(s->x[i]));
 }
 
-/* How the laws came out: a row of `what`. */
-static void law_row(Cell *cell, int what, const Law *one, const Law *bent, bool bends, bool found,
-                    const Sample *s) {
+/* "0.31 [0.12, 0.41]". */
+static void interval_text(char *to, size_t room, double value, double low, double high) {
+  char from[24] = "endless", end[24] = "endless";
+  if (isfinite(low)) snprintf(from, sizeof from, "%.2f", low);
+  if (isfinite(high)) snprintf(end, sizeof end, "%.2f", high);
+  snprintf(to, room, "%.2f [%s, %s]", value, from, end);
+}
+
+/* How a law came out; with a bend b is its slope before N*. */
+static void law_row(Cell *cell, int what, const Laws *laws) {
+  const Sample *s = &laws->sample[what];
+  const Law *l = laws->law[what], *one = &laws->one[what], *bent = &laws->bent[what];
   double low, high;
   int seen = 0;
   for (int i = 0; i < s->n; i++) seen += !s->censored[i];
@@ -575,19 +599,19 @@ static void law_row(Cell *cell, int what, const Law *one, const Law *bent, bool 
   snprintf(cell[1], CELL, "%d", s->n);
   snprintf(cell[2], CELL, "%d", s->n - seen);
   snprintf(cell[3], CELL, "too few onsets");
-  if (!found) return;
-  law_interval(one, s, 1, &low, &high);
-  interval_text(cell[3], one->at[1], low, high);
-  number_text(cell[4], CELL, 1, exp(law_at(one, 0)) / 1e6);
-  snprintf(cell[5], CELL, "%.2f", one->sigma);
+  if (!l) return;
+  law_interval(l, s, 1, &low, &high);
+  interval_text(cell[3], CELL, l->at[1], low, high);
+  number_text(cell[4], CELL, 1, exp(law_at(l, 0)) / 1e6);
+  snprintf(cell[5], CELL, "%.2f", l->sigma);
   snprintf(cell[6], CELL, "none can be told");
   if (!isfinite(bent->likelihood)) return;
-  law_interval(bent, s, 2, &low, &high);
-  int n = snprintf(cell[6], CELL, "%s: 2 dl %.1f", bends ? "yes" : "no",
+  int n = snprintf(cell[6], CELL, "%s (%.1f)", l == bent ? "yes" : "no",
                    2 * (bent->likelihood - one->likelihood));
-  if (bends)
-    snprintf(cell[6] + n, (size_t)(CELL - n), ", N* %.0f, %+.2f [%.2f, %.2f]", exp(bent->bend),
-             bent->at[2], low, high);
+  if (l != bent) return;
+  law_interval(l, s, 2, &low, &high);
+  n += snprintf(cell[6] + n, (size_t)(CELL - n), ": N* %.0f, ", exp(bent->bend));
+  interval_text(cell[6] + n, (size_t)(CELL - n), bent->at[2], low, high);
 }
 
 /* A million tokens; what is beyond all measure has no number. */
@@ -610,55 +634,70 @@ static void foretold_text(Cell *to, const Foretold *f) {
 
 /* What the laws of the norm and the sink, on first tokens as in training, say of rows that are not
  * among the runs they were fitted to, and of the paper's vocabulary. */
-static void foretold_row(Cell *cell, const char *name, double N, const Law *law[2],
-                         const Sample *s[2]) {
+static void foretold_row(Cell *cell, const char *name, double N, const Laws *laws) {
   snprintf(cell[0], CELL, "%s", name);
   if (!(N > 0)) return;
   snprintf(cell[1], CELL, N == floor(N) ? "%.0f" : "%.1f", N);
   for (int k = 0; k < 2; k++) {
-    if (!law[k]) continue;
-    Foretold f = law_foretell(law[k], s[k], N);
+    const int what = ONSET_ORDER[k];
+    if (!laws->law[what]) continue;
+    Foretold f = law_foretell(laws->law[what], &laws->sample[what], N);
     foretold_text(&cell[2 + 2 * k], &f);
   }
 }
 
-/* The fits and what they foretell: below an item's rows. */
-static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+/* The two tables: of the laws, and of what they foretell. */
+static const char LAW_SAYS[] = "Million tokens to the onset = (at N = 1) N^b e^(sigma z); a "
+    "censored run counts as one that is later. Change of slope: twice the gain in log likelihood, "
+    "9.2 or more for yes; then b is the slope before N*, and beyond N* what follows it is added.";
+static const char TOLD_SAYS[] = "From the rows named for their number: the median, its 95 % "
+    "interval, and 95 % of runs. `text` and `natural` as if as many tokens were drawn evenly.";
+
+static void laws_grids(Grid grid[2], const Laws *laws, const Results *r, Error *e) {
   static const char *const heads[] = {"onset of", "runs", "censored", "b [95 %]", "at N = 1",
                                       "sigma", "change of slope"},
-                    *const told[] = {"foretold", "N", "norm", "a run of it", "sink", "a run of it"};
-  Sample *s = grab(ONSETS, sizeof *s, e);
-  Law one[ONSETS], bent[ONSETS];
-  const Law *law[2] = {NULL, NULL};
-  const Sample *of[2];
+    *const told[] = {"foretold", "N", "norm", "a run of it", "sink", "a run of it"},
+    *const names[] = {"onset-all", "onset-text", "onset-natural"};
   bool even;
-  Grid g = grid_make(ONSETS, heads, 7, e), f = grid_make(4, told, 6, e);
-  for (int k = 0; k < ONSETS && !e->status; k++) {
-    const int i = ONSET_ORDER[k];
-    sample_of(&s[i], r, item, i);
-    bool bends = law_choose(&one[i], &bent[i], &s[i]), found = isfinite(one[i].likelihood) &&
-         one[i].sigma > 0;
-    law_row(&g.cell[(k + 1) * ACROSS], i, &one[i], &bent[i], bends, found, &s[i]);
-    if (k < 2) of[k] = &s[i], law[k] = !found ? NULL : bends ? &bent[i] : &one[i];
+  grid[0] = grid_make(ONSETS, heads, 7, e);
+  grid[1] = grid_make(4, told, 6, e);
+  if (e->status) return;
+  for (int k = 0; k < ONSETS; k++) law_row(&grid[0].cell[(k + 1) * ACROSS], ONSET_ORDER[k], laws);
+  for (int k = 0; k < 3; k++) {
+    int row = experiments_row(r->x, names[k]);
+    double N = row < 0 ? NAN : row_first(r, row, &even);
+    foretold_row(&grid[1].cell[(k + 1) * ACROSS], names[k], N, laws);
   }
-  if (!e->status) {
-    static const char *const names[] = {"onset-all", "onset-text", "onset-natural"};
-    for (int k = 0; k < 3; k++) {
-      int row = experiments_row(r->x, names[k]);
-      if (row >= 0) foretold_row(&f.cell[(k + 1) * ACROSS], names[k], row_first(r, row, &even), law,
-                                 of);
-    }
-    foretold_row(&f.cell[4 * ACROSS], "the paper's vocabulary", PAPER_VOCAB, law, of);
-    bytes_print(out, e, "\nMillion tokens to the onset = A N^b e^(sigma z); a censored run counts "
-                "as one that is later:\n\n");
-    (markdown ? grid_markdown : grid_text)(&g, out, e);
-    bytes_print(out, e, "\nFrom the rows named for their number: the median, its 95 %% interval, "
-                "and 95 %% of runs:\n\n");
-    (markdown ? grid_markdown : grid_text)(&f, out, e);
-    bytes_print(out, e, "\nThe paper's own sink needed %.0f to %.0f million tokens, natural text, "
-                "60M parameters.\n", PAPER_FROM / 1e6, PAPER_TO / 1e6);
+  foretold_row(&grid[1].cell[4 * ACROSS], "the paper's vocabulary", PAPER_VOCAB, laws);
+}
+
+/* How far to trust it. */
+static void laws_caveat(Bytes *out, const Laws *laws, Error *e) {
+  bytes_print(out, e, "The paper's own sink needed %.0f to %.0f million tokens of natural text, "
+              "with 60M parameters.", PAPER_FROM / 1e6, PAPER_TO / 1e6);
+  if (laws->most > 0)
+    bytes_print(out, e, " The largest N with an onset of the sink here is %.0f: the paper's "
+                "vocabulary is %.0f times that, and its model, rate and text are others.",
+                laws->most, PAPER_VOCAB / laws->most);
+}
+
+/* Below an item's rows. */
+static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
+  Laws *laws = grab(1, sizeof *laws, e);
+  Grid grid[2] = {{0}};
+  Bytes line = {0};
+  if (laws) laws_find(laws, r, item), laws_grids(grid, laws, r, e);
+  for (int k = 0; k < 3 && !e->status; k++) {
+    if (k < 2) bytes_print(&line, e, "%s", k ? TOLD_SAYS : LAW_SAYS);
+    else laws_caveat(&line, laws, e);
+    bytes_print(out, e, "\n");
+    wrapped(out, 0, WIDTH, "", &line, e);
+    if (k == 2) break;
+    bytes_print(out, e, "\n");
+    (markdown ? grid_markdown : grid_text)(&grid[k], out, e);
   }
-  free(s); free(g.cell); free(f.cell);
+  free(laws); free(grid[0].cell); free(grid[1].cell);
+  bytes_free(&line);
   return e->status;
 }
 
@@ -724,13 +763,11 @@ static void onset_line(Series *line, const Law *l, const Sample *s) {
   line->band = line->bare = true;
 }
 
-static void draw_onset(Paper *p, const char *word) {
+static void onset_chart(Paper *p, const Laws *laws) {
   static const char *const others[] = {"onset-text", "onset-natural"},
                     *const names[] = {"text's frequencies, sink", "natural text, sink"};
   const Results *r = &p->runs;
-  const Item *item = p->item;
-  Series *lines = p->lines;
-  Sample *s = grab(1, sizeof *s, p->h.e);
+  Series *lines = p->lines, *seen, *later;
   Chart what = {"Tokens until the first token is known, over how many it is drawn from",
     "A mark is a run; an open one with an arrow was not there by the end of its run. Unseen first: "
     "on first tokens that were never first in training. Lines: the laws of the norm and the sink, "
@@ -740,41 +777,49 @@ static void draw_onset(Paper *p, const char *word) {
     {.name = "million tokens", .log = true, .high = 260}};
   int n = 0;
   bool even;
-  (void)word;
-  for (int k = 0; s && k < ONSETS; k++) {
-    Law one, bent;
-    char name[64];
-    int of = ONSET_ORDER[k];
-    Series *law = line_begin(lines, n++, "", k), *seen = line_begin(lines, n++, ONSET_HEADS[of], k);
-    snprintf(name, sizeof name, "%s, later", ONSET_HEADS[of]);
-    Series *later = line_begin(lines, n++, name, k + LINE_OVER);
-    seen->points = true;
-    for (int i = 0; i < item->count; i++) {
-      int row = r->x->shown[item->from + i].row;
+  for (int k = 0; k < ONSETS + 2; k++) {       /* the laws' rows, then the two of a text */
+    bool drawn = k < ONSETS;
+    int of = drawn ? ONSET_ORDER[k] : ONSET_SINK;
+    const char *name = drawn ? ONSET_HEADS[of] : names[k - ONSETS];
+    char beyond_end[64];
+    snprintf(beyond_end, sizeof beyond_end, "%s, later", name);
+    if (k < 2 && laws->law[of])
+      onset_line(line_begin(lines, n++, "", k), laws->law[of], &laws->sample[of]);
+    (seen = line_begin(lines, n++, name, k))->points = true;
+    later = line_begin(lines, n++, beyond_end, k + LINE_OVER);
+    for (int i = 0; i < p->item->count; i++) {
+      int row = row_of(p, i);
       double N = row_first(r, row, &even);
-      if (!even) continue;
+      if (drawn ? !even : strcmp(r->x->row[row].name, others[k - ONSETS]) != 0) continue;
       onset_marks(seen, r, row, of, N, 1);
       onset_marks(later, r, row, of, N, -1);
     }
-    sample_of(s, r, item, of);
-    if (k > 1) continue;
-    bool bends = law_choose(&one, &bent, s);
-    if (isfinite(one.likelihood) && one.sigma > 0) onset_line(law, bends ? &bent : &one, s);
-  }
-  for (int k = 0; s && k < 2; k++) {
-    int row = experiments_row(r->x, others[k]);
-    Series *seen = line_begin(lines, n++, names[k], 4 + k), *later;
-    later = line_begin(lines, n++, "", 4 + k + LINE_OVER);
-    seen->points = true;
-    if (row < 0) continue;
-    double N = row_first(r, row, &even);
-    onset_marks(seen, r, row, ONSET_SINK, N, 1);
-    onset_marks(later, r, row, ONSET_SINK, N, -1);
-    if (later->n && !seen->n) snprintf(later->name, sizeof later->name, "%s, later", names[k]);
   }
   Series *paper = line_begin(lines, n++, "the paper's sink", 7);
   line_add(paper, PAPER_VOCAB, PAPER_FROM / 1e6);
   line_add(paper, PAPER_VOCAB, PAPER_TO / 1e6);
-  if (s) chart(&p->h, &what, lines, n);
-  free(s);
+  chart(&p->h, &what, lines, n);
+}
+
+static void draw_onset(Paper *p, const char *word) {
+  static const char *const titles[] = {"The laws", "What they foretell, million tokens"};
+  Laws *laws = grab(1, sizeof *laws, p->h.e);
+  Grid grid[2] = {{0}};
+  Bytes caveat = {0};
+  (void)word;
+  if (laws) laws_find(laws, &p->runs, p->item), laws_grids(grid, laws, &p->runs, p->h.e);
+  if (!p->h.e->status) onset_chart(p, laws);
+  say(&p->h, "<div style=\"grid-column:1/-1\">");           /* as wide as the page */
+  for (int k = 0; k < 2 && !p->h.e->status; k++) {
+    grid_html(&p->h, &grid[k], titles[k]);
+    element(&p->h, "p class=\"where\"", k ? TOLD_SAYS : LAW_SAYS);
+  }
+  if (!p->h.e->status) {
+    say(&p->h, "<p>");
+    laws_caveat(&caveat, laws, p->h.e);
+    html_bytes(&p->h, &caveat);
+    say(&p->h, "</p>");
+  }
+  say(&p->h, "</div>\n");
+  free(laws); free(grid[0].cell); free(grid[1].cell);
 }

@@ -11,15 +11,16 @@
  * data/experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
- * tables and the ledger as text (6) or as a page for a browser (7). Two toys (3) show the mechanism
- * in seconds. It has sink's own verbs too; its run, train and eval leave a page (pages.c).
+ * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
+ * of that, is in onset.c. Two toys (3) show the mechanism in seconds. It has sink's own verbs too;
+ * its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
  *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
- * data/test_paper.c.
+ * data/test_paper.c and data/test_onset.c.
  */
 #define SINK_NO_MAIN
 #include "options.h"
@@ -47,6 +48,7 @@ static const Own *own_of(const Settings *s) {
  *
  *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
+ *   corpus NAME FILE HASH times N  the same, where every row reads N times its steps and data
  *   corpus NAME FILE.grammar       a grammar of data/
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
@@ -62,12 +64,14 @@ static const Own *own_of(const Settings *s) {
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
- *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
+ *   needs SIDE < SIDE              without which the claim is not judged; < or >, or = .. within M;
+ *                                  up to NEEDS times
  *
- * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement, and
- * after=ROW goes on from that row's trained model, with these flags on top of its own. A paper's
- * number is -, where training failed there, or . where none is printed, or a number, which a * may
- * follow (measured on proxy scores) and a ~ precede (second-hand: our copy has lost it).
+ * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
+ * (+onset, +until: onset.c), and after=ROW goes on from that row's trained model, with these flags
+ * on top of its own. A paper's number is -, where training failed there, or . where none is
+ * printed, or a number, which a * may follow (measured on proxy scores) and a ~ precede
+ * (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -105,6 +109,7 @@ typedef struct Claim {
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
   double margin, from;         /* from: NAN where it is not said */
+  double within[NEEDS];        /* of a need that says =; else 0 */
 } Claim;
 
 /* A picture that an item wants (chapter 7), and of what. */
@@ -124,7 +129,9 @@ typedef struct Item {
 } Item;
 
 /* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
-typedef struct Corpus { const char *name, *file; uint64_t hash; bool grammar, domain; } Corpus;
+typedef struct Corpus {
+  const char *name, *file; uint64_t hash; bool grammar, domain; int times;
+} Corpus;
 
 typedef struct Recipe { const char *name; char flags[FLAGS_ROOM]; } Recipe;
 
@@ -215,11 +222,19 @@ static int read_seeds(Reading *r) {
 
 static int read_corpus(Reading *r) {
   Corpus *c = &r->x->corpus[r->x->corpora++];
-  const char *file = next_word(r), *hash = next_word(r), *dot = strrchr(file, '.');
+  const char *file = next_word(r), *word = next_word(r), *dot = strrchr(file, '.');
+  const char *hash = strcmp(word, "times") ? word : "";
   char *end;
+  double times = 1;
   *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
-                *r->example == 'd'};
-  return *file && !*end && (*hash || c->grammar) ? 0 : wrong(r, "NAME FILE HASH", c->name);
+                *r->example == 'd', 1};
+  if (!*file || *end || !(*hash || c->grammar)) return wrong(r, "NAME FILE HASH", c->name);
+  if (*hash) word = next_word(r);
+  if (*word && (strcmp(word, "times") || !is_number(next_word(r), &times) || times < 1 ||
+                times > 99 || times > floor(times) || *r->at))
+    return wrong(r, "times N, N from 1 to 99", word);
+  c->times = (int)times;
+  return 0;
 }
 
 /* [RECIPE] FLAGS into flags; of a row, words with a + into also, after=ROW into *after. */
@@ -426,9 +441,12 @@ static int read_needs(Reading *r) {
   Claim *c = r->claim;
   if (!c->sides || c->needs == NEEDS)
     return wrong(r, "at most 4 needs below a claim and its rule", r->at);
-  Side *side = &c->side[c->sides + 2 * c->needs];
-  if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
-      read_side(r, &side[1])) return 1;
+  const int i = c->needs++;
+  Side *side = &c->side[c->sides + 2 * i];
+  if (read_side(r, &side[0]) || read_relation(r, &c->needed[i]) || read_side(r, &side[1])) return 1;
+  const char *margin = c->needed[i] == SAME ? (next_word(r), next_word(r)) : "";
+  if (c->needed[i] == SAME && (!is_number(margin, &c->within[i]) || !(c->within[i] > 0)))
+    return wrong(r, "within what they are equal", margin);
   return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
@@ -1234,6 +1252,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   out->data.open = toys_open; out->groups = "mtd";
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed;
+  if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
   out->quiet = s->quiet;
@@ -1480,6 +1499,9 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
            i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
   snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", row->after < 0 ? "" :
            x->row[row->after].flags, row->after < 0 ? "" : " then ", row->flags, r->seed);
+  if (corpus->times > 1 && d)
+    snprintf(r->flags + strlen(r->flags), sizeof r->flags - strlen(r->flags),
+             ", steps and data times %d", corpus->times);
   snprintf(r->data, sizeof r->data, "made by the toy");
   if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                   (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
@@ -1852,16 +1874,18 @@ static bool lacks(Judged *j, const Case *q) {
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], also[40] = ""; int n = 1;
+    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], within[40] = "", also[40] = "";
+    int n = 1;
     for (int of = 0; of < 2 && n; of++)
       if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
         mean[of] = mean_of(value, n, &square);
     Relation relation = q->c->needed[i];
-    if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
+    if (!n || related(mean[0], relation, mean[1], q->c->within[i])) continue;  /* !n: see lacks() */
+    if (relation == SAME) snprintf(within, sizeof within, " within %g", q->c->within[i]);
     if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
     bool sink = side->measure && !strncmp(side->measure, "times_", 6);
-    why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
-        side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
+    why(j, "needs %s %s %s%s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
+        side_text(b, q->x, side + 1), within, mean[0], also, sink ? " (no sink to judge)" : "");
     return true;
   }
   return false;
@@ -2244,6 +2268,8 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
     bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
     if (k + 1 == c->sides && c->margin > 0)
       bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+    if (need >= 0 && !left && c->needed[need] == SAME)
+      bytes_print(out, e, " within %g", c->within[need]);
   }
 }
 
@@ -2825,6 +2851,36 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
+/* The cells that a terminal and the README show (6). */
+static void grid_html(Html *h, const Grid *g, const char *title) {
+  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
+                                     "td class=\"paper\""};
+  Cell head;
+  table_begin(h, title);
+  for (int r = 0; r < g->rows; r++) {
+    say(h, "<tr>");
+    for (int c = 0; c < g->columns; c++)
+      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g->pair[c] + (r > 0)],
+              flat_cell(g, r, c, head));
+    say(h, "</tr>\n");
+  }
+  say(h, "</table></div>\n");
+}
+
+static void item_table(Paper *p) {
+  Grid g;
+  if (grid_of(&g, &p->runs, p->item, true, p->h.e)) return;
+  grid_html(&p->h, &g, "Rows of the table, the paper's numbers and ours");
+  free(g.cell);
+}
+
+/* Text of bytes without a 0 at their end, which are freed. */
+static void html_bytes(Html *h, Bytes *b) {
+  bytes_add(b, "", 1, h->e);
+  if (!h->e->status) html_text(h, (const char *)b->at);
+  bytes_free(b);
+}
+
 #include "onset.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
@@ -2869,32 +2925,6 @@ static void item_pictures(Paper *p) {
     }
     if (drawn) say(&p->h, "</div>%s\n", folded ? "</details>" : "");
   }
-}
-
-/* The cells that a terminal and the README show (6). */
-static void item_table(Paper *p) {
-  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
-                                     "td class=\"paper\""};
-  Html *h = &p->h;
-  Grid g; Cell head;
-  if (grid_of(&g, &p->runs, p->item, true, h->e)) return;
-  table_begin(h, "Rows of the table, the paper's numbers and ours");
-  for (int r = 0; r < g.rows; r++) {
-    say(h, "<tr>");
-    for (int c = 0; c < g.columns; c++)
-      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g.pair[c] + (r > 0)],
-              flat_cell(&g, r, c, head));
-    say(h, "</tr>\n");
-  }
-  say(h, "</table></div>\n");
-  free(g.cell);
-}
-
-/* Text of bytes without a 0 at their end, which are freed. */
-static void html_bytes(Html *h, Bytes *b) {
-  bytes_add(b, "", 1, h->e);
-  if (!h->e->status) html_text(h, (const char *)b->at);
-  bytes_free(b);
 }
 
 /* A verdict's sign, and the class of its bar. */
@@ -3226,14 +3256,14 @@ static double moved(Toy *y) {
   toy_gradients(z);
   toy_logits(y, logits);
   toy_logits(z, plain);
-  int count = differing(y->T * TOY_VOCAB, logits, plain);
+  double count = differing(y->T * TOY_VOCAB, logits, plain);
   for (int i = 0; i < z->m.n_tensors; i++) {
     const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
     if (same && same->count == t->count)
       count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
   }
   for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
+    count += differing(1, &y->m.d.layer[n / Q].kstar[n % Q], &(real){0});
   return count;
 }
 
@@ -3275,7 +3305,7 @@ static const Line NEUTRAL[] = {
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 static double causality(Toy *y) {
   const Toy line = *y;
-  int count[3] = {0};
+  double count[3] = {0};
   for (const Variant *v = VARIANTS; v->name; v++) {
     real was[LOGITS], now[LOGITS];
     if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
@@ -3286,10 +3316,10 @@ static double causality(Toy *y) {
       y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
       toy_forward(y);
       toy_logits(y, now);
-      int early = differing(own, was, now);
+      double early = differing(own, was, now);
       if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
       else count[MOVES_BACK] += early > 0;
-      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+      count[MOVES_NOT_ITSELF] += !(differing(TOY_VOCAB, was + own, now + own) > 0);
     }
   }
   return count[(int)line.x];
@@ -3352,9 +3382,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
          "that compiler and processor", path, old.build, r.build);
   else if (made) fail(e, 1,
     "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
-  result_free(&r); result_free(&old);
-  bytes_free(&text);
-  bytes_free(&was);
+  result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
   return e->status;
 }
 
@@ -3413,11 +3441,15 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
 static int runs_print(const Command *q, Error *e) {
   const Own *own = q->own;
   int missing;
+  const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
   if (runs_announce(q, &missing, e)) return e->status;
+  if (!missing)
+    fprintf(stderr, "paper: no run of %s is missing on %s. Try: ./paper %s --show, or another "
+            "--corpus\n", name, q->corpus->name, name);
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
     if (there == 1) continue;
-    printf("./paper %s --row %s --seed %d --corpus %s", q->item < 0 ? "all" :
-           q->x.item[q->item].name, q->x.row[row].name, seed, q->corpus->name);
+    printf("./paper %s --row %s --seed %d --corpus %s", name, q->x.row[row].name, seed,
+           q->corpus->name);
     if (own->texts[0]) printf(" --texts '%s'", own->texts);
     if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
     printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
@@ -3506,7 +3538,7 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
                         Error *e) {
   const char *name = only < 0 ? NULL : q->x.model[only].name;
   char path[PATH_ROOM], csv[PATH_ROOM];
-  int models = 0, lines = 0, number = 0;                   /* of the item's lines the number-th */
+  int models = 0, lines = 0, number = 0;       /* of the item's lines the number-th */
   bytes_print(line, e, "./hf eval");
   for (int i = 0; i < q->x.models; i++) {
     if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
@@ -3590,7 +3622,8 @@ static int item_published(const Command *q, Error *e) {
     for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
     printf("  %s\n", m->folder);
   }
-  if (!there && !missing && !alone) printf("No weights of it were published.\n");
+  if (!there && !missing)
+    fprintf(alone ? stderr : stdout, "No weights of it were published. Try: ./paper list\n");
   if (missing && !alone)
     printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
            "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
@@ -3636,6 +3669,8 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
 
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
+  if (q->own->predict && (!n || strcmp(words[0], "onset")))
+    return fail(e, 2, "--predict: it is of the item onset. Try: ./paper onset --predict");
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
@@ -3691,7 +3726,8 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
 
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
-  static const char path[] = RESULTS_FOLDER "/README.md";
+  char found[PATH_ROOM];
+  const char *path = located(found, RESULTS_FOLDER "/README.md", &s->data, e);
   Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
@@ -3736,9 +3772,9 @@ static const Option PAPER_OPTIONS[] = {
 
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
-  {"list", "", "x", "the items, runs done, claims judged", verb_items},
-  {"report", "", "oux", "the whole paper [out/report.html]", verb_report},
-  {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
+  {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
+  {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };
 
