@@ -5941,19 +5941,22 @@ static void run_history(const Outcome *o, FILE *out) {
   fprintf(out, "\n");
 }
 
+/* Shares of a row that hardly weighs say little: `heavy` counts a head by the mass of its rows. */
 static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
-  double row[ARMS][ROW];
+  const Sinks *s = &o[2].s; double row[ARMS][ROW], heavy = 0;
   for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even, gap = o[2].loss - o[0].loss;
+  for (int i = 0; i < s->L * s->H; i++)
+    heavy += s->alpha[i * s->S] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
               "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
-              "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even, rows that\n"
-              "sum to %.2f) at %s loss (%+.3f nats).\n",
+              "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even, %.1f with\n"
+              "heads counted by their row mass, %.2f) at %s loss (%+.3f nats).\n",
               sink >= SHOWS ? "emerged" : "did not emerge", sink,
               star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
               star, left, sigmoid < ABSENT ? "failed to appear"
-                          : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid,
+                          : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid, heavy,
               row[2][ROW_MASS], gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower" : "equal", gap);
   bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
               "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, ALIKE);

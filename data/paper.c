@@ -2884,7 +2884,7 @@ static void html_bytes(Html *h, Bytes *b) {
 #include "onset.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
-  [PICTURE_ONSET] = {draw_onset, ""},
+  [PICTURE_ONSET] = {draw_onset, .caption = ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
   [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "

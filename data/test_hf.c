@@ -3646,20 +3646,19 @@ static const TestEntry TESTS[] = {
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
-  RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses),
-  RUNS(hf__keeps), RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json),
-  RUNS(hf__shards), RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts),
-  RUNS(hf__facts_refused), RUNS(hf__finite), RUNS(hf__accounts), RUNS(hf__returns),
-  RUNS(hf__llama2c), RUNS(hf__llama2c_refuses), RUNS(pieces__published),
-  RUNS(tokenizer_encode__spaces), RUNS(tokenizer_encode__ranks), RUNS(tokenizer_read__published),
-  RUNS(hf__tokenizer_json), RUNS(hf__tokenizer_characters), RUNS(hf__tokenizer_refuses),
-  RUNS(hf__sentencepiece), RUNS(hf__sentencepiece_refuses), RUNS(hf__tokenizer_folder),
-  RUNS(hf__tokenizer_nfc), RUNS(hf__tokenizer_vectors), RUNS(hf__tells), RUNS(hf__names_its_text),
-  RUNS(choices_read__lines), RUNS(choices_answer__oracle), RUNS(imported__against_library),
-  RUNS(imported__sees_faults), RUNS(check_model__every_variant), RUNS(widen__every_half),
-  RUNS(model_file__same_bits), RUNS(model_file__slabs), RUNS(evaluate__streamed),
-  RUNS(model_file__links), RUNS(model_file_end__refuses), RUNS(model_head_read__hostile),
-  RUNS(model_file__damage), RUNS(sink__streams)};
+  RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
+  RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
+  RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
+  RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),
+  RUNS(pieces__published), RUNS(tokenizer_encode__spaces), RUNS(tokenizer_encode__ranks),
+  RUNS(tokenizer_read__published), RUNS(hf__tokenizer_json), RUNS(hf__tokenizer_characters),
+  RUNS(hf__tokenizer_refuses), RUNS(hf__sentencepiece), RUNS(hf__sentencepiece_refuses),
+  RUNS(hf__tokenizer_folder), RUNS(hf__tokenizer_nfc), RUNS(hf__tokenizer_vectors), RUNS(hf__tells),
+  RUNS(hf__names_its_text), RUNS(choices_read__lines), RUNS(choices_answer__oracle),
+  RUNS(imported__against_library), RUNS(imported__sees_faults), RUNS(check_model__every_variant),
+  RUNS(widen__every_half), RUNS(model_file__same_bits), RUNS(model_file__slabs),
+  RUNS(evaluate__streamed), RUNS(model_file__links), RUNS(model_file_end__refuses),
+  RUNS(model_head_read__hostile), RUNS(model_file__damage), RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
