@@ -6077,7 +6077,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * way. A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
  * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes; in a large
- * product A too. Zeros fill up last rows and columns; their products are not stored.
+ * product A too. Zeros fill up their ends.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. So one thread and sixteen give the same bits.
  *
@@ -6101,7 +6101,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
-#define FETCH(p) __builtin_prefetch(p, 1) /* p's cache line, to be written */
+#define FETCH(p) __builtin_prefetch(p, 1) /* soon written */
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6140,7 +6140,6 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 
 /* Pieces of at most `size` that make n. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-/* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
@@ -6192,8 +6191,8 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* The rows of a whole tile, by the number of registers: those of AVX-512 and ARM are 32. And its
-   width: packed rows have one address, which leaves room for more sums. */
+/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its width: packed rows
+   have one address, which leaves room for sums. */
 INLINE int tile_rows(const int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6215,7 +6214,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
   for (int i = 0; i < rows; i++)
     for (int v = 0; v < cols; v++) lanes_copy(bytes, sum + i * width + v * lanes, ZEROS);
 
-  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
+  /* One pointer walks down a; multiples of a.row in registers tell rows apart. */
   for (idx part = 0, p = 0; part < parts; part++) {
     for (int v = 0; packed && part < t.m && v <= cols; v++)
       FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1));
@@ -6235,7 +6234,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
       }
     return;
   }
-  /* A variable index would force the sums into memory. */
+  /* A variable index needs memory. */
   for (int i = 0; i < rows; i++)
     for (int v = 0; v < cols; v++)
       lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
@@ -6246,7 +6245,6 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
     }
 }
 
-/* The tile that fits: all or half of the rows, of packed ones all; one to three vectors. */
 INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
   const int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   const bool tall = packed || t.m > rows / 2;
@@ -6277,8 +6275,8 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 }
 
 /* A small product, for k > 0. Few rows or a small B are not worth packing: B is read in place up to
-   column `ready`. So are rows of A; a transposed A, whose tile would read a page a step, is packed
-   a GROUP of tiles at a time, and so is a last tile that is not full. */
+   column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
+   time, and so is a last tile that is not full. */
 INLINE void product(const int bytes, Product w) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
   const bool small = w.m <= SOME_ROWS && w.k * w.b.row <= SMALL, transposed = w.a.col != 1;
@@ -6287,7 +6285,7 @@ INLINE void product(const int bytes, Product w) {
   for (idx j0 = 0; j0 < w.n; j0 += SPREAD)
     for (idx p = 0; p < w.k; p += DEPTH) {
       const idx n = at_most(w.n - j0, SPREAD), rest = n % width, k = at_most(w.k - p, DEPTH);
-      /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
+      /* A rest of half a tile needs no zeros. */
       const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
       pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
       for (idx i = 0; i < w.m; i += rows) {
