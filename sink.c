@@ -4675,7 +4675,7 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
            "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
-           (char *)names.at, n > 16 ? " .." : "");
+           names.at ? (char *)names.at : "", n > 16 ? " .." : "");
   bytes_free(&names);
   return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
@@ -8145,7 +8145,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM]; (void)words; (void)n;
+  Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
