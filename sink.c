@@ -6182,7 +6182,7 @@ enum {
   SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  HIGH = 96, WAIT = 768, PER_THREAD = 192, /* the packed form, where a thread gets so many */
+  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A, columns of B */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
@@ -6305,21 +6305,21 @@ INLINE void product(const int bytes, Product w) {
     }
 }
 
-/* A large product. A panel of B stays in L1 while HIGH packed rows of A pass by from L2, where
+/* A large product. A panel of B stays in L1 while BAND packed rows of A pass by from L2, where
    `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
 INLINE void product_packed(const int bytes, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, true);
-  _Alignas(64) real tall[HIGH * DEPTH];
+  _Alignas(64) real tall[BAND * DEPTH];
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
     for (idx p = 0; p < w.k; p += DEPTH)
-      for (idx i0 = 0; i0 < w.m; i0 += HIGH) {
-        const idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, HIGH);
+      for (idx i0 = 0; i0 < w.m; i0 += BAND) {
+        const idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
         const idx end = at_most(w.n, j0 + WAIT);
         const Matrix a = matrix_from(w.a, i0, p);
         pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
         for (idx j = j0; j < end; j += width) {
           const idx n = at_most(end - j, width);
-          real *panel = room + (w.m > HIGH) * (j - j0) * k;
+          real *panel = room + (w.m > BAND) * (j - j0) * k;
           if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
           for (idx i = 0; i < m; i += rows)
             tile_that_fits(bytes, true, (Product){
@@ -6549,7 +6549,7 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx 
   const idx high = pieces(pieces(m, down), rows) * rows, each = at_most(wide, WAIT) * DEPTH;
   real *room = m > FEW_ROWS && n >= PER_THREAD
              ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
-  const idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* up to a cache line's start */
+  const idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* to a cache line */
   PARALLEL
   for (idx task = 0; task < down * across; task++) {
     const idx i = task / across * high, j = task % across * wide;
