@@ -6069,7 +6069,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of what a processor can do. How to feed it:
+ * percent of what a processor can do. To feed it:
  *
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
@@ -6274,7 +6274,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   }
 }
 
-/* A small product, for k > 0. Few rows or a small B are not worth packing: B is read in place up to
+/* A small product, k > 0. Few rows or a small B are not worth packing: B is read in place up to
    column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
    time, and so is a last tile that is not full. */
 INLINE void product(const int bytes, Product w) {
@@ -6538,7 +6538,7 @@ static void product_here(Isa isa, Product p) {
 }
 
 /* Each thread gets some columns, and some rows where those are few. Packing A pays with
-   PER_THREAD columns, with 128 not yet (a Xeon with 48 KiB of L1, 2 MiB of L2). */
+   PER_THREAD columns, with 128 not yet (Xeon, 48 KiB of L1, 2 MiB of L2). */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
   const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
