@@ -4675,7 +4675,7 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
            "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
-           (char *)names.at, n > 16 ? " .." : "");
+           names.at ? (char *)names.at : "", n > 16 ? " .." : "");
   bytes_free(&names);
   return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
@@ -6069,16 +6069,15 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of what a processor can do. How to feed it:
+ * percent of what a processor can do. To feed it:
  *
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
  * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
- * way. A tile of C is that many sums, and stays in registers for the whole sum over p: 8 x 32
- * floats with AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. A block of B, DEPTH rows by SPREAD columns, stays in the L2 cache (256 KiB) while all
- * rows of A pass by. It is packed into panels one tile wide, so that a tile reads consecutive
- * bytes. Zeros fill up last rows and columns; their products are not stored.
+ * way. A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
+ * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes; in a large
+ * product A too. Zeros fill up their ends.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. So one thread and sixteen give the same bits.
  *
@@ -6102,6 +6101,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
+#define FETCH(p) __builtin_prefetch(p, 1) /* soon written */
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6127,6 +6127,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else                                                        /* number by number */
+#define FETCH(p) ((void)0)
 #define VECTOR(p) (p)[lane]
 #define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
@@ -6137,9 +6138,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* How many pieces of at most `size` make n. */
+/* Pieces of at most `size` that make n. */
 INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
-/* The part of a from row i and column j on. */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
@@ -6176,15 +6176,13 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
-  ROWS_MAX = 8, COLS_MAX = 2,          /* the largest tile, in rows and in vectors */
+  ROWS_MAX = 8, COLS_MAX = 3,          /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-  SPREAD = 256,                        /* columns of B in a block; whole panels at every width */
-  GROUP = 4,                           /* tiles of rows of a transposed A packed at a time */
+  SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  BAND = 256, BAND_MIN = 32,           /* rows of C in a task: at most, and when tasks are few */
-  TASKS = 8,                           /* how many are enough for a few threads */
+  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A, columns of B */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
@@ -6193,18 +6191,39 @@ static const real ZEROS[LANES_MAX];
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
-/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it have a place in C. */
-INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
-  const int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its width: packed rows
+   have one address, which leaves room for sums. */
+INLINE int tile_rows(const int bytes) {
+#ifdef __x86_64__
+  return bytes == 64 ? 8 : 6;
+#else
+  return (void)bytes, 8;
+#endif
+}
+INLINE int tile_width(const int bytes, const bool packed) {
+  return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
+}
+
+/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it lie in C. With
+   `packed` A is a panel too, and C is fetched ahead. */
+INLINE void tile(const int bytes, const int rows, const int cols, const bool packed, Product t) {
+  const int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
+  const idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX], out[TILE_MAX];
-  for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, sum + s * lanes, ZEROS);
+  for (int i = 0; i < rows; i++)
+    for (int v = 0; v < cols; v++) lanes_copy(bytes, sum + i * width + v * lanes, ZEROS);
 
-  /* One pointer walks down a, and multiples of a.row, kept in registers, tell rows apart. */
-  for (idx p = 0; p < t.k; p++, a += t.a.col, b += t.b.row)
-    for (idx i = 0; i < rows; i++)
-      for (int v = 0; v < cols; v++)
-        lanes_axpy(bytes, sum + i * width + v * lanes, a[i * t.a.row], b + v * lanes);
+  /* One pointer walks down a; multiples of a.row in registers tell rows apart. */
+  for (idx part = 0, p = 0; part < parts; part++) {
+    for (int v = 0; packed && part < t.m && v <= cols; v++)
+      FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1));
+    const idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
+    for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
+      for (idx i = 0; i < rows; i++)
+        for (int v = 0; v < cols; v++)
+          lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down], b + v * lanes);
+  }
 
   if (t.m == rows && t.n == width) {
     for (idx i = 0; i < rows; i++)
@@ -6215,8 +6234,10 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
       }
     return;
   }
-  /* A variable index would force the sums into memory, so an edge has its own copy. */
-  for (int s = 0; s < rows * cols; s++) lanes_copy(bytes, out + s * lanes, sum + s * lanes);
+  /* A variable index needs memory. */
+  for (int i = 0; i < rows; i++)
+    for (int v = 0; v < cols; v++)
+      lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
   for (idx i = 0; i < t.m; i++, t.c += t.ldc)
     for (idx j = 0; j < t.n; j++) {
       const real s = out[i * width + j];
@@ -6224,23 +6245,14 @@ INLINE void tile(const int bytes, const int rows, const int cols, Product t) {
     }
 }
 
-/* The rows of a whole tile, by the number of registers: those of ARM are 32. */
-INLINE int tile_rows(const int bytes) {
-#ifdef __x86_64__
-  return bytes == 64 ? 8 : 6;
-#else
-  return (void)bytes, 8;
-#endif
-}
-
-/* The tile of the four sizes that fits: all or half of the rows, all or half of the columns. */
-INLINE void tile_that_fits(const int bytes, Product t) {
-  const int rows = tile_rows(bytes), cols = COLS_MAX;
-  const bool tall = t.m > rows / 2, wide = t.n > cols / 2 * bytes / (int)sizeof(real);
-  if (tall && wide) tile(bytes, rows, cols, t);
-  else if (tall) tile(bytes, rows, cols / 2, t);
-  else if (wide) tile(bytes, rows / 2, cols, t);
-  else tile(bytes, rows / 2, cols / 2, t);
+INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
+  const int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
+  const bool tall = packed || t.m > rows / 2;
+  if (bytes == 64 && packed && t.n > 2 * lanes) tile(bytes, rows, 3, packed, t);
+  else if (tall && t.n > lanes) tile(bytes, rows, 2, packed, t);
+  else if (tall) tile(bytes, rows, 1, packed, t);
+  else if (t.n > lanes) tile(bytes, rows / 2, 2, packed, t);
+  else tile(bytes, rows / 2, 1, packed, t);
 }
 
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
@@ -6258,55 +6270,63 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
     if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
     else
       for (idx p = 0; p < k; p++)
-        for (idx q = 0; q < nr; q++)
-          to[j * k + p * width + q] = b.at[p * b.row + (j + q) * b.col];
+        for (idx q = 0; q < nr; q++) to[j * k + p * width + q] = b.at[p * b.row + j + q];
   }
 }
 
-/* One block of B, read in place up to column `ready` and from panels after it, against all rows of
-   A. A tile reads rows of A where they lie. A transposed A, whose tile would read a page a step, is
-   packed a group of tiles at a time, and so is a last tile that is not full. */
-INLINE void block(const int bytes, Product p, const real *panels, idx ready) {
-  const int rows = tile_rows(bytes), group = GROUP * rows;
-  const int width = COLS_MAX * bytes / (int)sizeof(real);
-  const bool transposed = p.a.col != 1;
-  _Alignas(64) real packed[GROUP * ROWS_MAX * DEPTH];
-  for (idx i = 0; i < p.m; i += rows) {
-    const idx left = p.m - i, at = transposed ? i % group : 0;
-    const idx mr = at_most(left, rows);
-    Matrix rows_i = matrix_from(p.a, i, 0);
-    if (transposed || left < rows) {
-      const Matrix columns = {rows_i.at, rows_i.col, rows_i.row};
-      if (at == 0) pack(packed, rows, columns, at_most(left, group), p.k);
-      rows_i = transpose_of(packed + at * p.k, rows);
+/* A small product, k > 0. Few rows or a small B are not worth packing: B is read in place up to
+   column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
+   time, and so is a last tile that is not full. */
+INLINE void product(const int bytes, Product w) {
+  const int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
+  const bool small = w.m <= SOME_ROWS && w.k * w.b.row <= SMALL, transposed = w.a.col != 1;
+  const bool in_place = w.b.col == 1 && (w.m <= FEW_ROWS || small);
+  _Alignas(64) real panels[DEPTH * SPREAD], packed[GROUP * ROWS_MAX * DEPTH];
+  for (idx j0 = 0; j0 < w.n; j0 += SPREAD)
+    for (idx p = 0; p < w.k; p += DEPTH) {
+      const idx n = at_most(w.n - j0, SPREAD), rest = n % width, k = at_most(w.k - p, DEPTH);
+      /* A rest of half a tile needs no zeros. */
+      const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+      pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
+      for (idx i = 0; i < w.m; i += rows) {
+        const idx left = w.m - i, at = transposed ? i % group : 0;
+        Matrix a = matrix_from(w.a, i, p);
+        if (transposed || left < rows) {
+          if (at == 0) pack(packed, rows, (Matrix){a.at, a.col, a.row}, at_most(left, group), k);
+          a = transpose_of(packed + at * k, rows);
+        }
+        for (idx j = 0; j < n; j += width)
+          tile_that_fits(bytes, false, (Product){
+              w.c + i * w.ldc + j0 + j, w.ldc, a,
+              j < ready ? rows_of(w.b.at + p * w.b.row + j0 + j, w.b.row)
+                        : rows_of(panels + (j - ready) * k, width),
+              at_most(left, rows), at_most(n - j, width), k, w.add || p > 0});
+      }
     }
-    for (idx j = 0; j < p.n; j += width) {
-      const Matrix b = j < ready ? rows_of(p.b.at + j, p.b.row)
-                                 : rows_of(panels + (j - ready) * p.k, width);
-      tile_that_fits(bytes, (Product){p.c + i * p.ldc + j, p.ldc, rows_i, b, mr,
-                                      at_most(p.n - j, width), p.k, p.add});
-    }
-  }
 }
 
-/* The whole product on this thread, for k > 0. Packing does not pay for few rows or a small B. */
-INLINE void product(const int bytes, Product whole) {
-  const int width = COLS_MAX * bytes / (int)sizeof(real);
-  const bool small = whole.m <= SOME_ROWS && whole.k * whole.b.row <= SMALL;
-  const bool in_place = whole.b.col == 1 && (whole.m <= FEW_ROWS || small);
-  _Alignas(64) real panels[DEPTH * SPREAD];
-  for (idx j = 0; j < whole.n; j += SPREAD) {
-    const idx n = at_most(whole.n - j, SPREAD), rest = n % width;
-    /* A rest of exactly half a tile is read by the half tile, which needs no zeros. */
-    const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
-    for (idx p = 0; p < whole.k; p += DEPTH) {
-      const idx k = at_most(whole.k - p, DEPTH);
-      const Matrix a = matrix_from(whole.a, 0, p), b = matrix_from(whole.b, p, j);
-      pack(panels, width, matrix_from(b, 0, ready), n - ready, k);
-      block(bytes, (Product){whole.c + j, whole.ldc, a, b, whole.m, n, k,
-                             whole.add || p > 0}, panels, ready);
-    }
-  }
+/* A large product. A panel of B stays in L1 while BAND packed rows of A pass by from L2, where
+   `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
+INLINE void product_packed(const int bytes, Product w, real *room) {
+  const int rows = tile_rows(bytes), width = tile_width(bytes, true);
+  _Alignas(64) real tall[BAND * DEPTH];
+  for (idx j0 = 0; j0 < w.n; j0 += WAIT)
+    for (idx p = 0; p < w.k; p += DEPTH)
+      for (idx i0 = 0; i0 < w.m; i0 += BAND) {
+        const idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
+        const idx end = at_most(w.n, j0 + WAIT);
+        const Matrix a = matrix_from(w.a, i0, p);
+        pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
+        for (idx j = j0; j < end; j += width) {
+          const idx n = at_most(end - j, width);
+          real *panel = room + (w.m > BAND) * (j - j0) * k;
+          if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
+          for (idx i = 0; i < m; i += rows)
+            tile_that_fits(bytes, true, (Product){
+                w.c + (i0 + i) * w.ldc + j, w.ldc, transpose_of(tall + i * k, rows),
+                rows_of(panel, width), at_most(m - i, rows), n, k, w.add || p > 0});
+        }
+      }
 }
 
 /* --- 13.3  Vector maths --------------
@@ -6468,7 +6488,7 @@ INLINE void rest_of(real *rest, const real *end, int n) {
   for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= SHARES. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
   const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
@@ -6504,6 +6524,7 @@ Isa isa_best(void) {
 }
 
 INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
 INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
           if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
 INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
@@ -6516,23 +6537,28 @@ static void product_here(Isa isa, Product p) {
   else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* C in `down` bands of rows by `across` blocks of columns. A tall band packs B seldom; where there
-   are few of both, bands are lower, so that threads find work. */
+/* Each thread gets some columns, and some rows where those are few. Packing A pays with
+   PER_THREAD columns, with 128 not yet (Xeon, 48 KiB of L1, 2 MiB of L2). */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
+  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
   const Product whole = {c, ldc, a, b, m, n, k, add};
-  const idx across = pieces(n, SPREAD), rows = tile_rows(16 << isa);
-  idx down = pieces(m, BAND);
   if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
-  if (down * across < TASKS) down = at_most(pieces(TASKS, across), pieces(m, BAND_MIN));
-  const idx band = pieces(pieces(m, down), rows) * rows;
+  const idx across = at_most(workers(), pieces(n, PER_THREAD)), down = pieces(workers(), across);
+  const idx wide = pieces(pieces(n, across), width) * width;
+  const idx high = pieces(pieces(m, down), rows) * rows, each = at_most(wide, WAIT) * DEPTH;
+  real *room = m > FEW_ROWS && n >= PER_THREAD
+             ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
+  const idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* to a cache line */
   PARALLEL
-  for (idx task = 0; task < pieces(m, band) * across; task++) {
-    const idx i = task / across * band, j = task % across * SPREAD;
-    product_here(isa, (Product){c + i * ldc + j, ldc, matrix_from(a, i, 0),
-                                matrix_from(b, 0, j), at_most(m - i, band),
-                                at_most(n - j, SPREAD), k, add});
+  for (idx task = 0; task < down * across; task++) {
+    const idx i = task / across * high, j = task % across * wide;
+    const Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
+                          at_most(m - i, high), at_most(n - j, wide), k, add};
+    if (room) packed_for[isa](part, room + skip + task * each);
+    else product_here(isa, part);
   }
+  free(room);
 }
 
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
@@ -7346,7 +7372,7 @@ const Option OPTIONS[] = {
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
+  {"valid", DATA('d', valid), "0.05", 0, 0.9, "PER_THREAD", "of the documents, for validation"},
   COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
@@ -8119,7 +8145,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM]; (void)words; (void)n;
+  Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);

@@ -6514,16 +6514,20 @@ static void heat_maps__print_alpha(Test *t) {
 
 /* c = a b and c += a b at odd sizes, both orientations of either factor and every instruction set,
  * against sums in double: within (k + 2) eps of the sum of absolute products and 100 eps sqrt(k),
- * and nothing written between the rows of c. matmul and matmul_here give the bits of the best set;
- * the last four are large enough to be split and shared by four threads. */
+ * and nothing written between the rows of c. matmul and matmul_here give the bits of the best set.
+ * The last 120 are shared by 1 to 5 threads, three sizes in the packed form and two in place: all
+ * have the bits of the form in place on one thread. */
 static void matmul__sizes(Test *t) {
   static const int SIZES[] = {0, 1, 2, 3, 5, 8, 13, 17, 33, 64, 97};
+  static const int LARGE[][3] = {{17, 192, 643}, {101, 209, 257}, {97, 803, 40}, {200, 97, 257},
+                                 {16, 703, 256}};
   enum { A, B, C, WAS, HERE, SHARED, ARRAYS };
   Rng r = {7};
   const int before = workers();
-  for (int k = 0; k < 1204; k++) {
-    idx size[3] = {301, 203, 517};                       /* m, n, k */
-    for (int i = 0; i < 3 && k < 1200; i++) size[i] = SIZES[rng_below(&r, 11)];
+  for (int k = 0; k < 1320; k++) {
+    idx size[3];                                         /* m, n, k */
+    for (int i = 0; i < 3; i++)
+      size[i] = k < 1200 ? SIZES[rng_below(&r, 11)] : LARGE[k / 24 % 5][i];
     idx m = size[0], n = size[1], inner = size[2], ldc = n + 3, nc = m * ldc;
     bool ta = k & 1, tb = k & 2, add = k & 4;
     idx lda = (ta ? m : inner) + (idx)rng_below(&r, 3);
@@ -6537,13 +6541,15 @@ static void matmul__sizes(Test *t) {
     for (int i = WAS; i < ARRAYS; i++) copy(of[i], of[C], nc);
     Matrix a = ta ? transpose_of(of[A], lda) : rows_of(of[A], lda);
     Matrix b = tb ? transpose_of(of[B], ldb) : rows_of(of[B], ldb);
+    set_workers(k < 1200 ? 1 : 1 + k % 5);
     matmul_at(isa, of[C], ldc, a, b, m, n, inner, add);
-    matmul_here(of[HERE], ldc, a, b, m, n, inner, add);
-    set_workers(k < 1200 ? 1 : 4);
     matmul(of[SHARED], ldc, a, b, m, n, inner, add);
+    if (isa == isa_best()) matmul_here(of[HERE], ldc, a, b, m, n, inner, add);
+    else product_here(isa, (Product){of[HERE], ldc, a, b, m, n, inner, add});
     size_t bytes = (size_t)nc * sizeof(real);
-    fact(t, !memcmp(of[SHARED], of[HERE], bytes) && (isa != isa_best() || !memcmp(of[C], of[HERE],
-                bytes)), "the three differ at %td %td %td", m, n, inner);
+    fact(t, !memcmp(of[C], of[HERE], bytes) &&
+                (isa != isa_best() || !memcmp(of[C], of[SHARED], bytes)),
+         "the three differ at %td %td %td", m, n, inner);
     double worst = 0;
     for (idx i = 0; i < m; i++)
       for (idx j = 0; j < ldc; j++) {
@@ -7959,9 +7965,9 @@ static const TestEntry TESTS[] = {
   RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps), RUNS(evaluate__edits_positions),
   RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
   RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha),
-  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy),
-  RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs),
-  RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
+  RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
+  RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
+  RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(program_folder__on_path), RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
   RUNS(set_workers__says_so), RUNS(option__choices), RUNS(option__numbers),
   RUNS(option_text__round_trip), RUNS(settings_parse__words), RUNS(settings_count__rows),
