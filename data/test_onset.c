@@ -87,9 +87,9 @@ static void onset_run__repeats(Test *t) {
          "%d looks, %d tokens", n, m);
     result_find(&r, "curve_other_times_1", &m);
     fact(t, m == (RUNS[i].others ? n : 0), "%d looks at others", m);
-    fact(t, isnan(result_number(&r, "times_1@other")) == !RUNS[i].others &&
-            isnan(result_number(&r, "least_other_sink")) == !RUNS[i].others, "others");
-    fact(t, isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row == 2), "natural");
+    fact(t, !isnan(result_number(&r, "times_1@other")) == RUNS[i].others &&
+            !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others, "others");
+    fact(t, !isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row != 2), "natural");
     fact(t, number_of(t, &r, "text_effective") > 20, "the text's");
     fact(t, isnan(result_number(&r, "onset")) && number_of(t, &r, "alpha_1") > 0, "the usual");
     result_free(&r);
