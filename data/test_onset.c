@@ -7,7 +7,7 @@
 #define PAPER_NO_MAIN
 #include "paper.c"
 #define TEST_FRAME
-#define PROGRAM "./paper"
+#define PROGRAM FROM_HERE "paper"
 #include "../test_sink.c"
 
 static void table_open(Experiments *x, const char *text) {
