@@ -1597,6 +1597,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     real *o_i = la->o + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place; what is not visible has a = 0 */
     row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+    if (a->hide) a->hide(a, l, b, i, 0, N, row + 1);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
     zero(o_i, D);
@@ -6710,6 +6711,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
       row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+      if (a->hide) a->hide(a, l, bh / H, i, 0, N, z + 1);
       copy(row, z, N + 1);
       real row_stat = row_forward(c, N + 1, row, spare);
       probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
@@ -6722,6 +6724,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v
+ * eval --isolate hides keys of a row with Acts.hide (data/known.c).
  * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
 static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
   idx j = a->ablation ? a->ablation->column[b] : i;
@@ -6758,6 +6761,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       Span own = {span.lo, span.lo + seen};
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
+      if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
       zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
@@ -8090,7 +8094,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
            100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
            sinks_alpha(r, first), edited, sinks_alpha(r, there));
   if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-  if (s->ablate) printf("\n%s", (const char *)w->table.at);
+  if (w->table.size) printf("\n%s", (const char *)w->table.at);
   printf("%.*s", (int)w->out.size, (const char *)w->out.at);
 }
 
@@ -8106,7 +8110,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
+      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
