@@ -56,7 +56,7 @@ out/test-paper: data/test_paper.c data/paper.c data/onset.c data/pages.c data/kn
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
 
-out/test-onset: data/test_onset.c data/paper.c data/onset.c data/pages.c data/known.c data/options.h test_sink.c sink.c sink.h | out
+out/test-onset: data/test_onset.c data/test_known.c data/paper.c data/onset.c data/pages.c data/known.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_onset.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_onset.c $(LDLIBS)
 
