@@ -611,8 +611,8 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"}, \
   {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"}, \
   {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
-  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV"}, \
-  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON"}, \
+  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV; - is standard output"}, \
+  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON; or -"}, \
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"}, \
   {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"}, \
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \

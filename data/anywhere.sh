@@ -6,11 +6,13 @@
 #     sh data/anywhere.sh                    every target that is installed: an hour or two
 #     sh data/anywhere.sh tcc s390x          these
 #     sh data/anywhere.sh --check aarch64    without the tests: a minute or two
-#     sh data/anywhere.sh --all riscv64      all tests under QEMU too: an hour a target
+#     sh data/anywhere.sh --all riscv64      all tests, those of hf and paper too: hours under QEMU
+#     sh data/anywhere.sh --gnu riscv64      as cc -O3 alone, not with -std=c11 too
 #     sh data/anywhere.sh --list             the targets, and what Debian calls their packages
 #
 # check    `sink check`, the propositions in float: hold + fail as they must
-# float    the tests of the float build that pass; double: of the double build
+# float    the tests of the float build that pass, with --all hf's too; double: of the double build,
+#          with --all paper's too
 # reads    the loss of a model that `cc -O3` trained here, in units in the last place (ulp) of a
 #          float from what cc -O3 finds itself, by `sink dump`; 0: the same bits
 # back     cc -O3's loss of the model that this target trained, from the target's own
@@ -18,7 +20,7 @@
 #          else its loss from cc's, in ulp
 # Logs stay in out/anywhere/TARGET.
 cd "$(dirname "$0")/.." || exit 1
-top=$(pwd) what=most asked= bad=0
+top=$(pwd) what=most asked= only= bad=0
 slow="-gradients__every -gradients__wide -model_extend -attention__a -row__every -checkpoint__continues"
 export WINEPREFIX="$top/out/anywhere/wine" WINEDEBUG=-all
 
@@ -26,6 +28,7 @@ for word; do
   case $word in
     --check) what=check ;;
     --all) what=all ;;
+    --gnu) only=gnu ;;
     --list) what=list ;;
     *) grep "^ *target $word " data/anywhere.sh >/dev/null ||
            { echo "anywhere.sh: no target $word. Try: --list" >&2; exit 2; }
@@ -66,18 +69,21 @@ built() {
 # Wine's programs are begun by ./sink too, a script beside sink.exe.
 wined() { printf '#!/bin/sh\nexec wine "%s/%s.exe" "$@"\n' "$(pwd)" "$1" >"$1"; chmod +x "$1"; }
 
-# tests PROGRAM FLAGS..: "206 pass", or which fail; a * after it where slow ones are left out.
+# tests PROGRAM SOURCES FLAGS..: "206 pass", or which fail; a * after it where slow ones are left out.
 tests() {
-  program=$1 less= star=; shift
+  name=$1 sources=$2 less= star= n=0; shift 2
   case $what$run in mostqemu*) less=$slow star=' *' ;; esac
-  if built test_sink.c "$program" "$@" && { [ "$run" != wine ] || wined "$program"; }; then
-    ./"$program" $less >"$program.log" 2>&1
-    awk -v star="$star" '/FAIL$/ { bad = bad " " $1 } /^[0-9]+ passed, [0-9]+ failed/ { n = $1 " pass"; end = 1 }
-         / skip$/ { skip++ }
-         END { if (bad != "" || !end) print "FAIL:" (bad == "" ? " no end" : bad)
-               else print n star (skip ? ", " skip " skip" : "") }' "$program.log"
-  else echo "FAIL: not built"
-  fi
+  for source in $sources; do
+    program=$name$n n=$((n + 1))
+    if built $source $program "$@" && { [ "$run" != wine ] || wined $program; }; then
+      ./$program $less 2>&1
+    else echo "$source FAIL"
+    fi
+  done >$name.log
+  awk -v star="$star" -v runs=$n '/FAIL$/ { bad = bad " " $1 } / skip$/ { skip++ }
+       /^[0-9]+ passed, [0-9]+ failed/ { n += $1; end++ }
+       END { if (bad != "" || end < runs) print "FAIL:" (bad == "" ? " no end" : bad)
+             else print n " pass" star (skip ? ", " skip " skip" : "") }' $name.log
 }
 
 # row NAME STANDARD: one line of the table, with $cc, $run and $flags.
@@ -97,8 +103,16 @@ row() {
         cmp -s own.ckpt ../cc/own.ckpt && trains=cc
       fi
     fi
+    hf= paper=
+    if [ $what = all ]; then
+      hf=data/test_hf.c paper=data/test_paper.c
+      for program in hf paper; do
+        built data/$program.c $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
+      done
+    fi
     if [ $what != check ]; then
-      float=$(tests test -O3 $2 $flags) double=$(tests test-double -DSINK_DOUBLE -O3 $2 $flags)
+      float=$(tests test "test_sink.c $hf" -O3 $2 $flags)
+      double=$(tests test-double "test_sink.c $paper" -DSINK_DOUBLE -O3 $2 $flags)
     fi
     version=$($cc -dumpfullversion 2>/dev/null || $cc -dumpversion 2>/dev/null)
     printf '%-8s %-8s %-4s %-8s %-16s %-16s %5s %5s %6s %5d s\n' "$1" "$version" "${2:+c11}" \
@@ -145,7 +159,7 @@ for standard in '' -std=c11; do
   target armhf "gcc-arm-linux-gnueabihf qemu-user" arm-linux-gnueabihf-gcc qemu-arm -static
   target riscv64 "gcc-riscv64-linux-gnu qemu-user" riscv64-linux-gnu-gcc qemu-riscv64 -static
   target ppc64le "gcc-powerpc64le-linux-gnu qemu-user" powerpc64le-linux-gnu-gcc qemu-ppc64le -static
-  if [ $what = list ]; then break; fi
+  if [ $what = list ] || [ $only ]; then break; fi
 done
 if [ $what = most ]; then echo "* under QEMU without $slow; --all has them"; fi
 exit $bad

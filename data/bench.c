@@ -3,10 +3,7 @@
  *     cc -O3 data/bench.c -o bench -lm
  *     ./bench             this machine, products and steps, as parts of its peak
  *     ./bench --peer FILE the same beside another program's figures (data/peer.py writes PyTorch's)
- *     ./bench gemm        the matrix multiply in its three orientations, beside the peak
- *     ./bench step        whole training steps; any flag of a model: --dim 768 --layers 10 ..
- *     ./bench ops         where a step's time goes
- *     ./bench length      time and memory of a step by its length
+ *     ./bench help        gemm, step, ops and length, and their flags
  *
  * SPDX-License-Identifier: MIT
  *
@@ -25,9 +22,7 @@ static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 static double median(double *t, int n) {
   for (int i = 1; i < n; i++)
     for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
-      double swap = t[j];
-      t[j] = t[j - 1];
-      t[j - 1] = swap;
+      double swap = t[j]; t[j] = t[j - 1]; t[j - 1] = swap;
     }
   return t[n / 2];
 }
@@ -86,9 +81,8 @@ static double clock_rate(void) {
 /* GB/s of a copy of 256 MiB, its reading and its writing both counted; 0 without the memory. */
 static double copy_rate(void) {
   enum { SIZE = 1 << 25, TRIES = 5 };
-  Error e = {0};
+  Error e = {0}; double best = 0;
   real *x = grab(2 * SIZE, sizeof(real), &e);
-  double best = 0;
   for (int try = 0; x && try < TRIES; try++) {
     double from = seconds();
     PARALLEL
@@ -130,28 +124,58 @@ static int gemm_rates(Isa isa, int m, int n, int k, double rate[WAYS], Error *e)
   return e->status;
 }
 
-static int own_isa(const Own *own, Isa *isa, Error *e) {
+/* The instruction set and another program's figures, a line each of one of the two kinds below. */
+static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
   *isa = own->isa == 0 ? isa_best() : (Isa)(own->isa - 1);
-  if (*isa <= isa_best()) return 0;
-  return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+  if (*isa > isa_best())
+    return fail(e, 2, "--isa: this machine has not that instruction set. Try: --isa best");
+  const char *file = own->peer;
+  if (!file[0] || file_read(file, peer, e) || bytes_add(peer, "", 1, e)) return e->status;
+  const char *at = (const char *)peer->at;
+  for (int line = 1, n, end; (*at || line == 1) && !e->status; line++, at += n + (at[n] != 0)) {
+    double x = end = 0;
+    n = (int)strcspn(at, "\r\n");
+    if (sscanf(at, "step %*s %*d %lf%n", &x, &end) < 1)
+      sscanf(at, "gemm %*d %*d %*d %*s %*d %lf%n", &x, &end);
+    if (end != n || !(x > 0 && x < INFINITY))
+      fail(e, 1, "%s:%d: expected gemm M N K WAY THREADS GFLOPS or step NAME THREADS MS, found "
+           "\"%.*s\". Try: python3 data/peer.py > FILE", file, line, n < 40 ? n : 40, at);
+  }
+  return e->status;
+}
+
+/* "1.23": how many times the peer's speed this is, by its line that begins with `key`. */
+static const char *beside(char text[16], const Bytes *peer, const char *key, double ours) {
+  const size_t n = strlen(key);
+  *text = 0;
+  for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL) {
+    if (strncmp(at, key, n) || at[n] != ' ') continue;
+    const double theirs = strtod(at + n, NULL);
+    snprintf(text, 16, "%.3g", *key == 'g' ? ours / theirs : theirs / ours);
+  }
+  return text;
 }
 
 /* bench gemm. Operations a cycle are those of one thread. */
 static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
   (void)words; (void)n_words;
   const Own *own = s->own;
-  Isa isa;
-  double rate[WAYS], peak;
-  if (own_isa(s->own, &isa, e)) return e->status;
-  peak = fma_peak(isa, workers());
+  Isa isa; Bytes peer = {0};
+  if (own_read(own, &isa, &peer, e)) return e->status;
+  double rate[WAYS], peak = fma_peak(isa, workers());
   if (gemm_rates(isa, own->m, own->n, own->k, rate, e)) return e->status;
   double clock = clock_rate() * workers();
   peak = fmax(peak, fma_peak(isa, workers()));
-  for (int w = 0; w < WAYS; w++)
-    printf("gflops=%.1f peak=%.1f ratio=%.3f m=%d n=%d k=%d way=%s isa=%s threads=%d "
-           "fused=%d a_cycle=%.1f peak_a_cycle=%.1f\n",
-           rate[w], peak, rate[w] / peak, own->m, own->n, own->k, WAY_NAMES[w], ISA_NAMES[isa],
-           workers(), fma_fuses(isa), rate[w] / clock, peak / clock);
+  for (int w = 0, m = own->m, n = own->n, k = own->k; w < WAYS; w++) {
+    char key[96], text[16];
+    snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], workers());
+    beside(text, &peer, key, rate[w]);
+    printf("gflops=%.4g peak=%.4g ratio=%.3g m=%d n=%d k=%d way=%s isa=%s threads=%d fused=%d "
+           "a_cycle=%.3g peak_a_cycle=%.3g%s%s\n", rate[w], peak, rate[w] / peak, m, n, k,
+           WAY_NAMES[w], ISA_NAMES[isa], workers(), fma_fuses(isa), rate[w] / clock, peak / clock,
+           *text ? " times_peer=" : "", text);
+  }
+  bytes_free(&peer);
   return 0;
 }
 
@@ -210,7 +234,7 @@ static int bench_step(Settings *s, const char **words, int n_words, Error *e) {
   peak = fmax(peak, fma_peak(isa_best(), workers()));
   if (e->status) return e->status;
   double rate = t.flop / t.seconds * 1e-9;
-  return printf("step_ms=%.2f tok_per_s=%.0f gflops=%.1f ratio=%.3f peak=%.1f threads=%d\n",
+  return printf("step_ms=%.4g tok_per_s=%.0f gflops=%.4g ratio=%.3g peak=%.1f threads=%d\n",
                 1e3 * t.seconds, t.tokens / t.seconds, rate, rate / peak, peak, workers()) < 0;
 }
 
@@ -240,21 +264,7 @@ static void say_machine(Isa isa) {
          fma_fuses(isa) ? "fused" : "apart", sizeof(real) == 4 ? "float" : "double");
 }
 
-/* "(1.23)": how many times the peer's speed this is, by its line that begins with `key`. */
-static const char *beside(char text[16], const Bytes *peer, const char *key, double ours) {
-  const size_t n = strlen(key);
-  *text = 0;
-  for (const char *at = (const char *)peer->at; at; at = strchr(at, '\n'), at += at != NULL) {
-    if (strncmp(at, key, n) || at[n] != ' ') continue;
-    const double theirs = strtod(at + n, NULL);
-    snprintf(text, 16, "(%.2f)", *key == 'g' ? ours / theirs : theirs / ours);
-  }
-  return text;
-}
-
-/* bench all: the table of README. With --peer each ratio to the peak has beside it the ratio to the
- * peer's rate. Its lines: gemm M N K WAY THREADS GFLOPS, WAY one of xW, dyW^T, x^Tdy; and
- * step NAME THREADS MS. */
+/* bench all: the table of README; with --peer, beside each ratio to the peak that to the peer. */
 static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
   (void)words; (void)n_words;
   static const int SHAPES[][3] = {{768, 768, 768}, {2048, 1536, 768}, {1024, 2048, 64},
@@ -266,16 +276,13 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
     {"60M", "--context 256", B60M}, {"60M-T2048", "--context 2048", B60M},
     {"gpt2", "--dim 768 --layers 12 --heads 12 --ffn 3072 --vocab 50257 --pos learned --norm layer "
              "--act gelutanh --linear-bias --tied --batch 4 --context 64", ""}};
-  const char *file = ((const Own *)s->own)->peer;
-  Bytes peer = {0};
-  Isa isa;
+  Isa isa; Bytes peer = {0};
   int most = workers();
   char key[96], text[16];
-  if (own_isa(s->own, &isa, e)) return e->status;
-  if (file[0] && (file_read(file, &peer, e) || bytes_add(&peer, "", 1, e))) return e->status;
+  if (own_read(s->own, &isa, &peer, e)) return e->status;
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
-         file[0] ? " (times the peer)" : "", "");
+         peer.at ? ", times the peer" : "", "");
   for (int w = 0; w < WAYS; w++) printf("  %-14s", WAY_NAMES[w]);
   putchar('\n');
   for (size_t i = 0; i < sizeof SHAPES / sizeof *SHAPES; i++)
@@ -290,12 +297,11 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
         snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], threads);
         printf("  %5.3f %-8s", rate[w] / peak, beside(text, &peer, key, rate[w]));
       }
-      putchar('\n');
-      fflush(stdout);
+      putchar('\n'); fflush(stdout);
       set_workers(most);
     }
   printf("\n%-22s %7s %8s   of the peak%s\n", "step", "threads", "ms",
-         peer.at ? " (times the peer)" : "");
+         peer.at ? ", times the peer" : "");
   for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && !e->status; i++) {
     Settings now = *s;
     settings_flags(&now, STEPS[i][1], "mtdp", e);
@@ -375,8 +381,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
  * cover is sums of the residual stream, kernels phi and the like. */
 static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
   (void)words; (void)n_words;
-  enum { COUNT = 7 };
-  Trainer t;
+  enum { COUNT = 7 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
   const Config *c = &t.m.c;
   int B = s->train.batch, T = s->model.context;
@@ -386,22 +391,18 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
          ffn = 2 * rows * L * C * c->ffn * (config_gated(c) ? 3 : 2),
          attention = attention_flops(c, B, T);
   const struct { const char *name; double flop, numbers; } PART[PARTS_OF_STEP] = {
-    [PART_BATCH] = {"batch", 0, 0},
-    [PART_ZERO] = {"zero gradients", 0, P},
-    [PART_EMBED] = {"embed", 0, 2 * rows * C},
-    [PART_NORM] = {"norms", 0, 4 * L * rows * C},
+    [PART_BATCH] = {"batch", 0, 0}, [PART_ZERO] = {"zero gradients", 0, P},
+    [PART_EMBED] = {"embed", 0, 2 * rows * C}, [PART_NORM] = {"norms", 0, 4 * L * rows * C},
     [PART_LINEAR] = {"q, k, v, o", linear, 0},
     [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
-    [PART_ATTENTION] = {"attention", attention, 0},
-    [PART_FFN] = {"ffn", ffn, 0},
+    [PART_ATTENTION] = {"attention", attention, 0}, [PART_FFN] = {"ffn", ffn, 0},
     [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
     [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
     [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
     [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
     [PART_NORM_BACK] = {"norms, backward", 0, 8 * L * rows * C},
     [PART_EMBED_BACK] = {"embed, backward", 0, 3 * rows * C},
-    [PART_CLIP] = {"gradient norm", 0, P},
-    [PART_STEP] = {"AdamW", 0, 7 * P}};
+    [PART_CLIP] = {"gradient norm", 0, P}, [PART_STEP] = {"AdamW", 0, 7 * P}};
   double took[PARTS_OF_STEP + 1][COUNT], peak = fma_peak(isa_best(), workers()), sum = 0;
   double memory = copy_rate();
   for (int i = -1; i < COUNT && !e->status; i++)           /* part by part, round by round */
@@ -440,8 +441,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
  * be proportional to T, and so should all memory but the parameters'. */
 static int bench_length(Settings *s, const char **words, int n_words, Error *e) {
   (void)words; (void)n_words;
-  enum { COUNT = 3 };
-  int longest = s->model.context;
+  enum { COUNT = 3 }; int longest = s->model.context;
   s->train.batch = s->train.accumulate = 1;
   printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
          "us a token elsewhere", "activations", "in all");

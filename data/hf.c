@@ -2281,14 +2281,14 @@ static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
   const Option *o = option_find(flag, "m");
   const JsonValue *v = fact_at(f, keys);
-  char text[64], bounds[128]; double x = 0;
+  char text[64], bounds[128], least[32], most[32]; double x = 0;
   if (!v && fallback) {
     if (*fallback) option_set(o, f->s, fallback, true, f->e);
     return;
   }
   bool whole = o->kind == 'i';
-  snprintf(bounds, sizeof bounds, "%s of %.15g to %.15g", whole ? "an integer" : "a number",
-           o->least, o->most);
+  snprintf(bounds, sizeof bounds, "%s of %s to %s", whole ? "an integer" : "a number",
+           as_written(o->least, least), as_written(o->most, most));
   if (!fact_number(f, v, &x) || !(x >= o->least && x <= o->most) ||
       (whole && x != (double)(long long)x)) {
     fact_fails(f, keys, bounds, v);
@@ -2462,14 +2462,13 @@ static void gpt2_more(const Facts *f) {
 static void neox_more(const Facts *f) {
   const Config *c = &f->s->model;
   const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|rotary_pct");
-  double part = 0.25; char flags[64], same[2][32];
+  double part = 0.25; char flags[64], same[64];
   if (v && (!fact_number(f, v, &part) || !(part >= 0 && part <= 1)))
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
-  snprintf(same[0], sizeof same[0], "%.17g", part);        /* other families' names for them */
-  snprintf(same[1], sizeof same[1], "%.17g", c->rope_base);
-  fact_must(f, "partial_rotary_factor", same[0]);
-  fact_must(f, "rope_theta", same[1]);
+  fact_must(f, "partial_rotary_factor", v ? shown(f, v, same) : "0.25");   /* others' names */
+  option_text(option_find("rope-base", "m"), f->s, same, sizeof same);
+  fact_must(f, "rope_theta", same);
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
   /* --rotary-dims 0 would be all of them */
@@ -4186,15 +4185,15 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
   for (int i = 0; i < 7; i++) {
     const Option *o = option_find(FLAGS[i], "m");
     int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
-    char text[32];
+    char text[32], least[32], most[32];
     if (o->field == offsetof(Settings, model.vocab)) {
       s->model.tied = n > 0;
       if (n < 0) n = -n;
     }
     if (n < (int64_t)o->least || n > (int64_t)o->most)
-      return fail(e, 1, "%s: expected %s of %.0f to %.0f in a file of llama2.c, found %lld. "
-                        "Try: check that it is one", path, o->flag, o->least, o->most,
-                  (long long)n);
+      return fail(e, 1, "%s: expected %s of %s to %s in a file of llama2.c, found %lld. Try: check "
+                  "that it is one", path, o->flag, as_written(o->least, least),
+                  as_written(o->most, most), (long long)n);
     snprintf(text, sizeof text, "%lld", (long long)n);
     option_set(o, s, text, true, e);
   }
@@ -4606,14 +4605,15 @@ static int premises(const Config *c) {
 /* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
  * numbers of the first half moved; how many states of the second did not. */
 static double halves(Toy *y) {
-  idx C = y->m.c.dim, T = y->T, moved = 0, stayed = 0;
+  idx C = y->m.c.dim, T = y->T;
+  double moved = 0, stayed = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
     for (int t = 1; t <= T; t++) {
-      int count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
+      double count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
       if (t <= T / 2) moved += count;
-      else stayed += !count;
+      else stayed += !(count > 0);
     }
-  return (double)(y->x == MOVES_EARLIER ? moved : stayed);
+  return y->x == MOVES_EARLIER ? moved : stayed;
 }
 
 /* 1 - A_11, the largest. */
@@ -4748,7 +4748,9 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   const HfOwn *own = s->own;
   Chosen x;
-  if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+  if (own->questions && !own->choices[0])
+    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
+  if (e->status || !own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
   bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
               own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
               share_error(x.acc_norm, x.n));

@@ -411,7 +411,8 @@ static bool law_choose(Law *l, Law *bent, const Sample *s) {
   return 2 * (bent->likelihood - l->likelihood) >= CHI_2;
 }
 
-/* What a law says of N: the tokens of the median run, their 95 % interval, and that of one run. */
+/* What a law says of N: the tokens of the median run, their 95 % interval, and that of one run;
+ * sigma and N* as they were found. */
 typedef struct Foretold { double tokens, low, high, run_low, run_high; } Foretold;
 
 static Foretold law_foretell(const Law *l, const Sample *s, double N) {

@@ -660,9 +660,10 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
     say(h, "</tr>\n");
   }
   say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-         "tokens. alpha: mean weight on token 1 or *; x even: its multiple of what even rows "
-         "give. Norm ratio: the largest over the blocks of the first row's norm, over the mean "
-         "of the others. Valid loss: nats a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
+         "tokens. alpha: mean share of token 1 or * in a row; x even: its multiple of what even "
+         "rows give. Row mass: what a row's raw weights on tokens sum to. Norm ratio: the largest "
+         "over the blocks of the first row's norm, over the mean of the others. Valid loss: nats "
+         "a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
       o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
@@ -785,9 +786,10 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
   if (!strcmp(verb, "run"))
     say(h, "One small model was trained three times on the same text, alike but for its attention: "
            "with softmax; with softmax and a learned key whose value is zero (k-bias); and with "
-           "sigmoid scores that need not sum to one. ");
+           "sigmoid scores that need not sum to one, scaled to learn as much. ");
   else if (!strcmp(verb, "train"))
-    say(h, "This page shows how much of one a model had while it was trained, and after it. ");
+    say(h, "This page shows how much of one a model had while it was trained%s. ",
+        *verdict ? ". The training diverged" : ", and after it");
   else say(h, "This page shows how much of one a model has. ");
   element(h, "b", first);
   say(h, "</p>\n");
@@ -933,7 +935,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
 
 static void survey_failed(Survey *v, Error *one) {
   if (!one->status) return;
-  fprintf(stderr, "sink: %s\n", one->text);
+  fprintf(stderr, "%s: %s\n", v->s->program->name, one->text);
   v->left_out++;
   *one = (Error){0};
 }
@@ -979,7 +981,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
                 alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->report);
-  if (positions_parse("lengths", s->lengths, v.length, 32, e)) return e->status;
+  if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
+    return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
@@ -992,10 +995,10 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
-  if (results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
+  if (v.rows && results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
   if (!e->status && v.left_out)
-    fail(e, 1, "eval: %d lines were measured and %d could not be, as said above. Try: without "
-               "those", v.rows, v.left_out);
+    fail(e, 1, "eval: lines that were measured: %d; that could not be, as said above: %d. Try: "
+               "without those", v.rows, v.left_out);
   for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
   free(v.row);
   bytes_free(&names);

@@ -64,7 +64,8 @@ static const Own *own_of(const Settings *s) {
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
- *   needs SIDE < SIDE              without which the claim is not judged; < or >, up to NEEDS times
+ *   needs SIDE < SIDE              without which the claim is not judged; < or >, or = .. within M;
+ *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
  * (+onset, +until: onset.c; +known: known.c), and after=ROW goes on from that row's trained model,
@@ -108,6 +109,7 @@ typedef struct Claim {
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
   double margin, from;         /* from: NAN where it is not said */
+  double within[NEEDS];        /* of a need that says =; else 0 */
 } Claim;
 
 /* A picture that an item wants (chapter 7), and of what. */
@@ -439,9 +441,12 @@ static int read_needs(Reading *r) {
   Claim *c = r->claim;
   if (!c->sides || c->needs == NEEDS)
     return wrong(r, "at most 4 needs below a claim and its rule", r->at);
-  Side *side = &c->side[c->sides + 2 * c->needs];
-  if (read_side(r, &side[0]) || read_relation(r, &c->needed[c->needs++]) ||
-      read_side(r, &side[1])) return 1;
+  const int i = c->needs++;
+  Side *side = &c->side[c->sides + 2 * i];
+  if (read_side(r, &side[0]) || read_relation(r, &c->needed[i]) || read_side(r, &side[1])) return 1;
+  const char *margin = c->needed[i] == SAME ? (next_word(r), next_word(r)) : "";
+  if (c->needed[i] == SAME && (!is_number(margin, &c->within[i]) || !(c->within[i] > 0)))
+    return wrong(r, "within what they are equal", margin);
   return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
@@ -1870,16 +1875,18 @@ static bool lacks(Judged *j, const Case *q) {
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], also[40] = ""; int n = 1;
+    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], within[40] = "", also[40] = "";
+    int n = 1;
     for (int of = 0; of < 2 && n; of++)
       if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
         mean[of] = mean_of(value, n, &square);
     Relation relation = q->c->needed[i];
-    if (!n || related(mean[0], relation, mean[1], 0)) continue;  /* !n: lacks() says so */
+    if (!n || related(mean[0], relation, mean[1], q->c->within[i])) continue;  /* !n: see lacks() */
+    if (relation == SAME) snprintf(within, sizeof within, " within %g", q->c->within[i]);
     if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
     bool sink = side->measure && !strncmp(side->measure, "times_", 6);
-    why(j, "needs %s %s %s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
-        side_text(b, q->x, side + 1), mean[0], also, sink ? " (no sink to judge)" : "");
+    why(j, "needs %s %s %s%s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
+        side_text(b, q->x, side + 1), within, mean[0], also, sink ? " (no sink to judge)" : "");
     return true;
   }
   return false;
@@ -2262,6 +2269,8 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
     bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
     if (k + 1 == c->sides && c->margin > 0)
       bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+    if (need >= 0 && !left && c->needed[need] == SAME)
+      bytes_print(out, e, " within %g", c->within[need]);
   }
 }
 
@@ -2876,7 +2885,7 @@ static void html_bytes(Html *h, Bytes *b) {
 #include "onset.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
-  [PICTURE_ONSET] = {draw_onset, ""},
+  [PICTURE_ONSET] = {draw_onset, .caption = ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
   [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
@@ -3248,14 +3257,14 @@ static double moved(Toy *y) {
   toy_gradients(z);
   toy_logits(y, logits);
   toy_logits(z, plain);
-  int count = differing(y->T * TOY_VOCAB, logits, plain);
+  double count = differing(y->T * TOY_VOCAB, logits, plain);
   for (int i = 0; i < z->m.n_tensors; i++) {
     const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
     if (same && same->count == t->count)
       count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
   }
   for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-    count += y->m.d.layer[n / Q].kstar[n % Q] != 0;
+    count += differing(1, &y->m.d.layer[n / Q].kstar[n % Q], &(real){0});
   return count;
 }
 
@@ -3297,7 +3306,7 @@ static const Line NEUTRAL[] = {
  * and must. Changes tokens 1 .. T in turn and counts what x says. */
 static double causality(Toy *y) {
   const Toy line = *y;
-  int count[3] = {0};
+  double count[3] = {0};
   for (const Variant *v = VARIANTS; v->name; v++) {
     real was[LOGITS], now[LOGITS];
     if (!(y = toy(line.page, 1, "%s", v->flags))) return NAN;
@@ -3308,10 +3317,10 @@ static double causality(Toy *y) {
       y->ids[t - 1] = (y->ids[t - 1] + 1) % TOY_VOCAB;
       toy_forward(y);
       toy_logits(y, now);
-      int early = differing(own, was, now);
+      double early = differing(own, was, now);
       if (t > y->m.c.prefix) count[MOVES_EARLIER] += early;
       else count[MOVES_BACK] += early > 0;
-      count[MOVES_NOT_ITSELF] += !differing(TOY_VOCAB, was + own, now + own);
+      count[MOVES_NOT_ITSELF] += !(differing(TOY_VOCAB, was + own, now + own) > 0);
     }
   }
   return count[(int)line.x];
@@ -3374,9 +3383,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
          "that compiler and processor", path, old.build, r.build);
   else if (made) fail(e, 1,
     "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
-  result_free(&r); result_free(&old);
-  bytes_free(&text);
-  bytes_free(&was);
+  result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
   return e->status;
 }
 
@@ -3435,11 +3442,15 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
 static int runs_print(const Command *q, Error *e) {
   const Own *own = q->own;
   int missing;
+  const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
   if (runs_announce(q, &missing, e)) return e->status;
+  if (!missing)
+    fprintf(stderr, "paper: no run of %s is missing on %s. Try: ./paper %s --show, or another "
+            "--corpus\n", name, q->corpus->name, name);
   for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
     if (there == 1) continue;
-    printf("./paper %s --row %s --seed %d --corpus %s", q->item < 0 ? "all" :
-           q->x.item[q->item].name, q->x.row[row].name, seed, q->corpus->name);
+    printf("./paper %s --row %s --seed %d --corpus %s", name, q->x.row[row].name, seed,
+           q->corpus->name);
     if (own->texts[0]) printf(" --texts '%s'", own->texts);
     if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
     printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
@@ -3528,7 +3539,7 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
                         Error *e) {
   const char *name = only < 0 ? NULL : q->x.model[only].name;
   char path[PATH_ROOM], csv[PATH_ROOM];
-  int models = 0, lines = 0, number = 0;                   /* of the item's lines the number-th */
+  int models = 0, lines = 0, number = 0;       /* of the item's lines the number-th */
   bytes_print(line, e, "./hf eval");
   for (int i = 0; i < q->x.models; i++) {
     if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
@@ -3612,7 +3623,8 @@ static int item_published(const Command *q, Error *e) {
     for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
     printf("  %s\n", m->folder);
   }
-  if (!there && !missing && !alone) printf("No weights of it were published.\n");
+  if (!there && !missing)
+    fprintf(alone ? stderr : stdout, "No weights of it were published. Try: ./paper list\n");
   if (missing && !alone)
     printf("\n%d not in the folder %s (--models FOLDER). Download config.json, the tokenizer's "
            "files and\n*.safetensors of each into %s/NAME; then (make hf builds ./hf)\n\n",
@@ -3715,7 +3727,8 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
 
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
-  static const char path[] = RESULTS_FOLDER "/README.md";
+  char found[PATH_ROOM];
+  const char *path = located(found, RESULTS_FOLDER "/README.md", &s->data, e);
   Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
@@ -3760,9 +3773,9 @@ static const Option PAPER_OPTIONS[] = {
 
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
-  {"list", "", "x", "the items, runs done, claims judged", verb_items},
-  {"report", "", "oux", "the whole paper [out/report.html]", verb_report},
-  {"readme", "", "x", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
+  {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
+  {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };
 

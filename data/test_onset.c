@@ -226,7 +226,7 @@ static void law_choose__bends(Test *t) {
       if (CASES[i].is.more != 0)
         fact(t, (bent.at[2] > 0) == (CASES[i].is.more > 0), "%s: %g", CASES[i].what, bent.at[2]);
     }
-    note(t, "%s: %d, at %.2f; ", CASES[i].what, found, bend / found);
+    note(t, "%s: %d, at %.2f; ", CASES[i].what, found, found ? bend / found : 0);
     fact(t, found >= CASES[i].least && found <= CASES[i].most, "%s: %d", CASES[i].what, found);
     if (CASES[i].least) within(t, bend / found, CASES[i].is.bend, 0.4, "%s: N*", CASES[i].what);
   }
