@@ -654,8 +654,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
-  "make hf; ./hf help| import export tokenizer choices stream link experts attention-period ",
-  "make bench; ./bench help| bench gemm step ops length isa ", NULL};
+  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 /* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
  * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A

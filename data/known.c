@@ -350,8 +350,8 @@ static void probe_fit(double *w, const double *low, const double *x, double *y, 
  */
 enum { PROBE_LEAST = 8, PROBE_MOST = 1000, NEIGHBOURS = 8 };
 enum { T_NORM, T_RATIO, T_COSINE, T_LATER, T_NORM_AUC, T_NORM_RIGHT, T_AUC, T_RIGHT, T_SHUFFLED,
-       TOLD };
-static const Column TOLD_COLUMNS[TOLD] = {
+       KNOWS };
+static const Column KNOWS_COLUMNS[KNOWS] = {
   {"norm",     "|h_1|",  "",         "%.2f",   8, 1},
   {"ratio",    "ratio",  "to later", "%.2f",   8, 1},
   {"cosine",   "cosine", "of h_1's", "%.2f",   8, 1},
@@ -368,7 +368,7 @@ typedef struct Known {
   bool is[TOKENS_AT];
   real *h; int *token;           /* [L+1,rows,C]; [OF_TEXT n] first tokens */
   double *x, *low, *y, *w, *score, *norm, *flip;   /* [rows,C] [2 half]^2 [2 half] [C] [rows] .. */
-  double (*told)[OF_TEXT][TOLD];    /* [L+1] */
+  double (*told)[OF_TEXT][KNOWS];    /* [L+1] */
 } Known;
 
 static void known_free(Known *k) {
@@ -472,7 +472,7 @@ static void known_block(Known *k, int l) {
   known_probe(k, NULL);
   for (int kind = 0; kind < OF_TEXT; kind++) {
     double *told = k->told[l][kind], sum[2] = {0};
-    for (int i = 0; i < TOLD; i++) told[i] = NAN;
+    for (int i = 0; i < KNOWS; i++) told[i] = NAN;
     if (!k->is[kind]) continue;
     for (idx r = 0, at = 2 * (idx)kind * k->n; r < 2 * k->n; r++, at++) {
       sum[r % 2] += k->norm[at] / k->n;
@@ -531,8 +531,8 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
 static void known_put(const Known *k, Result *r, Error *e) {
   for (int kind = 0; kind < OF_TEXT; kind++)
     for (int l = 0; l <= k->L && k->is[kind]; l++)
-      for (int i = 0; i < TOLD - (kind != WAS_FIRST); i++)
-        put(r, e, k->told[l][kind][i], "probe_%s@%d%s", TOLD_COLUMNS[i].name, l,
+      for (int i = 0; i < KNOWS - (kind != WAS_FIRST); i++)
+        put(r, e, k->told[l][kind][i], "probe_%s@%d%s", KNOWS_COLUMNS[i].name, l,
             kind == WAS_FIRST ? "" : ":other");
 }
 
@@ -544,17 +544,17 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
                 "sequences of %d tokens,\nthe first as in training\n", k->n, s->eval_T);
     for (int below = 0; below < 2; below++) {
       bytes_print(out, e, "%-7s", below ? "" : "block");
-      for (int i = 0; i < TOLD - kind; i++)
-        bytes_print(out, e, " %*s", TOLD_COLUMNS[i].width,
-                    below ? TOLD_COLUMNS[i].below : TOLD_COLUMNS[i].head);
+      for (int i = 0; i < KNOWS - kind; i++)
+        bytes_print(out, e, " %*s", KNOWS_COLUMNS[i].width,
+                    below ? KNOWS_COLUMNS[i].below : KNOWS_COLUMNS[i].head);
       bytes_print(out, e, "\n");
     }
     for (int l = 0; l <= k->L; l++) {
       bytes_print(out, e, "%-7d", l);
-      for (int i = 0; i < TOLD - kind; i++) {
+      for (int i = 0; i < KNOWS - kind; i++) {
         char cell[32];
-        bytes_print(out, e, " %*s", TOLD_COLUMNS[i].width,
-                    cell_text(cell, &TOLD_COLUMNS[i], k->told[l][kind][i]));
+        bytes_print(out, e, " %*s", KNOWS_COLUMNS[i].width,
+                    cell_text(cell, &KNOWS_COLUMNS[i], k->told[l][kind][i]));
       }
       bytes_print(out, e, "\n");
     }
