@@ -1561,8 +1561,8 @@ static real extra_score(const Model *m, int l, idx h, const real *q_i) {
 
 /* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
  * holds K heads. */
-static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i, const real *q_i,
-                       const real *k, real *z) {
+static void row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
+                       const real *q_i, const real *k, real *z) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);   /* by j - i, or NULL */
   idx D = c->head_dim, Kw = c->kv_heads * D;
@@ -1573,14 +1573,14 @@ static void row_scores(const Model *m, const Acts *a, int l, idx h, idx N, idx i
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
+  if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);
 }
 
-/* y [n] += a x [n] */
 static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
   for (idx d = 0; d < n; d++) y[d] += a * x[d];
 }
 
-/* This thread's piece of scratch: here rows of N+1 numbers. */
+/* This thread's scratch: here rows of N+1 numbers. */
 static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
 
 /* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
@@ -1595,8 +1595,8 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
   for (idx i = 0; i < N; i++) {
     real *o_i = la->o + q0 + i * Qw, *a_i = row;
-    /* z_i, then a_i = s/Z in its place; what is not visible has a = 0 */
-    row_scores(m, a, l, h, N, i, la->fq + q0 + i * Qw, k, row);
+    /* z_i, then a_i = s/Z in its place, 0 where not visible */
+    row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
     zero(o_i, D);
@@ -1634,8 +1634,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   for (idx i = 0; i < N; i++) {
     const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
     real *dq_i = a->dq + q0 + i * Qw;
-    /* the scores again, then a = s/Z, s'/Z and dlogz: 0 where a key is not visible, as is dz */
-    row_scores(m, a, l, h, N, i, q_i, k, z);
+    /* a = s/Z, s'/Z, dlogz and dz are 0 where a key is not visible */
+    row_scores(m, a, l, b, h, N, i, q_i, k, z);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
@@ -1664,8 +1664,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   }
 }
 
-/* Empties what a backward adds to. k*, v*, v+ and the logit belong to all sequences. A slot holds
- * one sequence's part of their gradients for one head: no two threads ever add to one number. */
+/* Empties what a backward adds to. A slot holds one sequence's part of the gradients of k*, v*, v+
+ * and the logit for one head: no two threads add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
   zero(a->dk, B * N * Kw);
@@ -6702,7 +6702,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
 }
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
- * invisible. z, a, spare [1+n] are of the keys of span. Weights leave as scale * a. */
+ * invisible. z, a, spare [1+n] are of span's keys. Weights leave as scale * a. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, real row_stat, real *spare) {
   idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -6730,7 +6730,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-      row_scores(m, a, l, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+      row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
       copy(row, z, N + 1);
       real row_stat = row_forward(c, N + 1, row, spare);
       probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
@@ -6739,7 +6739,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
 }
 
 /* ABLATIONS. paper eval --ablate takes one column j from all rows but j's own, in every block and
- * head, without a backward (struct Ablation):
+ * head:
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v
@@ -6762,7 +6762,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
   const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
   const real *vstar = extra_value(c, w, a, h);
-  /* the weight that an ablation takes from each row; it goes to the mean v, or nowhere */
+  /* what an ablation takes from each row's weight goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
   if (mean) zero(mean, D);   /* vt is free: it is the backward's */
   for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
@@ -6779,6 +6779,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       Span own = {span.lo, span.lo + seen};
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
+      if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
       zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
@@ -8105,7 +8106,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
            100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
            sinks_alpha(r, first), edited, sinks_alpha(r, there));
   if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-  if (s->ablate) printf("\n%s", (const char *)w->table.at);
+  if (w->table.size) printf("\n%s", (const char *)w->table.at);
   printf("%.*s", (int)w->out.size, (const char *)w->out.at);
 }
 
@@ -8121,7 +8122,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   if (several) return program->survey(s, words, n, e);
   if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (s->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
+      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;

@@ -231,8 +231,7 @@ typedef struct Probe {
   real *z, *weight, *metric;   /* [B,H,N,S] or NULL: z_ij, scale s_ij / Z_i, m_ij; 0 if invisible */
 } Probe;
 
-/* What an evaluation takes from attention, in every block and head: one column for each sequence.
- * Its own row keeps it. */
+/* What an evaluation takes from attention, everywhere: a sequence's column, but from its own row */
 typedef struct Ablation {
   int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (3.7) */
   const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
@@ -253,6 +252,9 @@ typedef struct Acts {
   Probe *probe;                /* [L], or NULL: set by the caller before a forward */
   const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
   const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
+  /* likewise: hides some of keys lo .. lo+n-1, scores z, from row i of sequence b, by -INFINITY */
+  void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
+  const struct Isolation *isolation; /* what it knows: data/known.c */
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
@@ -394,12 +396,11 @@ typedef struct Source {
 typedef struct Settings {
   Config model; Train train; Source data;
   double eps;                                   /* threshold of Sink */
-  int eval_T, eval_n, eval_k, metric_rows, input, ablate;
+  int eval_T, eval_n, eval_k, metric_rows, input, ablate, isolate, isolate_blocks, probe;
   int replace_position, swap_position, beyond;          /* t of Table 7, 0: p_1 stays */
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
-  char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
-  char domains[PATH_ROOM], lengths[PATH_ROOM];                       /* eval */
+  char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
@@ -652,7 +653,7 @@ static const char *const THEIRS[] = {
   "--temperature| do-sample ", "--prompt| start ",
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
-  "make paper, and ./paper help| report inputs domains lengths ablate repro all readme ",
+  "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
   "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
@@ -666,7 +667,7 @@ static const char *const BELONGS[][2] = {
   {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
   {" extra-norm ", "extra-value e1|ones"}, {" window-period ", "window"},
-  {" window-offset ", "window-period"},
+  {" window-offset ", "window-period"}, {" isolate-blocks ", "isolate"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
@@ -691,8 +692,7 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
   int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
-  /* what eval measures besides: numbers with names, and what is said of them in words; and so
-   * eval --ablate */
+  /* what eval measures besides: numbers with names, and what is said; so --ablate, --isolate .. */
   int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
   int (*ablate)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
 } Program;

@@ -4917,7 +4917,7 @@ int main(int argc, char **argv) {
   HfOwn own;
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
                       .page = report_write, .survey = survey,
-                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_ablate};
+                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])

@@ -10,6 +10,9 @@
   {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"}, \
   {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"}, \
   {"ablate", 'y', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"}, \
+  {"isolate", 'y', 'i', AT(isolate), "0", 1, 1 << 24, "T", "row T sees itself alone; a sink?"}, \
+  {"isolate-blocks", 'y', 'i', AT(isolate_blocks), "2", 1, 1024, "B", "in the first B blocks"}, \
+  {"probe", 'y', 'b', AT(probe), ON_OFF, "which block tells row 1: its norm, a linear probe"}, \
   {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
   {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
   {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"}, \

@@ -68,10 +68,10 @@ static const Own *own_of(const Settings *s) {
  *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
- * (+onset, +until: onset.c), and after=ROW goes on from that row's trained model, with these flags
- * on top of its own. A paper's number is -, where training failed there, or . where none is
- * printed, or a number, which a * may follow (measured on proxy scores) and a ~ precede
- * (second-hand: our copy has lost it).
+ * (+onset, +until: onset.c; +known: known.c), and after=ROW goes on from that row's trained model,
+ * with these flags on top of its own. A paper's number is -, where training failed there, or .
+ * where none is printed, or a number, which a * may follow (measured on proxy scores) and a ~
+ * precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -1483,6 +1483,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
     if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
+    if (asks(row, "known")) measure_known(r, t, o->even, e);
     if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
     if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
   }
@@ -3783,7 +3784,7 @@ int main(int argc, char **argv) {
   Own own;
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS, .own =
                          &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
-                         .survey = survey, .heads = outcome_heads, .ablate = eval_ablate, .open =
+                         .survey = survey, .heads = outcome_heads, .ablate = eval_causes, .open =
                          toys_open};
   return sink_main(&paper, argc, argv);
 }

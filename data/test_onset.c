@@ -1,4 +1,4 @@
-/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown of them.
+/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown of them; and of known.c.
  *
  *     cc -O2 -DSINK_DOUBLE data/test_onset.c -o test_onset -lm && ./test_onset       beside ./paper
  *
@@ -336,10 +336,15 @@ static void sink__onset(Test *t) {
   ran_free(&r);
 }
 
+#include "test_known.c"
+
 static const TestEntry TESTS[] = {
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(log_above__known),
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends),
-  RUNS(onset_text__by_hand), RUNS(sink__onset)};
+  RUNS(onset_text__by_hand), RUNS(sink__onset),
+  RUNS(isolate__identity), RUNS(isolate__keeps_another), RUNS(isolate__numbers), RUNS(auc__known),
+  RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats),
+  RUNS(sink__known)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
