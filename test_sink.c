@@ -495,8 +495,9 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     for (int d = 0; d < D; d++) {
       double fixed = c->extra_value == VALUE_ONES ? c->extra_norm / sqrt(D)
                    : c->extra_value == VALUE_E1 && d == 0 ? c->extra_norm : 0;
-      double v = !extra || column[x] > 0 ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D +
-               d] : w->vstar ? (double)w->vstar[star + d] : fixed;
+      double v = !extra || column[x] > 0
+                     ? s->v[((idx)l * N + column[x] - extra) * K * D + kh * D + d]
+                 : w->vstar ? (double)w->vstar[star + d] : fixed;
       if (s->what > ABLATE_KEY1 && s->cut != i && column[x] == s->cut + extra) {
         v = 0;
         for (int j = 0; j < N && s->what == ABLATE_VALUE1_MEAN; j++)
@@ -2174,9 +2175,10 @@ static void linear__with_biases(Test *t) {
       double x[12], y[12]; int in = ROWS[r].in, out = ROWS[r].out;
       for (int i = 0; i < in; i++) x[i] = (double)ROWS[r].x[n * in + i];
       slow_linear(y, x, ROWS[r].w, ROWS[r].b, in, out);
-      for (int o = 0; o < out; o++)
-        within(t, (double)ROWS[r].y[n * out + o], y[o] + (ROWS[r].plus ? (double)ROWS[r].plus[n *
-               out + o] : 0), 256 * REAL_EPS, "%s", ROWS[r].name);
+      for (int o = 0, at = n * out; o < out; o++, at++) {
+        const double plus = ROWS[r].plus ? (double)ROWS[r].plus[at] : 0;
+        within(t, (double)ROWS[r].y[at], y[o] + plus, 256 * REAL_EPS, "%s", ROWS[r].name);
+      }
     }
   }
 }
@@ -6371,8 +6373,9 @@ static void demo_run__verdict(Test *t) {
     page[k] = printed(t, out);
   }
   const char *at = strstr(page[0], "Verdict: "), *sigmoid = at ? strstr(at, "sigmoid") : NULL;
-  const double mass = number_after(page[0], "\nsigmoid  Table 15", 3), gap = number_after(
-      page[0], "\nsigmoid  Table 15", 5) - number_after(page[0], "\nsoftmax  Table 10", 5);
+  const double mass = number_after(page[0], "\nsigmoid  Table 15", 3),
+               gap = number_after(page[0], "\nsigmoid  Table 15", 5)
+                   - number_after(page[0], "\nsoftmax  Table 10", 5);
   within(t, number_after(page[0], "\nsoftmax  Table 10", 3), 1, 0, "softmax's row mass");
   within(t, number_after(page[0], "\nk-bias   Table 4", 4)
             + number_after(page[0], "\nk-bias   Table 4", 5), 1, 0.0056, "alpha_* and row mass");
