@@ -285,8 +285,15 @@ static void sink__known(Test *t) {
           has(&json, "\"isolate_sink_t@other:itself\":") && has(&json, "\"probe_acc@1:other\":")
           && !has(&json, "nan"), "the JSON");
   bytes_free(&json);
+  static const char IDS[] = "7 9 7 9 8 8 7 9 30 31 32 33 34\n9 8 7 6 5 4 3 30 31 32 33 34 35\n";
+  if (file_write(SCRATCH "/ids", IDS, sizeof IDS - 1, &e)) exit(1);
+  if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 2 --isolate 5 --ids " SCRATCH "/ids", &r))
+    return;                                    /* as they are: nothing is written over token 1 */
+  fact(t, has(&r.out, "the text's") && !has(&r.out, "first in training "), "ids");
+  ran_free(&r);
   static const char *const REFUSED[][2] = {
     {"--isolate 12 --T 12", "before the last of --T 12. Try: --isolate 6"},
+    {"--isolate 1 --T 1", "Try: --T 64"},
     {"--isolate 5 --T 12 --input random", "--input natural"}, {"--probe --n 4 --T 12", "--n 400"},
     {"--isolate 5 --T 400", "made for"}, {"--isolate 5 --inputs", "one model and one text"},
     {"--probe --lengths 8,12", "one model and one text"},
