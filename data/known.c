@@ -32,7 +32,8 @@ static void firsts_close(Firsts *f) {
 
 static int firsts_open(Firsts *f, const Data *d, const Source *s, const char *flag, Error *e) {
   char own[sizeof s->first_tokens];
-  snprintf(own, sizeof own, "%s", s->first_own[0] ? s->first_own : s->first_tokens);
+  const bool any = s->first_tokens[0] != 0;                /* --ids are read as they are */
+  snprintf(own, sizeof own, "%s", any && s->first_own[0] ? s->first_own : s->first_tokens);
   *f = (Firsts){.source = *s, .is = {[OF_TEXT] = true}};
   for (int k = 0; k < OF_TEXT; k++) {
     Error none = {0};                                      /* no others: not looked at */
@@ -52,6 +53,13 @@ static int firsts_open(Firsts *f, const Data *d, const Source *s, const char *fl
   firsts_close(f);
   return fail(e, 2, "--%s: expected a model whose fixed token is token 1, found token %d. Try: "
               "one of --fix-token 1", flag, fixed_at(&f->source));
+}
+
+/* Can sequences of T tokens be fed? */
+static int firsts_length(const Settings *s, const Config *c, int T, Error *e) {
+  if (T <= c->context || (s->beyond && c->pos != POS_LEARNED)) return 0;
+  return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d", T, c->context,
+              c->context);
 }
 
 /* ids [n,T] of held sequences whose first token is of kind k; how many there are. */
@@ -109,13 +117,10 @@ typedef struct Isolating {
 static int isolate_check(const Settings *s, const Config *c, int T, Error *e) {
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;
   if (t >= T)
-    return fail(e, 2, "--isolate %d: expected a token before the last of --T %d. Try: --isolate %d",
-                t, T, T > 2 ? T / 2 : 1);
+    return fail(e, 2, "--isolate %d: expected a token before the last of --T %d. Try: --%s %d", t,
+                T, T > 1 ? "isolate" : "T", T > 2 ? T / 2 : T > 1 ? 1 : 64);
   if (s->input != INPUT_NATURAL)
     return fail(e, 2, "--isolate: it is done to natural sequences. Try: --input natural");
-  if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
-    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d", T, c->context,
-                c->context);
   for (int l = 0; l < s->isolate_blocks && l < c->layers; l++)
     if (!visible(c, l, first + t - 1, first))
       return fail(e, 2, "--isolate %d: expected token 1 within its window of %d. Try: --isolate %d",
@@ -194,7 +199,8 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   Rng rng = {hash64((uint64_t)s->train.seed, "isolate", 7)};
   Firsts f;
   *out = (Isolated){.drawn = t - 1};
-  if (isolate_check(s, c, T, e) || firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
+  if (firsts_length(s, c, T, e) || isolate_check(s, c, T, e) ||
+      firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
   idx N = config_rows(c, T), S = config_columns(c, T);
   w.ids = grab((idx)n * (T + TREATMENTS + 1), sizeof(int), e);
   w.norm = grab(c->layers * N, sizeof(double), e);
@@ -496,10 +502,7 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
   if (n < PROBE_LEAST || n > PROBE_MOST || T < 2)
     return fail(e, 2, "--probe: expected %d to %d sequences of 2 tokens, found %d of %d. Try: "
                 "--n 400 --T 64", PROBE_LEAST, PROBE_MOST, n, T);
-  if (T > m->c.context && (!s->beyond || m->c.pos == POS_LEARNED))
-    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d", T, m->c.context,
-                m->c.context);
-  if (firsts_open(&f, d, &s->data, "probe", e)) return e->status;
+  if (firsts_length(s, &m->c, T, e) || firsts_open(&f, d, &s->data, "probe", e)) return e->status;
   int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = ids ? ids + (idx)n * T : NULL;
   int got = ids ? firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2 : 0;      /* halves alike */
   int batch = evaluation_batch(m, n, T, e);

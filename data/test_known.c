@@ -27,8 +27,7 @@ static void isolate__identity(Test *t) {
     const int C = b.m.c.dim, first = b.m.c.sink_token, at[] = {1, 20, 50};
     const double tight = 2000 * REAL_EPS;
     lab_share(&cut, &b); lab_share(&one, &b);
-    lab_forward(&b);
-    lab_maps(&cut);
+    lab_forward(&b); lab_maps(&cut);
     EACH(k, at) for (int plain = 0; plain < 2; plain++) {
       const int row = first + at[k] - 1, sees[B] = {row, row};
       const Isolation x = {1, first, row, sees};
@@ -71,7 +70,7 @@ static void isolate__identity(Test *t) {
 
 /* Where the row keeps another key, all its weight is there; blocks beyond the first B see all. */
 static void isolate__keeps_another(Test *t) {
-  LABS(b, 2, 40, "") for (int plain = 0; plain < 2; plain++) {
+  for (int plain = 0; plain < 2; plain++) LABS(b, 2, 40, "") {
     const int sees[] = {0, 13}; const Isolation x = {1, 0, 36, sees};
     const idx map = 40 * 40;
     lab_maps(&b);
@@ -84,8 +83,6 @@ static void isolate__keeps_another(Test *t) {
         fact(t, (m[sees[seq]] == 1) == !l && (m[36] == 0) == !l, "block %d: %g and %g", l + 1,
              (double)m[sees[seq]], (double)m[36]);
       }
-    free(b.probe); free(b.maps);
-    b.probe = NULL, b.maps = NULL;
   }
 }
 
@@ -112,13 +109,12 @@ static void isolate__numbers(Test *t) {
     int token1 = config_column_first(&r.m.c);
     const double *one = at[0].x[f == 2 || f == 3 ? OF_TEXT : WAS_FIRST][UNTOUCHED];
     fact(t, at[0].n == N && at[1].drawn == 5, "%d sequences", at[0].n);
-    if (f < 3)                                 /* A_11 = 1 but with * or x* */
-      within(t, at[0].x[OF_TEXT][UNTOUCHED][0], (T * sinks_alpha(&seen, token1) - 1) / (T - 1),
-             1000 * REAL_EPS, "%s: alpha_1", FLAGS[f]);
-    if (f < 3)
+    if (f < 3) {                               /* A_11 = 1 but with * or x* */
+      const double *all = at[0].x[OF_TEXT][UNTOUCHED], alpha = sinks_alpha(&seen, token1);
+      within(t, all[0], (T * alpha - 1) / (T - 1), 1000 * REAL_EPS, "%s: alpha_1", FLAGS[f]);
       within(t, at[0].even, (T * sink_uniform(&r.m.c, T) - 1) / (T - 1), 1e-12, "even");
-    if (f < 3 && sinks_ratio(&seen) > 0)
-      within(t, at[0].x[OF_TEXT][UNTOUCHED][2], sinks_ratio(&seen), 1e-9, "%s: norm", FLAGS[f]);
+      within(t, all[2], sinks_ratio(&seen), 1e-9, "%s: norm", FLAGS[f]);
+    }
     for (int k = 0; k < TOKENS_AT; k++) {
       const double *was = at[0].x[k][UNTOUCHED], *row = at[1].x[k][UNTOUCHED];
       bool is = k == OF_TEXT || (k == WAS_FIRST ? f < 2 || f == 4 : f == 0 || f == 4);
@@ -284,13 +280,18 @@ static void sink__known(Test *t) {
   fact(t, !file_read(SCRATCH "/m.json", &json, &e) && !bytes_add(&json, "", 1, &e) &&
           has(&json, "\"isolate_sink_t@other:itself\":") && has(&json, "\"probe_acc@1:other\":")
           && !has(&json, "nan"), "the JSON");
-  bytes_free(&json);
+  static const char IDS[] = "7 9 7 9 8 8 7 9 30 31 32 33 34\n9 8 7 6 5 4 3 30 31 32 33 34 35\n";
+  if (file_write(SCRATCH "/ids", IDS, sizeof IDS - 1, &e)) exit(1);
+  if (!sink_does(t, "eval " SCRATCH "/m.ckpt --T 12 --n 2 --isolate 5 --ids " SCRATCH "/ids", &r))
+    return;                                    /* as they are: nothing is written over token 1 */
+  fact(t, has(&r.out, "the text's") && !has(&r.out, "first in training "), "ids");
+  ran_free(&r); bytes_free(&json);
   static const char *const REFUSED[][2] = {
     {"--isolate 12 --T 12", "before the last of --T 12. Try: --isolate 6"},
+    {"--isolate 1 --T 1", "Try: --T 64"}, {"--isolate-blocks 1", "--isolate-blocks"},
     {"--isolate 5 --T 12 --input random", "--input natural"}, {"--probe --n 4 --T 12", "--n 400"},
     {"--isolate 5 --T 400", "made for"}, {"--isolate 5 --inputs", "one model and one text"},
-    {"--probe --lengths 8,12", "one model and one text"},
-    {"--isolate-blocks 1", "--isolate-blocks"}};
+    {"--probe --lengths 8,12", "one model and one text"}};
   EACH(i, REFUSED) {
     char words[200];
     snprintf(words, sizeof words, "eval " SCRATCH "/m.ckpt %s", REFUSED[i][0]);
