@@ -438,8 +438,8 @@ static double known_cosine(const Known *k, const real *h, int kind, int side) {
   return pairs ? sum / pairs : NAN;
 }
 
-/* AUC of the judged half of a kind by `score`, and the share on the right side of the threshold.
- * flip: sequences whose labels are exchanged, or NULL. */
+/* AUC of the judged half of a kind by `score`, and the share on the right side of the threshold; on
+ * it counts half. flip: sequences whose labels are exchanged, or NULL. */
 static double known_judge(Known *k, int kind, const double *score, const double *flip,
                           double threshold, double *right) {
   const int n = k->n - k->half;
@@ -448,7 +448,7 @@ static double known_judge(Known *k, int kind, const double *score, const double 
     for (int i = 0; i < 2; i++) {
       idx row = 2 * ((idx)kind * k->n + k->half + b) + i;
       side[flip && flip[k->half + b] > 0 ? !i : i][b] = score[row];
-      sum += i ? score[row] < threshold : score[row] > threshold;
+      sum += score[row] == threshold ? 0.5 : i ? score[row] < threshold : score[row] > threshold;
     }
   if (right) *right = isnan(auc(side[0], n, side[1], n)) ? NAN : sum / (2.0 * n);
   return auc(side[0], n, side[1], n);

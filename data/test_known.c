@@ -1,8 +1,6 @@
-/* test_known.c - the tests of known.c: a row that sees itself alone, ranks, the probe.
- *
+/* test_known.c - the tests of known.c: a row that sees itself alone, ranks, the probe. A part of
+ * test_onset.c, which includes it.
  * SPDX-License-Identifier: MIT
- *
- * Part of test_onset.c, which includes it.
  */
 
 /* ---- 2: --isolate ---- */
@@ -32,8 +30,7 @@ static void isolate__identity(Test *t) {
       const int row = first + at[k] - 1, sees[B] = {row, row};
       const Isolation x = {1, first, row, sees};
       const idx S = config_columns(&b.m.c, T), map = row * S + S - T + at[k] - 1;
-      cut.a.hide = isolate_hide, cut.a.isolation = &x;
-      cut.m.plain = plain;
+      cut.a.hide = isolate_hide, cut.a.isolation = &x, cut.m.plain = plain;
       lab_forward(&cut);
       for (int seq = 0; seq < B; seq++) {
         const real *now = rows_after(&cut, 0, seq), *was = rows_after(&b, 0, seq);
@@ -224,6 +221,9 @@ static void known_block__by_hand(Test *t) {
            told[T_LATER]);
     }
     if (!bad) within(t, k.told[0][0][T_SHUFFLED], 0.5, 0.12, "%s: shuffled", CASES[i].what);
+    for (idx x = 0; x < k.rows * C; x++) k.h[x] = 1;
+    known_block(&k, 0);
+    within(t, k.told[0][0][T_NORM_RIGHT], 0.5, 0, "all alike: right");
     known_free(&k);
   }
 }
