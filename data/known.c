@@ -9,7 +9,7 @@
  * Tokens that were first in training and tokens that never were tell whether that needs memory.
  *
  * Contents   1 Tokens that were first, and others    2 eval --isolate: a row that sees itself alone
- *            3 Ranks and a linear probe    4 eval --probe: which block tells    5 +known
+ *            3 Ranks and a linear probe    4 eval --probe: which block tells    5 eval
  */
 
 /* -------------------------------------------------------------------------------------------------
@@ -570,7 +570,7 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 5  What eval says of it, and what a row with +known measures
+ * 5  What eval says of it
  */
 
 /* eval --ablate, --isolate, --probe: none, one or all of them. */
@@ -594,31 +594,4 @@ static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer 
     known_free(&k);
   }
   return said->size ? bytes_add(said, "", 1, e) : e->status;
-}
-
-/* +known: row T/2 isolated in two blocks, what tells row 1 block by block, and the sink on first
- * tokens that were never first, all on KNOWN_SEQUENCES held sequences. */
-enum { KNOWN_SEQUENCES = 400 };
-static int measure_known(Result *r, Trainer *t, double even, Error *e) {
-  Settings s = t->s;
-  Isolated x;
-  Known k = {0};
-  Firsts f;
-  Sinks seen;
-  int starts, first = config_column_first(&t->m.c);
-  s.isolate = s.eval_T / 2;
-  s.isolate_blocks = 2;
-  if (isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) || isolated_put(&x, r, e) ||
-      known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) return e->status;
-  known_put(&k, r, e);
-  known_free(&k);
-  if (e->status || firsts_open(&f, &t->data, &s.data, "probe", e)) return e->status;
-  if (f.is[NEVER_FIRST] &&
-      !evaluate(&seen, &t->m, &f.of[NEVER_FIRST], &s, KNOWN_SEQUENCES, s.eval_T, &starts, e)) {
-    put(r, e, sinks_alpha(&seen, first) / even, "times_1@other");
-    put(r, e, sinks_sink(&seen, first, 0), "sink_1@other");
-    sinks_free(&seen);
-  }
-  firsts_close(&f);
-  return e->status;
 }

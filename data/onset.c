@@ -207,6 +207,33 @@ static int measure_onset(Result *r, const Trainer *t, const Progress *p, double 
   return put(r, e, to, "times_1_at_80");
 }
 
+/* +known: row T/2 isolated in two blocks, what tells row 1 block by block, and the sink on first
+ * tokens that were never first, all on KNOWN_SEQUENCES held sequences. */
+enum { KNOWN_SEQUENCES = 400 };
+static int measure_known(Result *r, Trainer *t, double even, Error *e) {
+  Settings s = t->s;
+  Isolated x;
+  Known k = {0};
+  Firsts f;
+  Sinks seen;
+  int starts, first = config_column_first(&t->m.c);
+  s.isolate = s.eval_T / 2;
+  s.isolate_blocks = 2;
+  if (isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) || isolated_put(&x, r, e) ||
+      known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) return e->status;
+  known_put(&k, r, e);
+  known_free(&k);
+  if (e->status || firsts_open(&f, &t->data, &s.data, "probe", e)) return e->status;
+  if (f.is[NEVER_FIRST] &&
+      !evaluate(&seen, &t->m, &f.of[NEVER_FIRST], &s, KNOWN_SEQUENCES, s.eval_T, &starts, e)) {
+    put(r, e, sinks_alpha(&seen, first) / even, "times_1@other");
+    put(r, e, sinks_sink(&seen, first, 0), "sink_1@other");
+    sinks_free(&seen);
+  }
+  firsts_close(&f);
+  return e->status;
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 2  The fit
  *
