@@ -596,14 +596,14 @@ static int tensor_extent(const Config *c, char letter) {
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);
   case 'b': return 32;
-  default:  return 0;   /* no such letter: test model_create__table finds it */
+  default:  return 0;   /* test model_create__table finds it */
   }
 }
 
 /* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
-/* Appends t, behind the tensors so far: they lie end to end in one array, in the list's order. */
+/* Appends t; tensors lie end to end in one array. What is beyond memory is cut; grab refuses. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
   enum { MORE = 64 };
   if (m->n_tensors % MORE == 0) {
@@ -612,7 +612,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     m->tensor = more;
   }
   t.at = m->count;
-  t.count = (idx)t.shape[0] * t.shape[1];
+  const double left = (double)(PTRDIFF_MAX - t.at), all = (double)t.shape[0] * t.shape[1];
+  t.count = all < left ? (idx)t.shape[0] * t.shape[1] : PTRDIFF_MAX - t.at;
   m->count += t.count;
   m->tensor[m->n_tensors++] = t;
   return 0;
@@ -681,7 +682,7 @@ static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   return e->status;
 }
 
-/* Also right for a model that model_create gave up on; m is empty afterwards. */
+/* Right after a failed model_create too; m is empty afterwards. */
 void model_free(Model *m) {
   if (m->published) m->published->close(m);
   free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
@@ -8046,7 +8047,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   snprintf(own, sizeof own, "%s.tok", path);
   if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
   Source *d = &t->s.data;   /* its text is read where it is still there */
-  const double valid = d->valid; d->own = t->data.source;
+  double valid = d->valid; d->own = t->data.source;
   if (d->own) strcpy(d->own_name, source_name(d));
   if (source_named(&s->data) || file_missing(d->own_name) || !option_find("input", s->groups))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
@@ -8089,8 +8090,8 @@ int results_ready(const Settings *s, Error *e) {
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
-  const int first = config_column_first(&s->model), swap = s->swap_position;
-  const int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
+  int first = config_column_first(&s->model), swap = s->swap_position;
+  int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
   snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
@@ -8115,7 +8116,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
   int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-  const bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
+  bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (several && !program->survey)
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
@@ -8136,7 +8137,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-  const bool list = n && !strcmp(words[0], "list");
+  bool list = n && !strcmp(words[0], "list");
   for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
     printf("  %-9s %.*s\n", c->line->reference, first_line(c->line->text), c->line->text);
   if (list) return 0;
@@ -8149,7 +8150,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    const int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
@@ -8180,7 +8181,7 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
-  const bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
+  bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8191,7 +8192,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
-    const int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+    int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
@@ -8208,7 +8209,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
   } else if (!ids_parse(&w.in, path, t->vocab, NULL, &w.ids, NULL, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-    const bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
+    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
   }
   return work_end(&w, e);
@@ -8253,16 +8254,16 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
  * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
   const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
-  const int C = m->c.context, V = m->c.vocab;
+  int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
   real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   stop_gently();
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-    const int size = (int)w->ids.size, have = size < C ? size : C;
+    int size = (int)w->ids.size, have = size < C ? size : C;
     if (size > C) from = 0;   /* the context was full before */
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    const int R = model_extend(m, &w->t.a, row, have, from);
+    int R = model_extend(m, &w->t.a, row, have, from);
     model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite((double)vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
@@ -8326,7 +8327,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
     ids_parse(&w.in, s->ids, m->c.vocab, &B, &w.ids, NULL, e);
-  const int T = B ? (int)w.ids.size / B - 1 : 0;
+  int T = B ? (int)w.ids.size / B - 1 : 0;
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
@@ -8358,7 +8359,7 @@ static const Verb VERBS[] = {
 
 /* The verb after v, a program's own before sink's; the first after NULL. */
 static const Verb *verb_after(const Verb *v, const Program *program) {
-  const bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
+  bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
   v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
   return v->name ? v : last ? NULL : VERBS;
 }
@@ -8382,13 +8383,13 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
 /* A verb's flags in sections; what only published models have with --all. */
 static int help_verb(const Program *program, const Verb *v, bool all) {
   const Option *const options[] = {OPTIONS, program->options};
-  const bool model = v->groups[0] == 'm';
+  bool model = v->groups[0] == 'm';
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
   if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
   for (int i = 0; i < 2; i++) {
     const char *heading = program->name; bool hidden = false;
     for (const Option *o = options[i]; o && o->flag; o++) {
-      const bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+      bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
       char left[128], value[VALUE_ROOM];
       for (int k = 0; SECTIONS[k][0] && !i; k++)
         if (!strcmp(o->flag, SECTIONS[k][0])) {
@@ -8434,7 +8435,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   if (!strcmp(name, "--version"))
     return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
   const Verb *v = verb_find(program, name);
-  const int used = v ? 2 : 1;   /* words before the verb's own */
+  int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v) v = program->other;
   if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
   s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
@@ -8445,7 +8446,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   else if (!e.status) {
     if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    const bool trains = v->run == verb_run || v->run == verb_train;
+    bool trains = v->run == verb_run || v->run == verb_train;
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
       Bytes command = {0};
@@ -8453,7 +8454,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
       if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
       bytes_free(&command);
     }
-    const int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
     if (e.status) ;
     else if (n <= most) v->run(&s, words, n, &e);
     else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);

@@ -7404,7 +7404,7 @@ static void sink__wrong_files(Test *t) {
     {"train --quiet --steps 0 --out " SCRATCH "/empty/x" SMALL_RUN, "empty/x"},
     {"dump --out " SCRATCH "/d --ids " SCRATCH "/none", "none: "},
     {"dump --vocab 16000000 --layers 1 --dim 4096 --out " SCRATCH "/d --ids " SCRATCH "/ids",
-     "memory: 524562.8 MB"},
+     sizeof(void *) > 4 ? "memory: 524562.8 MB" : "memory: 8589.9 MB"},
     {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
     {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
      "ids:2: expected ids below the vocabulary's 9"},
