@@ -105,7 +105,7 @@ static double text_effective(const Trainer *t, Error *e) {
   d.first = NULL;
   d.draws = 0;
   snprintf(s.first_tokens, sizeof s.first_tokens, "text");
-  if (first_open(&d, &s, 1, e)) return NAN;
+  if (first_open(&d, &s, 1, e)) { free(d.first); return NAN; }
   for (int v = 0; v < d.vocab; v++) {
     double share = (double)d.first[v] / d.draws;
     entropy -= share > 0 ? share * log(share) : 0;
@@ -124,7 +124,9 @@ static void others_open(Watch *w, const Trainer *t) {
   if (!isdigit((unsigned char)s.first_tokens[0])) return;
   snprintf(s.first_own, sizeof s.first_own, "%s", t->s.data.first_tokens);
   snprintf(s.first_tokens, sizeof s.first_tokens, "other");
-  if (first_open(&w->others, &s, 0, &none)) w->others.first = NULL;
+  if (!first_open(&w->others, &s, 0, &none)) return;
+  free(w->others.first);
+  w->others.first = NULL;
 }
 
 /* What an evaluation finds at the end with other first tokens, and with the text's own. */
