@@ -596,7 +596,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);
   case 'b': return 32;
-  default:  return 0;   /* test model_create__table finds it */
+  default:  return 0;   /* no such letter: test model_create__table */
   }
 }
 
@@ -682,7 +682,7 @@ static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   return e->status;
 }
 
-/* Right after a failed model_create too; m is empty afterwards. */
+/* Also after a failed model_create; m is empty afterwards. */
 void model_free(Model *m) {
   if (m->published) m->published->close(m);
   free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
@@ -1574,9 +1574,10 @@ static void row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
-  if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);
+  if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
 }
 
+/* y [n] += a x [n] */
 static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
   for (idx d = 0; d < n; d++) y[d] += a * x[d];
 }
@@ -1635,7 +1636,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   for (idx i = 0; i < N; i++) {
     const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
     real *dq_i = a->dq + q0 + i * Qw;
-    /* a = s/Z, s'/Z, dlogz and dz are 0 where a key is not visible */
+    /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
     row_scores(m, a, l, b, h, N, i, q_i, k, z);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
@@ -2013,7 +2014,8 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh so of x, but for MHSA's branch */
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is its gradient, and so
+   * x's but for what the branch of MHSA sends there */
   mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
@@ -4462,9 +4464,9 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
 /* Appends to out, or after a failure nothing. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
-  const size_t before = out->size;
-  const bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-  const size_t start = head ? SHARD_HEAD : 0;
+  size_t before = out->size;
+  bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
+  size_t start = head ? SHARD_HEAD : 0;
   if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
                                        number_at(bytes + 8, 4) != (n - start) / 2)))
     return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
@@ -4498,7 +4500,7 @@ static const char *located(char path[PATH_ROOM], const char *name, const Source 
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
  * order mark becomes blanks, which document_next drops. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
-  const int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
+  int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
   Bytes names = {0}, file = {0}; Ids ids = {0};
   files_list(source_name(s), &names, e);
   for (size_t at = 0; at < names.size && !e->status;) {
@@ -4511,7 +4513,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
         bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
       continue;
     }
-    const size_t good = utf8_length(file.at, file.size);
+    size_t good = utf8_length(file.at, file.size);
     size_t line = 1;
     for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
     if (good < file.size)
@@ -4571,18 +4573,18 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
 
 /* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-  const size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
+  size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
   d->source = hash64(0, all.at, all.size);
-  const double share = s->whole && !data_own(d, s) ? 0 : s->valid;
+  double share = s->whole && !data_own(d, s) ? 0 : s->valid;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
     held += document_held(share, n);
   if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
-  const bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
+  bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
-    const bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    const bool back = whole || (!cut && document_held(share, i));
+    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
+    bool back = whole || (!cut && document_held(share, i));
     size_t end = to;
     if (cut && i + 1 == n) {
       end -= unit * (size_t)((double)((to - from) / unit) * share);
@@ -4625,7 +4627,7 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
   if (s->tokens[0]) {
     d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
     d->end = s->end_token; d->bos = d->vocab - 2; d->fix = d->vocab - 1;
-    const int below = s->bos || s->fix_token ? d->bos : d->vocab;
+    int below = s->bos || s->fix_token ? d->bos : d->vocab;
     return d->end < below ? 0
          : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
                 below, d->end + 3);
@@ -4634,7 +4636,7 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
   if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)
       || encoder_make(&d->encoder, t, e)) return e->status;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
-  const bool bos = s->bos && d->bos < 0;
+  bool bos = s->bos && d->bos < 0;
   return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
@@ -4649,11 +4651,11 @@ static int fixed_at(const Source *s) {
 /* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  const bool other = drew != what, text = !strcmp(drew, "text");
+  bool other = drew != what, text = !strcmp(drew, "text");
   const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
-  const idx N = strtol(drew, NULL, 10);
-  const idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
+  idx N = strtol(drew, NULL, 10);
+  idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
   double times = 0; int n = 0; Bytes names = {0};
   if (!*what) return 0;
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
@@ -4664,7 +4666,7 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    const bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    bool ordinary = v != d->end && v != d->bos && v != d->fix;
     real count = kept ? kept[v] : d->first[v];
     if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
     d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
@@ -4717,7 +4719,7 @@ static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
-    const idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
+    idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
     const int32_t swap = d->order[i];
     d->order[i] = d->order[j]; d->order[j] = swap;
   }
@@ -4727,14 +4729,14 @@ static void data_shuffle(Data *d, idx pass) {
 /* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
  * ones at every pass, as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
-  const size_t n = (size_t)T + 1;
+  size_t n = (size_t)T + 1;
   *number = d->sample++;
   if (d->draw) {
     d->draw(d, d->seed, *number, block, T + 1);
     return 0;
   }
   if (!d->endless) {
-    const idx at = (idx)*number;
+    idx at = (idx)*number;
     if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
     *number = (uint64_t)d->order[at % d->blocks];
     memcpy(block, d->train.at + *number * n, n * sizeof *block);
@@ -4747,7 +4749,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     }
     /* none is told yet: at the start, or after a checkpoint has said which and where in it */
     if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-    const size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
+    size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
     some = left < n - have ? left : n - have;
     memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
   }
@@ -4840,13 +4842,13 @@ static const char *const INPUTS[] = {
 
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
-  const int documents = (int)d->starts.size, size = (int)d->held.size;
-  const bool natural = input == INPUT_NATURAL;
-  const int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
+  int documents = (int)d->starts.size, size = (int)d->held.size;
+  bool natural = input == INPUT_NATURAL;
+  int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
     for (int i = 0; i < documents && got < n; i++) {
-      const int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, targets, &(Error){0});
@@ -6489,7 +6491,7 @@ INLINE void rest_of(real *rest, const real *end, int n) {
   for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= SHARES. Sum l of PARTS takes elements l,
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
   const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
@@ -6900,6 +6902,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   }
 }
 
+/* attention_backward (3.7). */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
