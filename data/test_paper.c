@@ -18,7 +18,6 @@ static void table_open(Experiments *x, const char *text) {
   exit(1);
 }
 
-/* A file with a 0 behind it, to be freed. */
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
 /* The text has this part, which is made as printf makes it. */
