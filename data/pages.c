@@ -50,7 +50,7 @@ static void line_add(Series *line, double x, double y) {
 }
 
 /* Added to a style: LINE_STAR, the same line for the model's column *; LINE_SEED, a seed of it;
- * LINE_OVER, open marks with an arrow up: it lies beyond */
+ * LINE_OVER, open marks with an arrow up: what lies beyond. */
 enum { LINE_EVEN = 8, LINE_MEAN, LINE_STYLES, LINE_STAR = 16, LINE_SEED = 32, LINE_OVER = 64,
        LINES_MOST = 24 };
 /* Okabe and Ito's colours, which the colour-blind tell apart, without the yellow. A mark is a path
