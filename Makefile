@@ -60,6 +60,9 @@ out/test-onset: data/test_onset.c data/test_known.c data/paper.c data/onset.c da
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_onset.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_onset.c $(LDLIBS)
 
+out/test-remedies: data/test_remedies.c data/options.h test_sink.c sink.c sink.h | out
+	$(TEST) -DSINK_DOUBLE data/test_remedies.c $(LDLIBS)
+
 out/test-hf: data/test_hf.c data/hf.c data/pages.c data/known.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
 	$(TEST) -fopenmp data/test_hf.c $(LDLIBS) || $(TEST) data/test_hf.c $(LDLIBS)
 
@@ -70,11 +73,12 @@ out/test-asan: test_sink.c data/options.h sink.c sink.h | out
 out/paper-double: data/paper.c data/onset.c data/pages.c data/known.c data/options.h sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
-test: sink paper hf bench out/test-double out/test out/test-paper out/test-onset out/test-hf
+test: sink paper hf bench out/test-double out/test out/test-paper out/test-onset out/test-remedies out/test-hf
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	OMP_WAIT_POLICY=passive ./out/test-onset
+	./out/test-remedies
 	OMP_WAIT_POLICY=passive ./out/test-hf
 	@if $(CC) -fsyntax-only -x c sink.h 2>/dev/null; then \
 	  $(CC) -D__FLT_EVAL_METHOD__=2 -fsyntax-only -x c sink.h 2>&1 | \
