@@ -75,8 +75,9 @@
  * compile, or a test fails.
  *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
  *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
- *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS, 7.2;
- *                 closed_row() in data/pages.c, premises() in data/hf.c; test_sink.c 0.3
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9
+ *                 heads, 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in
+ *                 data/hf.c; test_sink.c 0.3
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
@@ -241,6 +242,15 @@ const Variant VARIANTS[] = {
   {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
   {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  /* After the paper: 3.8 */
+  {"gate-head", "--gate head", "beyond: gated attention, 2505.06708", "", ""},
+  {"gate-element", "--gate element", "beyond: gated attention, 2505.06708", "", ""},
+  {"gate-value", "--gate value", "beyond: gated attention, 2505.06708", "", ""},
+  {"gate-static", "--gate static", "beyond: a gate without input, 2603.05498", "", ""},
+  {"qk-norm", "--qk-norm", "beyond: query-key norm, 2010.04245", "", ""},
+  {"head-norm", "--head-norm", "beyond: a norm of each head, 2605.06611", "", ""},
+  {"v-scale", "--v-scale", "beyond: a factor of the values, 2603.17771", "", ""},
+  {"xsa", "--xsa", "beyond: exclusive self attention, 2603.09078", "", ""},
   {NULL, NULL, NULL, NULL, NULL}
 };
 
@@ -248,6 +258,18 @@ const Variant VARIANTS[] = {
  * one (Table 11). */
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 _Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
+
+/* G: how many gates --gate gives a row: one for each head, each dim of a head, or of a key head. */
+static int config_gates(const Config *c) {
+  if (c->gate == GATE_NONE) return 0;
+  int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
+  return c->gate == GATE_ELEMENT || c->gate == GATE_VALUE ? heads * c->head_dim : heads;
+}
+
+/* Does 3.8 do more to a head's output than to add v+? */
+static bool config_leaves(const Config *c) {
+  return c->xsa || c->v_scale || c->head_norm || (c->gate && c->gate != GATE_VALUE);
+}
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -451,6 +473,7 @@ static int config_resolve(Config *c, Error *e) {
  *   P  positions: the context, and one more with a sink token, which takes position 0
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
+ *   G  gates of a row (--gate)
  *
  * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
  * a / sqrt(3):
@@ -506,6 +529,11 @@ static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra =
 static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }   /* else 0, or fixed */
 static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT; }
 static bool if_vbias(const Config *c) { return c->vbias; }
+static bool if_gate(const Config *c) { return c->gate && c->gate != GATE_STATIC; }
+static bool if_static(const Config *c) { return c->gate == GATE_STATIC; }
+static bool if_v_scale(const Config *c) { return c->v_scale; }
+static bool if_qk_norm(const Config *c) { return c->qk_norm; }
+static bool if_head_norm(const Config *c) { return c->head_norm; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
 static bool if_t5(const Config *c) { return c->pos == POS_T5; }
@@ -555,6 +583,13 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
   {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
   {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+  /* After the paper: 3.8 */
+  {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_gate},
+  {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
+  {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
+  {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
+  {"qnorm",   offsetof(Layer, qnorm),  "D",  INITIAL_ONE,    false, if_qk_norm},
+  {"knorm",   offsetof(Layer, knorm),  "D",  INITIAL_ONE,    false, if_qk_norm},
   {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
   {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
   {NULL, 0, NULL, 0, false, NULL}
@@ -595,7 +630,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);
-  case 'b': return 32;
+  case 'G': return config_gates(c);    case 'b': return 32;
   default:  return 0;   /* no such letter: test model_create__table */
   }
 }
@@ -760,8 +795,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *   y                       n2
  *                           y
  *
- *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
- *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
+ *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 -> 3.9 W_O
+ *   FFN    3.10       norms   3.2        before the first block   3.1 embedding
  *
  * Rows (tokens) meet in 3.7 and nowhere else. dw is the gradient of the loss by w, of w's shape. A
  * forward overwrites its output. A backward adds to the gradients of its parameters, and says of
@@ -1143,7 +1178,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* -------------------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
+ * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
  * derivative again from x, so that none is kept.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
@@ -1462,7 +1497,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)              what 3.8 takes on, v+ first
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
  * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
@@ -1483,17 +1518,16 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
- *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
+ *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),               so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
- *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
  *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * delta_i equals <do_i, o_i>, which is how FlashAttention computes it. With v* = 0
  * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
  * that is 0, and so is all of dk*.
  *
@@ -1585,7 +1619,7 @@ static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
 /* This thread's scratch: here rows of N+1 numbers. */
 static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
 
-/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+/* Head h of sequence b: from q, k, v to av and row_stat. A row of q and o holds H heads, one of k
  * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
@@ -1596,20 +1630,19 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
   real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
   for (idx i = 0; i < N; i++) {
-    real *o_i = la->o + q0 + i * Qw, *a_i = row;
+    real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
     row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (vstar) add_times(D, o_i, a_i[0], vstar);
     for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
     for (idx d = 0; d < D; d++) o_i[d] *= scale;
-    if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
   }
 }
 
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->av [B,N,H,D], row_stat [B,H,N]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
@@ -1617,6 +1650,9 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
     for (idx h = task % K * group; h < (task % K + 1) * group; h++)
       head_forward(m, a, l, task / K, h, N);
 }
+
+/* Numbers of a slot (slots_begin). */
+static idx slot_size(const Config *c) { return 4 * c->head_dim + 2; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
@@ -1628,8 +1664,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   real *dk = a->dk + k0, *dv = a->dv + k0;
-  real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
-  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
   real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
   real *da = dlogz + N + 1, *dz = z;
   real scale = (real)c->scale, root = score_scale(c, l);
@@ -1640,8 +1676,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     row_scores(m, a, l, b, h, N, i, q_i, k, z);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
-    vec_add(D, dvplus, do_i);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) {
@@ -1666,48 +1701,203 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   }
 }
 
-/* Empties what a backward adds to. A slot holds one sequence's part of the gradients of k*, v*, v+
- * and the logit for one head: no two threads add to one number. */
+/* Empties what a backward adds to. A slot holds one sequence's part of the gradients of k*, v*, v+,
+ * hnorm [D each], the logit and vscale for one head: no two threads add to one number. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
   zero(a->dk, B * N * Kw);
   zero(a->dv, B * N * Kw);
-  zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+  zero(a->slot, B * c->heads * slot_size(c));
 }
 
-/* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
- * k* that are fixed at 0 get no gradient. */
+/* Adds the slots [B,H,slot_size] up in one order. [T12] shared: every head adds to row 0. [T13]
+ * dims of k* that are fixed at 0 get no gradient. */
 static void slots_end(Model *m, const Acts *a, int l, int B) {
   const Config *c = &m->c;
   Layer *d = &m->d.layer[l];
   idx D = c->head_dim, H = c->heads;
   for (idx bh = 0; bh < B * H; bh++) {
-    const real *slot = a->slot + bh * (3 * D + 1);
+    const real *slot = a->slot + bh * slot_size(c);
     idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
     for (idx x = 0; x < D; x++) {
       if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
       if (d->vstar) d->vstar[star + x] += slot[D + x];
       if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+      if (d->hnorm) d->hnorm[h * D + x] += slot[3 * D + x];
     }
-    if (d->logit) d->logit[h] += slot[3 * D];
+    if (d->logit) d->logit[h] += slot[4 * D];
+    if (d->vscale) d->vscale[h] += slot[4 * D + 1];
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
- * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
- * head, to which its H/K query heads add in turn. */
+/* From a->dout [B,N,H,D] to a->dq [B,N,H,D] (overwritten), a->dk and a->dv [B,N,K,D], a->dbias and
+ * the slots (added to). A task owns the dk and dv of its sequence and key head, to which its H/K
+ * query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
-  slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++)
     for (idx h = task % K * group; h < (task % K + 1) * group; h++)
       head_backward(m, a, l, task / K, h, N);
-  slots_end(m, a, l, B);
 }
 
 /* -------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
+ * 3.8  The way out of a head   [T4] for v+; the rest came after the paper
+ *
+ * o_i of head h, as 3.7 leaves it, goes through these steps, each of them by choice, in this order.
+ * u = x W_g comes from what W_Q reads; g = 1/(1 + e^-u):
+ *
+ *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + 1e-8)      what lies along its own value goes
+ *   --vbias       o <- o + v+                                      [T4] outside the weights
+ *   --v-scale     o <- c o                                         one number a head, 1 at the start
+ *   --gate        o <- g o             head: one g for all D dims; element: one a dim; static: u is
+ *                                      learned, 0 at the start, and sees no x: the control
+ *   --head-norm   o <- hnorm o r       RMSNorm (3.2) over D, whatever --norm says
+ *
+ * --gate value is the odd one: v <- g v before 3.7, so a_ij v_j carries the gate of its key, and
+ * v_i above is the gated one. v* and v+ have none.
+ *
+ * Why they matter: a head whose weights must sum to 1 says nothing only where it looks at a value
+ * near 0, and that is the sink. A gate of x lets it say nothing wherever it looks.
+ *
+ * BACKWARD, with dy for the gradient that a step receives, from the last step to the first:
+ *   head norm   as 3.2; dhnorm_d = sum_i dy_d o_d r
+ *   gate        do = g dy, dg = dy o, summed over the dims that share g;  dg/du = g (1 - g), so
+ *               du = dg g (1 - g)        dW_g += x^T du    dx += du W_g^T    static: du summed up
+ *   V-scale     do = c dy                dc = sum_i <dy, o>
+ *   v+          do = dy                  dv+ = sum_i dy
+ *   XSA         y = o - p w v,  p = <o, v>,  w = 1/(<v, v> + e),  dw/dv = -2 w^2 v.  With t = <dy, v>
+ *               do = dy - t w v          dv = -p w dy - t w o + 2 p t w^2 v
+ * The steps are made again from la->av, what 3.7 left; of the gates g is kept. */
+
+static const real XSA_EPS = (real)1e-8;
+
+/* RMSNorm over the D dims of a head: c for the functions of 3.2. */
+static Config head_norm_of(const Config *c) {
+  Config head = *c;
+  head.norm = NORM_RMS;
+  head.dim = c->head_dim;
+  return head;
+}
+
+/* y [n] *= x [n] */
+static void multiply_rows(real *y, const real *x, idx n) {
+  PARALLEL
+  for (idx j = 0; j < n; j += CHUNK) vec_multiply(chunk(n, j), y + j, x + j);
+}
+
+_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
+/* la->gate [rows,G] from x [rows,C]. */
+static void gate_forward(const Model *m, const Layer *w, LayerActs *la, const real *x, idx rows) {
+  idx G = config_gates(&m->c);
+  if (w->wg) linear_forward(m, la->gate, x, w->wg, NULL, rows, m->c.dim, G);
+  PARALLEL
+  for (idx n = 0; n < rows; n++)   /* g = 1/(1 + e^-u) */
+    vec_sigmoid(G, la->gate + n * G, w->wg ? la->gate + n * G : w->gate);
+}
+
+/* dx [rows,C] is added to, from a->dgate [rows,G], which becomes du. */
+static void gate_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
+                          real *dx, const real *x, idx rows) {
+  idx G = config_gates(c);
+  PARALLEL   /* g = 1/(1 + e^-u) */
+  for (idx j = 0; j < rows * G; j++) a->dgate[j] *= la->gate[j] * (1 - la->gate[j]);
+  if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
+  for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
+}
+
+/* The gate of dim d of head h, of a row's g [G]; 1 where o has none. */
+static real gate_at(const Config *c, const real *g, idx h, idx d) {
+  if (!c->gate || c->gate == GATE_VALUE) return 1;
+  return g[c->gate == GATE_ELEMENT ? h * c->head_dim + d : h];
+}
+
+/* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], and `plain` [D],
+ * what V-scale and gate multiply. plain overlaps nothing; o may be av. */
+static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
+                      const real *v, const real *g) {
+  idx D = c->head_dim;
+  real scale = w->vscale ? w->vscale[h] : 1;
+  copy(plain, av, D);
+  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + XSA_EPS), v);
+  if (w->vplus) vec_add(D, plain, w->vplus + h * D);
+  for (idx d = 0; d < D; d++) o[d] = gate_at(c, g, h, d) * (scale * plain[d]);
+}
+
+/* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
+static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
+  const Config *c = &m->c, head = head_norm_of(c);
+  const Layer *w = &m->w.layer[l];
+  LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
+  PARALLEL
+  for (idx n = 0; n < rows; n++) {
+    real *plain = attention_scratch(a), *gated = plain + D, stat[2];
+    for (idx h = 0; h < H; h++) {
+      idx at = (n * H + h) * D;
+      leave_row(c, w, h, w->hnorm ? gated : la->o + at, plain, la->av + at,
+                v + (n * K + h / (H / K)) * D, G ? la->gate + n * G : NULL);
+      if (w->hnorm) norm_row(&head, D, la->o + at, stat, gated, w->hnorm + h * D, NULL);
+    }
+  }
+}
+
+/* Head h of sequence b backward: a->dout becomes the gradient of av; dv, dgate and the slot of the
+ * head are added to. */
+static void leave_head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
+  const Config *c = &m->c, head = head_norm_of(c);
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
+  real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
+  real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
+  real *dscale = dhnorm + D + 1, scale = w->vscale ? w->vscale[h] : 1;
+  for (idx n = b * N; n < (b + 1) * N; n++) {
+    idx at = (n * H + h) * D, own = (n * K + h / (H / K)) * D;
+    const real *av = la->av + at, *v = la->v + own, *g = G ? la->gate + n * G : NULL;
+    real *dy = a->dout + at, *dv = a->dv + own, along = 0;
+    leave_row(c, w, h, gated, plain, av, v, g);   /* again */
+    /* o = hnorm gated r */
+    if (w->hnorm) {
+      norm_row(&head, D, dgated, stat, gated, w->hnorm + h * D, NULL);   /* for r */
+      norm_gains(D, dhnorm, NULL, dy, gated, stat);
+      zero(dgated, D);
+      norm_row_backward(&head, D, dgated, dy, gated, stat, w->hnorm + h * D);
+      copy(dy, dgated, D);
+    }
+    /* gated = g c plain:  dg = dy c plain, dc = sum dy g plain, dplain = g c dy */
+    for (idx d = 0; d < D; d++) {
+      real g_d = gate_at(c, g, h, d), dg = dy[d] * scale * plain[d];
+      if (c->gate == GATE_ELEMENT) a->dgate[n * G + h * D + d] = dg;
+      along += dg;
+      *dscale += dy[d] * g_d * plain[d];
+      dy[d] *= g_d * scale;
+    }
+    if (c->gate == GATE_HEAD || c->gate == GATE_STATIC) a->dgate[n * G + h] = along;
+    /* plain = .. + v+ */
+    vec_add(D, dvplus, dy);
+    /* .. = av - p w v, p = <av, v>, w = 1/(<v, v> + e) */
+    if (c->xsa) {
+      real w_v = 1 / (vec_dot(D, v, v) + XSA_EPS), p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
+      add_times(D, dv, -p * w_v, dy);
+      add_times(D, dv, -t * w_v, av);
+      add_times(D, dv, 2 * p * t * w_v * w_v, v);
+      add_times(D, dy, -t * w_v, v);
+    }
+  }
+}
+
+/* A task owns the dv of its sequence and key head. With v+ alone dout stays as it is. */
+static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
+  idx K = m->c.kv_heads, group = m->c.heads / K;
+  PARALLEL
+  for (idx task = 0; task < B * K; task++)
+    for (idx h = task % K * group; h < (task % K + 1) * group; h++)
+      leave_head_backward(m, a, l, task / K, h, N);
+}
+
+/* -------------------------------------
+ * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
@@ -1743,7 +1933,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 }
 
 /* -------------------------------------
- * 3.9  Feed-forward   [T11], Appendix C.3
+ * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
@@ -1857,9 +2047,21 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   idx rows = B * N, cached = a->past * K * D;
   real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
   /* q, k, v = x W + b */
-  linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
-  linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
+  linear_forward(m, w->qnorm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
+  linear_forward(m, w->knorm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
+  if (c->gate) gate_forward(m, w, la, x, rows);
+  /* v = g v, and the gated one is cached */
+  if (c->gate == GATE_VALUE) {
+    if (la->v0) copy(la->v0, v, rows * K * D);
+    multiply_rows(v, la->gate, rows * K * D);
+  }
+  /* q = qnorm q r, k = knorm k r, each over the D dims of a head */
+  if (c->qk_norm) {
+    const Config head = head_norm_of(c);
+    norm_forward(&head, la->q, la->qstat, la->q0, w->qnorm, NULL, rows * H);
+    norm_forward(&head, k, la->kstat, la->k0, w->knorm, NULL, rows * K);
+  }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, la->q, rows, N, H, 1);
@@ -1871,20 +2073,32 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
     kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
   }
-  /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+  /* av = scale A_h v in every head (3.7); by default chapter 14 makes the same in tiles */
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
+  /* o = av + v+, and what else 3.8 does */
+  if (config_leaves(c) || w->vplus) leave_forward(m, a, l, v, rows);
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
   linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                  c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
+/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
+static void qk_norm_backward(const Config *c, real *dq, real *dg, const real *q0, const real *stat,
+                             const real *g, real *scratch, idx rows) {
+  const Config head = head_norm_of(c);
+  zero(scratch, rows * head.dim);
+  norm_backward(&head, scratch, dg, NULL, dq, q0, stat, g, rows);
+  copy(dq, scratch, rows * head.dim);
+}
+
 /* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
- * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
+ * phi, k*, v*, v+, the logit, the distance bias and what 3.8 learns. The forward's lines upwards:
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
- *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
+ *   o = av + v+ ..             dav, and with XSA a part of dv          3.8, made again from av
+ *   av = scale A v             dphi(q), dphi(k), dv from dav           3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
@@ -1904,9 +2118,19 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
   combine_backward(c, a, rows);
-  /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
+  slots_begin(c, a, B, N);
+  /* o = av + v+ ..: dout becomes the gradient of av */
+  if (config_leaves(c) || w->vplus) leave_backward(m, a, l, B, N);
+  /* av = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
   if (m->plain) attention_backward(m, a, l, B, N);
   else tiled_backward(m, a, l, B, N);
+  slots_end(m, a, l, B);
+  /* v = g v0:  dg = dv v0, dv0 = g dv */
+  if (c->gate == GATE_VALUE) {
+    copy(a->dgate, a->dv, rows * K * D);
+    multiply_rows(a->dgate, la->v0, rows * K * D);
+    multiply_rows(a->dv, la->gate, rows * K * D);
+  }
   /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
    * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
   if (c->kernel != KERNEL_IDENTITY) {
@@ -1918,10 +2142,16 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
+  /* q = qnorm q0 r, k = knorm k0 r */
+  if (c->qk_norm) {
+    qk_norm_backward(c, a->dq, d->qnorm, la->q0, la->qstat, w->qnorm, a->dphi, rows * H);
+    qk_norm_backward(c, a->dk, d->knorm, la->k0, la->kstat, w->knorm, a->dphi, rows * K);
+  }
   /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
+  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);
 }
 
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
@@ -6655,7 +6885,8 @@ typedef struct Tile {
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
+  /* so 3 D numbers at least, for 3.8; no cache line is shared */
+  return 2 * c->head_dim * (N + 1) + (3 * TILE + 2) * tile_row(N) + 64;
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
@@ -6758,13 +6989,12 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
  * begin, so a row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
   const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
   idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
   const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
-  const real *vstar = extra_value(c, w, a, h);
+  const real *vstar = extra_value(c, &m->w.layer[l], a, h);
   /* what an ablation takes from each row's weight goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
   if (mean) zero(mean, D);   /* vt is free: it is the backward's */
@@ -6790,14 +7020,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
-    matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+    matmul_here(la->av + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
-      real *o_i = la->o + (q0 + i * Qw);
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) */
+      real *o_i = la->av + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
       vec_scale(D, o_i, (real)c->scale);
-      if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
     }
   }
 }
@@ -6866,15 +7095,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
-  real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
-  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
 
-  /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+  /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
-  for (idx i = 0; i < R; i++) {
+  for (idx i = 0; i < R; i++)
     t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
-    vec_add(D, dvplus, dout + i * Qw);
-  }
   tile_scores(m, a, l, h, t, q, span, i0, i1);
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
@@ -6906,7 +7133,6 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
-  slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
@@ -6917,7 +7143,6 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
   }
-  slots_end(m, a, l, B);
 }
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
@@ -6957,18 +7182,23 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
   idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
   idx K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-  bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST, leaves = config_leaves(c), qk = c->qk_norm;
+  idx heads = rows * c->heads, own = rows * c->kv_heads;
   const Room room[] = {
     {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
     {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-    {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0}, {&la->av, keeps && leaves ? Q : 0},
+    {&la->gate, rows * config_gates(c)}, {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0},
+    {&la->q0, qk ? Q : 0}, {&la->k0, qk ? K : 0}, {&la->qstat, qk ? 2 * heads : 0},
+    {&la->kstat, qk ? 2 * own : 0},
     {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
     {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
     {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!phi) la->fq = la->q;
+  if (!keeps) la->o = la->n1;
+  if (!keeps || !leaves) la->av = la->o;
   if (keeps) return;
-  la->o = la->n1;
   la->n2 = post ? h0 : la->n1;
   la->fa = la->f1;
   la->s2 = post ? la->s1 : h0;
@@ -7004,8 +7234,9 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
-    {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
-    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
+    {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP || c->qk_norm ? back * Q : 0},
+    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->dgate, back * rows * config_gates(c)},
+    {&a->slot, back * heads * slot_size(c)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
@@ -7342,6 +7573,11 @@ const Option OPTIONS[] = {
   {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
   {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (beyond)"},
+  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (beyond)"},
+  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (beyond)"},
+  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (beyond)"},
+  {"xsa", MODEL('b', xsa), ON_OFF, "a head's output without its own value's part (beyond)"},
   {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
