@@ -228,7 +228,7 @@ static void known_block__by_hand(Test *t) {
   }
 }
 
-/* Rows with +known, one with +onset too: the same bytes twice, and each name that the shipped claims
+/* Rows with +known, one with +onset too: the same bytes twice, and each name the shipped claims
  * read once. H^0 of a model with rotary positions is the token alone, so nothing tells there. */
 static void measure_known__repeats(Test *t) {
   static const char TEXT[] =
