@@ -1822,9 +1822,9 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * o_i of head h, as 3.7 leaves it, goes through these steps, each of them by choice, in this order.
  * u = x W_g comes from what W_Q reads; g = 1/(1 + e^-u):
  *
- *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + 1e-8)      what lies along its own value goes
- *   --vbias       o <- o + v+                                      [T4] outside the weights
- *   --v-scale     o <- c o                                         one number a head, 1 at the start
+ *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + 1e-8)   what lies along its own value goes
+ *   --vbias       o <- o + v+                                   [T4] outside the weights
+ *   --v-scale     o <- c o             c: one number a head, 1 at the start
  *   --gate        o <- g o             head: one g for all D dims; element: one a dim; static: u is
  *                                      learned, 0 at the start, and sees no x: the control
  *   --head-norm   o <- hnorm o r       RMSNorm (3.2) over D, whatever --norm says
@@ -1841,7 +1841,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *               du = dg g (1 - g)        dW_g += x^T du    dx += du W_g^T    static: du summed up
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
- *   XSA         y = o - p w v,  p = <o, v>,  w = 1/(<v, v> + e),  dw/dv = -2 w^2 v.  With t = <dy, v>
+ *   XSA         y = o - p w v, p = <o, v>, w = 1/(<v, v> + e), dw/dv = -2 w^2 v. With t = <dy, v>
  *               do = dy - t w v          dv = -p w dy - t w o + 2 p t w^2 v
  * The steps are made again from la->av, what 3.7 left; of the gates g is kept. */
 
@@ -7069,12 +7069,13 @@ static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
  * begin, so a row made from a cache has the bits of the whole forward. */
 static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
   const Config *c = &m->c;
+  const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
   idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
   const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
-  const real *vstar = extra_value(c, &m->w.layer[l], a, h);
+  const real *vstar = extra_value(c, w, a, h);
   /* what an ablation takes from each row's weight goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
   if (mean) zero(mean, D);   /* vt is free: it is the backward's */

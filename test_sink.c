@@ -531,8 +531,8 @@ static void slow_rms(const Config *c, int n, double *x, const real *g) {
 static double slow_gate(const Config *c, const Layer *w, int u, const double *x) {
   int wide = c->gate == GATE_HEAD ? c->heads
                                   : c->head_dim * (c->gate == GATE_VALUE ? c->kv_heads : c->heads);
-  double z = c->gate == GATE_STATIC ? (double)w->gate[u] : 0;
-  for (int i = 0; i < c->dim && c->gate != GATE_STATIC; i++) z += x[i] * (double)w->wg[i * wide + u];
+  double z = w->gate ? (double)w->gate[u] : 0;
+  for (int i = 0; i < c->dim && w->wg; i++) z += x[i] * (double)w->wg[i * wide + u];
   return 1 / (1 + exp(-z));
 }
 
