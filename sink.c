@@ -243,8 +243,8 @@ const Variant VARIANTS[] = {
   {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
   /* What the field did about sinks after it. Block and norm */
-  {"sandwich", "--place sandwich", "after: Gemma 2 (2408.00118), norms around a branch", "", ""},
-  {"dyt", "--norm dyt", "after: Dynamic Tanh (Zhu et al. 2503.10622)", "", ""},
+  {"sandwich", "--place sandwich", "after: Gemma 2 (2408.00118)", "", ""},
+  {"dyt", "--norm dyt", "after: DyT (2503.10622)", "", ""},
   {NULL, NULL, NULL, NULL, NULL}
 };
 
