@@ -1920,7 +1920,8 @@ static void model_create__table(Test *t) {
 static void model_create__layout(Test *t) {
   static const char *const NOT_THERE[] = {
     "win", "xstar", "wpe", "rel", "l0.norm1.b", "l0.bq", "l0.b3", "l0.phi1", "l0.kstar",
-    "l0.norm1.a", "l0.norm3", "l0.vstar", "l0.logit", "l0.vplus", "normf.b", "wout", "l2.wq", "L0.wq", ""};
+    "l0.norm1.a", "l0.norm3", "l0.vstar", "l0.logit", "l0.vplus", "normf.b", "wout", "l2.wq",
+    "L0.wq", ""};
   LABS(b, 1, 4, "") {
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
