@@ -635,7 +635,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
 /* The list of tensors alone, and w.layer, d.layer without memory behind them. */
 static int model_list(Model *m, const Config *c, Error *e) {
   const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
-  *m = (Model){.c = *c, .published = p};
+  *m = (Model){.c = *c, .published = p, .linear = PUBLISHED_PARTS.linear};
   if (!p && config_trains(c, e)) return e->status;
   m->w.layer = grab(c->layers, sizeof(Layer), e);
   m->d.layer = grab(c->layers, sizeof(Layer), e);
@@ -987,7 +987,7 @@ static void norm_backward(const Config *c, real *dx, real *dg, real *db, const r
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
-  if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
+  if (!m->linear || !m->linear(m, y, x, w, false, rows, in, out))
     matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
   if (!b) return;
   PARALLEL
@@ -2078,7 +2078,10 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     copy(a->dh, a->dx, n);
   }
   /* h^l = block_l(h^{l-1}), from the last to the first */
-  for (int l = c->layers - 1; l >= 0; l--) block_backward(m, a, l, B, N);
+  for (int l = c->layers - 1; l >= 0; l--) {
+    block_backward(m, a, l, B, N);
+    if (a->after) a->after(a, l, B, N);   /* eval --signs: dn is the gradient at MHSA's input */
+  }
   /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
   if (a->dbias) t5_backward(m, a, B, N);
   embed_backward(m, a, ids, B, T, a->dh);
@@ -2133,7 +2136,7 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
   const real *w = tied ? m->w.wte : m->w.wcls;
   if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
   const real *in = E != C ? a->outp : rows;   /* [R,E] */
-  if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
+  if (m->linear && m->linear(m, logits, in, w, tied, R, E, V)) return;
   matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
 
@@ -7302,8 +7305,8 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
- * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
+ * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
+ * stream, p the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
  * by name. */
 
 #define AT(field) offsetof(Settings, field)
@@ -8124,7 +8127,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
-  if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
+  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
+  if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
       || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))

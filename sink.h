@@ -204,6 +204,10 @@ typedef struct Model {
   struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
   struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
   bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
+  /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
+  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                 idx rows, idx in, idx out);
+  const struct Rounding *rounding;
 } Model;
 
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
@@ -255,6 +259,8 @@ typedef struct Acts {
   /* likewise: hides some of keys lo .. lo+n-1, scores z, from row i of sequence b, by -INFINITY */
   void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
   const struct Isolation *isolation; /* what it knows: data/known.c */
+  /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
+  void (*after)(const struct Acts *a, int l, int B, idx N);
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
@@ -402,9 +408,10 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
+  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
-  const char *verb, *groups; bool given[160];   /* the verb, and those it takes; of OPTIONS */
+  const char *verb, *groups; bool given[200];   /* the verb, and those it takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -654,7 +661,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
-  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make paper or hf; ./paper help, ./hf help| signs quantize stream cache sinks cache-size ",
+  "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 /* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
@@ -667,7 +675,7 @@ static const char *const BELONGS[][2] = {
   {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
   {" extra-norm ", "extra-value e1|ones"}, {" window-period ", "window"},
-  {" window-offset ", "window-period"}, {" isolate-blocks ", "isolate"},
+  {" window-offset ", "window-period"}, {" isolate-blocks ", "isolate"}, {" positions ", "cache"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},

@@ -573,7 +573,7 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
  * 5  What eval says of it
  */
 
-/* eval --ablate, --isolate, --probe: none, one or all of them. */
+/* eval --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
 static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   static const char NEXT[] = "\n";
   if (s->ablate && eval_ablate(besides, said, s, t, e)) return e->status;
@@ -593,5 +593,6 @@ static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer 
     known_text(&k, s, said, e);
     known_free(&k);
   }
+  if (eval_signs(besides, said, s, t, e)) return e->status;
   return said->size ? bytes_add(said, "", 1, e) : e->status;
 }

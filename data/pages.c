@@ -977,10 +977,11 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   Survey v = {.s = s};
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->probe ? "probe"
-                    : s->report[0] ? "report" : NULL;
+                    : s->signs ? "signs" : s->quantize ? "quantize" : s->report[0] ? "report" : NULL;
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->report);
+                alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->quantize ? "8"
+                : s->report);
   if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
@@ -1192,4 +1193,5 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
   return worst;
 }
 
+#include "signs.c"
 #include "known.c"

@@ -3618,7 +3618,7 @@ static void sink__streams(Test *t) {
   static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
   Error e = {0}; Trainer m = {0}; char want[64];
   if (!begun(t)) return;
-  const char *out = said(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+  const char *out = said(t, "pace --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                          "--vocab 50 --norm layer --linear-bias --context 16 --batch 3");
   fact(t, strstr(out, "seconds=") && strstr(out, " ratio="), "%s", out);
   file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
