@@ -12,14 +12,13 @@
  */
 
 /* -------------------------------------------------------------------------------------------------
- * 1  One row, one head, one stream
- *
- * A NaN that comes in comes out: it is above no threshold, and would pass for a small number.
+ * 1  One row, one head, one stream. A NaN that comes in comes out: it is above no threshold, and
+ *    would pass for a small number.
  */
 
 /* Raw mass of a row: sum_j |w_j| over its keys, w [n] with the scale, without *. 1 under a plain
- * softmax, less with a column *, anything where Z = 1. A row below 0.1 is off: it says next to
- * nothing, and what a share of it looks like does not matter. */
+ * softmax, less with a column *, anything where Z = 1. Below ROW_OFF the row is off: how it shares
+ * out next to nothing does not matter. */
 static const double ROW_OFF = 0.1;
 static double row_mass(idx n, const real *w) {
   double sum = 0;
@@ -28,30 +27,28 @@ static double row_mass(idx n, const real *w) {
 }
 
 /* H / log k of a row m [n] that sees k columns, H = -sum_j p_j log p_j, p = m / sum m: 0 on one
- * column, 1 when even. Softmax drives it down (Varre et al. 2603.06248). -1 where it says nothing:
- * one column, or no mass. */
+ * column, 1 when even; training drives it down (Varre et al. 2603.06248). -1 where there is nothing
+ * to tell: one column, or no mass. */
 static double row_entropy(idx n, const real *m, int k) {
   double sum = row_mass(n, m), H = 0;
-  if (isnan(sum)) return NAN;
-  if (k < 2 || sum == 0) return -1;
+  if (k < 2 || sum == 0) return isnan(sum) ? NAN : -1;
   for (idx j = 0; j < n; j++)
     if (m[j] != 0) H -= fabs((double)m[j]) / sum * log(fabs((double)m[j]) / sum);
   return H / log((double)k);
 }
 
-/* 1 where column `at` of m [n] is larger than every other, else 0, a tie too (Kaul et al.
- * 2410.17174: of queries and heads, the share whose largest weight is token 1's). */
+/* 1 where column `at` of m [n] is larger than every other, else 0, for a tie too. Kaul et al.
+ * (2410.17174): the share of queries and heads whose largest weight is token 1's. */
 static double row_top(idx n, const real *m, idx at) {
-  bool top = true, number = true;
-  for (idx j = 0; j < n; j++) {
-    number = number && !isnan((double)m[j]);
-    if (j != at && m[j] >= m[at]) top = false;
-  }
-  return number ? top : NAN;
+  double top = isnan((double)m[at]) ? NAN : 1;
+  for (idx j = 0; j < n; j++)
+    if (isnan((double)m[j])) top = NAN;
+    else if (j != at && m[j] >= m[at] && top > 0) top = 0;
+  return top;
 }
 
-/* Is a head of D dims dead (softpick, 2504.20966)? 1 where max |o| < 1e-6 on 95 % of its T tokens,
- * whose rows of o lie `row` numbers apart. */
+/* 1 for a head of D dims that is dead (softpick, 2504.20966): max |o| < 1e-6 on 95 % of its T
+ * tokens, whose rows of o lie `row` numbers apart. */
 static double head_dead(idx T, idx D, const real *o, idx row) {
   idx still = 0;
   for (idx i = 0; i < T; i++) {
@@ -63,11 +60,12 @@ static double head_dead(idx T, idx D, const real *o, idx row) {
   return (double)still >= 0.95 * (double)T;
 }
 
-/* Kurtosis of x [n], mean (x - mu)^4 over the squared variance: 3 for a normal, and the larger the
- * fewer numbers are far out (Bondarenko et al.; softpick's Table 3). NAN when all are alike. */
+/* Kurtosis of x [n]: mean (x - mu)^4 over the variance squared. 3 for a normal, larger the fewer
+ * numbers are far out (Bondarenko et al. 2306.12929, softpick's Table 3). NAN when all are one. */
 static double kurtosis(idx n, const real *x) {
   double mu = 0, two = 0, four = 0;
-  for (idx j = 0; j < n; j++) mu += (double)x[j] / (double)n;
+  for (idx j = 0; j < n; j++) mu += (double)x[j];
+  mu /= (double)n;
   for (idx j = 0; j < n; j++) {
     double square = ((double)x[j] - mu) * ((double)x[j] - mu);
     two += square / (double)n, four += square * square / (double)n;
@@ -75,9 +73,8 @@ static double kurtosis(idx n, const real *x) {
   return two > 0 ? four / (two * two) : NAN;
 }
 
-/* Kurtosis of channels (He et al. 2405.19279), for h [rows,C]: mean s^2 over (mean s)^2 over the
- * channels, s_c = mean_n h_nc^2. 1 where all are alike, C where one has everything: unlike the
- * former it knows which numbers share a channel. */
+/* That of the channels of h [rows,C] (He et al. 2405.19279): mean s^2 over (mean s)^2, s_c = mean_n
+ * h_nc^2. 1 where all are alike, C where one has everything. */
 static double channel_kurtosis(idx rows, idx C, const real *h) {
   double one = 0, two = 0;
   for (idx c = 0; c < C; c++) {
@@ -88,8 +85,8 @@ static double channel_kurtosis(idx rows, idx C, const real *h) {
   return one > 0 ? two / (one * one) : NAN;
 }
 
-/* Largest |x| over the median |x| (Sun et al. 2402.17762, without their least size, which small
- * models never reach), for x [n], which is spent; of an even n the upper of the two middle ones. */
+/* Largest over median |x| (Sun et al. 2402.17762, without the least size that small models never
+ * reach), for x [n], which is spent. Of an even n the median is the upper of the middle two. */
 static double peak(idx n, real *x) {
   for (idx j = 0; j < n; j++) {
     if (isnan((double)x[j])) return NAN;
@@ -106,68 +103,67 @@ static double peak(idx n, real *x) {
  * kurtoses the largest; of the value drain the least. Sequences weigh alike.
  *
  *   value      |v| of the first row over the others' mean: a sink drains it (Guo et al. 2410.13835)
- *   norm       the same of |h|, behind the block: sinks_ratio (6)
- *   gradient   the same of |dL/dx|, x what the block's MHSA reads, L a sequence's mean loss
- *              (the gradient sink of 2603.17771)
+ *   norm       the same of |h| behind the block: sinks_ratio (6)
+ *   gradient   the same of |dL/dx|, x what the block's MHSA reads, L a sequence's mean loss: the
+ *              gradient sink (2603.17771)
  *
  * The first row is x*'s where there is one; Sink_1, alpha_1 and top-1 are of token 1.
  */
-enum { G_SINK, G_ALPHA, G_MASS, G_OFF, G_ENTROPY, G_TOP, G_DEAD, G_VALUE, G_NORM, G_KURTOSIS,
-       G_CHANNELS, G_PEAK, G_GRADIENT, SIGNS_ALL };
+enum { G_SINK, G_ALPHA, G_MASS, G_OFF, G_ENTROPY, G_TOP, G_DEAD, G_VALUE, G_GRADIENT, G_NORM,
+       G_KURTOSIS, G_CHANNELS, G_PEAK, SIGNS_ALL };        /* from G_NORM on: of every block */
 static const Column SIGNS_COLUMNS[SIGNS_ALL] = {
-  {"sink_1",   "Sink_1",  "",       "%.1f%%", 6, 100}, {"alpha_1",  "alpha_1", "",      "%.3f", 7, 1},
-  {"mass",     "row",     "mass",   "%.2f",   5, 1},   {"off",      "rows",  "< 0.1", "%.0f%%", 5, 100},
-  {"entropy",  "entropy", "/log i", "%.3f",   7, 1},   {"top_1",    "top-1", "share", "%.0f%%", 5, 100},
-  {"dead",     "heads",   "dead",   "%.0f%%", 5, 100}, {"value",    "value", "drain", "%.2f", 5, 1},
-  {"norm",     "norm",    "ratio",  "%.2f",   6, 1},   {"kurtosis", "kurt-", "osis",  "%.1f", 7, 1},
-  {"channels", "of chan-", "nels",  "%.2f",   8, 1},   {"peak",     "max /", "median", "%.1f", 7, 1},
-  {"gradient", "gradient", "ratio", "%.2f",   8, 1}};
-static const char SIGNS_MODEL[] = "mmmmmmmlhhhhh";         /* mean, least, highest; by the columns */
+  {"sink_1", "Sink_1", "", "%.1f%%", 6, 100},     {"alpha_1", "alpha_1", "", "%.3f", 7, 1},
+  {"mass", "row", "mass", "%.2f", 5, 1},          {"off", "rows", "< 0.1", "%.0f%%", 5, 100},
+  {"entropy", "entropy", "/log i", "%.3f", 7, 1}, {"top_1", "top-1", "share", "%.0f%%", 5, 100},
+  {"dead", "heads", "dead", "%.0f%%", 5, 100},    {"value", "value", "drain", "%.2f", 5, 1},
+  {"gradient", "gradient", "ratio", "%.2f", 8, 1}, {"norm", "norm", "ratio", "%.2f", 6, 1},
+  {"kurtosis", "kurtosis", "", "%.1f", 8, 1},     {"channels", "channels'", "", "%.2f", 9, 1},
+  {"peak", "largest", "/median", "%.1f", 7, 1}};
 
 typedef struct Signs {
   Acts a;                      /* the first: signs_after finds the rest behind it */
   const Config *c; int n, T, L; idx N;
-  double (*x)[SIGNS_ALL], (*count)[SIGNS_ALL];     /* [L+1]: block l's, then the model's; [L] what x sums */
+  double (*x)[SIGNS_ALL], (*count)[SIGNS_ALL];   /* [L+1] the last the model's; [L] of what in x */
   double *gradient;            /* [L,N] |dL/dx_n|, sums over sequences */
-  real *spare; char why[200];  /* [N,C]; why there is no gradient, or "" */
+  real *spare, *maps; char why[200];   /* [N,C]; [2,B,H,N,S]; why there is no gradient, or "" */
 } Signs;
 
 static void signs_free(Signs *g) {
   acts_free(&g->a);
-  free(g->x); free(g->gradient); free(g->spare);
+  free(g->x); free(g->gradient); free(g->spare); free(g->maps);
   *g = (Signs){0};
 }
 
-static void signs_add(Signs *g, int l, int what, double x) { g->x[l][what] += x, g->count[l][what]++; }
+static void signs_add(Signs *g, int l, int k, double x) { g->x[l][k] += x; g->count[l][k]++; }
 
 /* What head h of block l shows in sequence b: maps w (weights) and m [N,S]. */
 static void signs_head(Signs *g, int l, idx b, int h, const real *w, const real *m) {
   const Config *c = g->c;
-  const idx N = g->N, first = N - g->T, keys = c->extra ? 1 : 0, S = keys + N;
-  const idx D = c->head_dim, row = c->heads * D;
+  const idx N = g->N, first = N - g->T, S = config_columns(c, g->T), D = c->head_dim;
   for (idx i = first; i < N; i++) {
-    double mass = row_mass(N, w + i * S + keys), entropy; int seen = (int)keys;
+    int seen = (int)(S - N);
     for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
+    double mass = row_mass(N, w + i * S + S - N), entropy = row_entropy(S, m + i * S, seen);
     signs_add(g, l, G_MASS, mass);
     signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < ROW_OFF);
-    if (i > first) signs_add(g, l, G_TOP, row_top(S, m + i * S, S - g->T));   /* 1 has no choice */
-    entropy = row_entropy(S, m + i * S, seen);
     if (entropy != -1) signs_add(g, l, G_ENTROPY, entropy);
+    if (i > first) signs_add(g, l, G_TOP, row_top(S, m + i * S, S - g->T));   /* 1 has no choice */
   }
-  signs_add(g, l, G_DEAD, head_dead(g->T, D, g->a.layer[l].o + (b * N + first) * row + h * D, row));
+  const real *o = g->a.layer[l].o + ((b * N + first) * c->heads + h) * D;
+  signs_add(g, l, G_DEAD, head_dead(g->T, D, o, c->heads * D));
 }
 
-/* Behind block l, while its activations are there. maps: weights, then m, each [B,H,N,S]. */
-static void signs_block(Signs *g, int l, int B, const real *maps, idx map) {
-  const idx H = g->c->heads, C = g->c->dim, n = g->N * C;
+/* B sequences behind block l, while its activations are there. */
+static void signs_block(Signs *g, int l, int B) {
+  const idx H = g->c->heads, n = g->N * g->c->dim, map = g->N * config_columns(g->c, g->T);
   for (idx b = 0; b < B; b++) {
     for (int h = 0; config_attends(g->c, l) && h < H; h++) {
-      const real *w = maps + (b * H + h) * map;
+      const real *w = g->maps + (b * H + h) * map;
       signs_head(g, l, b, h, w, w + g->a.B * H * map);
     }
     const real *stream = g->a.h + b * n;
     signs_add(g, l, G_KURTOSIS, kurtosis(n, stream));
-    signs_add(g, l, G_CHANNELS, channel_kurtosis(g->N, C, stream));
+    signs_add(g, l, G_CHANNELS, channel_kurtosis(g->N, g->c->dim, stream));
     copy(g->spare, stream, n);
     signs_add(g, l, G_PEAK, peak(n, g->spare));
   }
@@ -182,67 +178,61 @@ static void signs_after(const Acts *a, int l, int B, idx N) {
 
 /* Sums to means; what evaluate has by block; the model's. */
 static void signs_finish(Signs *g, const Sinks *s) {
-  const int first = config_column_first(g->c), LH = s->L * s->H;
+  const int first = config_column_first(g->c);
+  double *model = g->x[g->L];
+  for (int k = 0; k < SIGNS_ALL; k++)
+    model[k] = k < G_VALUE ? 0 : k == G_VALUE ? INFINITY : -INFINITY;
   for (int l = 0; l < g->L; l++) {
     const bool heads = config_attends(g->c, l);
     double *x = g->x[l];
-    for (int k = G_MASS; k < SIGNS_ALL; k++) x[k] = g->count[l][k] > 0 ? x[k] / g->count[l][k] : NAN;
-    x[G_SINK] = x[G_ALPHA] = heads ? 0 : NAN;
-    for (int h = 0; h < s->H && heads; h++) {
-      x[G_ALPHA] += s->alpha[(l * s->H + h) * s->S + first] / s->H;
-      x[G_SINK] += s->over[(0 * LH + l * s->H + h) * s->S + first] / s->H;
+    for (int k = 0; k < SIGNS_ALL; k++) x[k] = g->count[l][k] > 0 ? x[k] / g->count[l][k] : NAN;
+    for (int lh = l * s->H; lh < (l + 1) * s->H; lh++) {
+      x[G_ALPHA] = (lh % s->H ? x[G_ALPHA] : 0) + s->alpha[lh * s->S + first] / s->H;
+      x[G_SINK] = (lh % s->H ? x[G_SINK] : 0) + s->over[lh * s->S + first] / s->H;
     }
-    x[G_VALUE] = heads ? norm_ratio(s->vnorm + l * s->N, s->N) : NAN;
+    x[G_VALUE] = norm_ratio(s->vnorm + l * s->N, s->N);
     x[G_NORM] = norm_ratio(s->hnorm + (l + 1) * s->N, s->N);
-    x[G_GRADIENT] = heads && !g->why[0] ? norm_ratio(g->gradient + l * g->N, g->N) : NAN;
-  }
-  for (int k = 0; k < SIGNS_ALL; k++) {
-    const char how = SIGNS_MODEL[k];
-    const bool all = k == G_NORM || k == G_KURTOSIS || k == G_CHANNELS || k == G_PEAK;
-    double *to = &g->x[g->L][k];
-    *to = how == 'm' ? 0 : how == 'l' ? INFINITY : -INFINITY;
-    for (int l = 0; l < g->L; l++) {
-      double x = g->x[l][k];
-      if (!all && !config_attends(g->c, l)) continue;
-      *to = how == 'm' ? *to + x / config_attending(g->c) : how == 'l' ? smaller(*to, x)
-                                                                       : larger(*to, x);
-    }
+    if (!g->why[0]) x[G_GRADIENT] = norm_ratio(g->gradient + l * g->N, g->N);
+    for (int k = 0; k < SIGNS_ALL; k++)
+      if (k < G_NORM && !heads) x[k] = NAN;
+      else if (k < G_VALUE) model[k] += x[k] / config_attending(g->c);
+      else model[k] = k == G_VALUE ? smaller(model[k], x[k]) : larger(model[k], x[k]);
   }
 }
 
-/* Room for a model's signs, and whether it can have the gradient. */
+/* Room for B sequences, and whether the model can have the gradient. */
 static int signs_room(Signs *g, Model *m, const Settings *s, int B, int T, Error *e) {
   Error none = {0};
   const Config *c = &m->c;
-  *g = (Signs){.c = c, .T = T, .L = c->layers, .N = config_rows(c, T)};
+  const idx N = config_rows(c, T);
+  *g = (Signs){.c = c, .T = T, .L = c->layers, .N = N};
   if (s->input != INPUT_NATURAL) snprintf(g->why, sizeof g->why, "only natural input has a loss");
   else if (config_trains(c, &none))
     snprintf(g->why, sizeof g->why, "%.*s", (int)strcspn(none.text, "."), none.text);
   g->x = grab(2 * c->layers + 1, sizeof *g->x, e);
-  g->gradient = grab(c->layers * g->N, sizeof(double), e);
-  g->spare = grab(g->N * c->dim, sizeof(real), e);
+  g->gradient = grab(c->layers * N, sizeof(double), e);
+  g->spare = grab(N * c->dim, sizeof(real), e);
+  g->maps = grab(2 * B * c->heads * N * config_columns(c, T), sizeof(real), e);
   if (!e->status && !g->why[0] && !m->grads) model_grads(m, e);
   if (!e->status) acts_create(&g->a, m, B, T, ACTS_ALL, e);
   g->count = g->x + c->layers + 1;
-  if (e->status) signs_free(g);
   return e->status;
 }
 
-/* The signs in n sequences of T tokens: on success signs_free must follow. */
+/* The signs in n sequences of T tokens: signs_free must follow. */
 static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-  const idx H = m->c.heads, map = (idx)config_rows(&m->c, T) * config_columns(&m->c, T);
   const int batch = (int)at_most(evaluation_batch(m, n, T, e), 4); int starts;
   Sinks seen;
+  *g = (Signs){0};
   if (s->replace_position || s->swap_position)
     return fail(e, 2, "--signs: it reads a model as it is. Try: without --%s-position",
                 s->swap_position ? "swap" : "replace");
   if (evaluate(&seen, m, d, s, n, T, &starts, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-  real *maps = grab(2 * batch * H * map, sizeof(real), e);
   Probe *probe = grab(m->c.layers, sizeof(Probe), e);
-  for (int l = 0; probe && maps && l < m->c.layers; l++)
-    probe[l] = (Probe){.weight = maps, .metric = maps + batch * H * map};
   if (!e->status && !signs_room(g, m, s, batch, T, e)) {
+    real *metric = g->maps + batch * m->c.heads * g->N * config_columns(&m->c, T);
+    for (int l = 0; l < g->L; l++) probe[l] = (Probe){.weight = g->maps, .metric = metric};
     g->n = data_probe(d, &s->data, s->input, n, T, ids, targets, &starts);
     for (int b0 = 0; b0 < g->n; b0 += batch) {
       const int B = (int)at_most(g->n - b0, batch), *in = ids + (idx)b0 * T;
@@ -250,7 +240,7 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, in
       forward_begin(m, &g->a, in, B, T);
       for (int l = 0; l < g->L; l++) {
         block_forward(m, &g->a, l, B, g->N);
-        signs_block(g, l, B, maps, map);
+        signs_block(g, l, B);
       }
       forward_end(m, &g->a, B, g->N);
       g->a.probe = NULL;
@@ -262,41 +252,37 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, in
     }
     signs_finish(g, &seen);
   }
-  free(ids); free(maps); free(probe); sinks_free(&seen);
+  free(ids); free(probe); sinks_free(&seen);
   return e->status;
 }
 
-static void signs_put(const Signs *g, Result *r, Error *e) {
-  for (int l = g->L; l >= 0; l--)
-    for (int k = 0; k < SIGNS_ALL; k++)
-      if (l == g->L) put(r, e, g->x[l][k], "signs_%s", SIGNS_COLUMNS[k].name);
-      else put(r, e, g->x[l][k], "signs_%s@%d", SIGNS_COLUMNS[k].name, l + 1);
-}
-
-/* A line of cells: a heading, what stands below it, or numbers x. */
-static void signs_cells(Bytes *out, const Column *of, int n, const double *x, bool below, Error *e) {
-  for (int k = 0; k < n; k++) {
-    char cell[32];
+/* A line of cells: numbers x, or a line of the heading. */
+static void cells_line(Bytes *out, const Column *of, int n, const double *x, bool below, Error *e) {
+  char cell[32];
+  for (int k = 0; k < n; k++)
     bytes_print(out, e, " %*s", of[k].width,
                 x ? cell_text(cell, &of[k], x[k]) : below ? of[k].below : of[k].head);
-  }
   bytes_print(out, e, "\n");
 }
 
-static void signs_text(const Signs *g, Bytes *out, Error *e) {
-  bytes_print(out, e, "Signs of a sink, by block: %d sequences of %d tokens\n%-5s", g->n, g->T, "");
-  signs_cells(out, SIGNS_COLUMNS, SIGNS_ALL, NULL, false, e);
-  bytes_print(out, e, "%-5s", "block");
-  signs_cells(out, SIGNS_COLUMNS, SIGNS_ALL, NULL, true, e);
-  for (int l = 0; l <= g->L; l++) {
-    if (l < g->L) bytes_print(out, e, "%-5d", l + 1);
-    else bytes_print(out, e, "model");
-    signs_cells(out, SIGNS_COLUMNS, SIGNS_ALL, g->x[l], false, e);
+/* As numbers with names, and in words. */
+static void signs_tell(const Signs *g, Result *r, Bytes *out, Error *e) {
+  for (int l = g->L; l >= 0; l--)
+    for (int k = 0; k < SIGNS_ALL; k++) {
+      char block[16];
+      snprintf(block, sizeof block, l < g->L ? "@%d" : "%.0d", l < g->L ? l + 1 : 0);
+      put(r, e, g->x[l][k], "signs_%s%s", SIGNS_COLUMNS[k].name, block);
+    }
+  bytes_print(out, e, "Signs of a sink, by block: %d sequences of %d tokens\n", g->n, g->T);
+  for (int l = -2; l <= g->L; l++) {
+    if (l >= 0 && l < g->L) bytes_print(out, e, "%-5d", l + 1);
+    else bytes_print(out, e, "%-5s", l == -1 ? "block" : l < 0 ? "" : "model");
+    cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, l < 0 ? NULL : g->x[l], l == -1, e);
   }
-  bytes_print(out, e, "model: of shares the mean, of ratios and kurtoses the largest, of value the "
-              "least. value, norm,\ngradient: |v|, |h| behind the block and |dL/dx| at its "
-              "attention's input, the first row over the\nothers' mean. kurtosis: of all numbers "
-              "of h; of channels: of their mean squares, 1 to %d.\n", g->c->dim);
+  bytes_print(out, e, "model: of shares the mean, of value the least, of others the largest. value, "
+              "gradient, norm:\n|v|, |dL/dx| at the attention's input, |h| behind the block; the "
+              "first row over the others' mean.\nkurtosis: of all of h; channels': of their "
+              "mean squares, 1 to %d.\n", g->c->dim);
   if (g->why[0]) bytes_print(out, e, "No gradient: %s.\n", g->why);
 }
 
@@ -305,10 +291,10 @@ static void signs_text(const Signs *g, Bytes *out, Error *e) {
  *
  *   Q(x) = s q,  q = the whole number nearest to x / s,  s = max |x| / (2^(B-1) - 1)
  *
- * One scale s for a tensor, symmetric. An input's tensor is all rows that go through together: up
+ * One scale s for a tensor, symmetric; an input's tensor is all rows that go through together, up
  * to 16 sequences. So one massive activation sets the step of all others (2306.12929). Rounded are
- * both factors of every y = x W, the logits' too, in Model.linear's place. In full precision
- * stay rows of embeddings, W_in, phi, and the products of q, k, v and weights inside attention.
+ * both factors of every y = x W, the logits' too, in Model.linear's place. Not rounded are rows of
+ * embeddings, W_in, phi, and the products of q, k, v and weights inside attention.
  */
 typedef struct Rounding { int bits; bool inputs; Error *fault; } Rounding;     /* Model.rounding */
 
@@ -334,15 +320,15 @@ static bool rounded_linear(const Model *m, real *y, const real *x, const real *w
 }
 
 enum { AS_IT_IS, THE_WEIGHTS, AND_INPUTS, ROUNDED };
-static const char *const ROUNDED_SAYS[ROUNDED] = {"as it is", "weights", "and inputs"};
-static const char *const ROUNDED_NAME[ROUNDED] = {"none", "weights", "inputs"};
+static const char *const ROUNDED_NAME[ROUNDED][2] = {
+  {"as it is", "none"}, {"weights", "weights"}, {"and inputs", "inputs"}};
 enum { R_LOSS, R_MORE, R_SINK, R_ALPHA, R_NORM, ROUNDING };
 static const Column ROUNDING_COLUMNS[ROUNDING] = {
   {"loss", "loss", "", "%.4f", 8, 1}, {"more", "more", "", "%+.4f", 8, 1},
   {"sink_1", "Sink_1", "", "%.1f%%", 7, 100}, {"alpha_1", "alpha_1", "", "%.3f", 8, 1},
   {"norm", "norm ratio", "", "%.2f", 10, 1}};
 
-/* The loss before, with rounded weights, and with rounded inputs too, in x. */
+/* The loss as it is, with rounded weights, and with rounded inputs too, in x. */
 static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const Settings *s, int n,
                     int T, Error *e) {
   Rounding r = {.bits = s->quantize, .fault = e};
@@ -350,49 +336,45 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
     return fail(e, 2, "--quantize: it reads the loss, and only natural input has one. "
                 "Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
-    Sinks seen; int starts;
+    Sinks seen; int starts, first = config_column_first(&m->c);
     if (k) m->linear = rounded_linear, m->rounding = &r;
     r.inputs = k == AND_INPUTS;
     if (evaluate(&seen, m, d, s, n, T, &starts, e)) break;
-    double row[ROUNDING] = {seen.loss, k ? seen.loss - x[0][R_LOSS] : 0};
-    row[R_SINK] = sinks_sink(&seen, config_column_first(&m->c), 0);
-    row[R_ALPHA] = sinks_alpha(&seen, config_column_first(&m->c));
-    row[R_NORM] = sinks_ratio(&seen);
-    memcpy(x[k], row, sizeof row);
+    memcpy(x[k], (double[ROUNDING]){seen.loss, k ? seen.loss - x[0][R_LOSS] : NAN,
+           sinks_sink(&seen, first, 0), sinks_alpha(&seen, first), sinks_ratio(&seen)}, 
+           sizeof x[k]);
     sinks_free(&seen);
   }
   m->linear = PUBLISHED_PARTS.linear;
   return e->status;
 }
 
-static void quantize_text(double x[ROUNDED][ROUNDING], int bits, Bytes *out, Error *e) {
-  bytes_print(out, e, "Rounded to %d bits, one scale a tensor, up to %g steps of max / %g\n%-10s",
-              bits, ldexp(1, bits - 1) - 1, ldexp(1, bits - 1) - 1, "");
-  signs_cells(out, ROUNDING_COLUMNS, ROUNDING, NULL, false, e);
+static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Result *r, Bytes *out, Error *e) {
+  const double most = ldexp(1, bits - 1) - 1;
+  bytes_print(out, e, "Rounded to %d bits: -%g to %g times max / %g, one max a tensor\n%-10s", bits,
+              most, most, most, "");
+  cells_line(out, ROUNDING_COLUMNS, ROUNDING, NULL, false, e);
   for (int k = 0; k < ROUNDED; k++) {
-    bytes_print(out, e, "%-10s", ROUNDED_SAYS[k]);
-    if (!k) x[k][R_MORE] = NAN;
-    signs_cells(out, ROUNDING_COLUMNS, ROUNDING, x[k], false, e);
+    for (int i = 0; i < ROUNDING; i++)
+      if (k || i != R_MORE)
+        put(r, e, x[k][i], "quantize_%s_%s", ROUNDED_NAME[k][1], ROUNDING_COLUMNS[i].name);
+    bytes_print(out, e, "%-10s", ROUNDED_NAME[k][0]);
+    cells_line(out, ROUNDING_COLUMNS, ROUNDING, x[k], false, e);
   }
 }
 
 /* eval --signs and --quantize: none, one or both. */
 static int eval_signs(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   Signs g; double x[ROUNDED][ROUNDING];
-  if (s->signs && !signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) {
+  if (s->signs) {
     if (said->size) bytes_print(said, e, "\n");
-    signs_put(&g, besides, e);
-    signs_text(&g, said, e);
+    if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) signs_tell(&g, besides, said, e);
     signs_free(&g);
   }
-  if (!e->status && s->quantize
-      && !quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) {
+  if (s->quantize && !e->status) {
     if (said->size) bytes_print(said, e, "\n");
-    for (int k = 0; k < ROUNDED; k++)
-      for (int i = 0; i < ROUNDING; i++)
-        if (k || i != R_MORE)
-          put(besides, e, x[k][i], "quantize_%s_%s", ROUNDED_NAME[k], ROUNDING_COLUMNS[i].name);
-    quantize_text(x, s->quantize, said, e);
+    if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
+      quantize_tell(x, s->quantize, besides, said, e);
   }
   return e->status;
 }
@@ -401,110 +383,80 @@ static int eval_signs(Result *besides, Bytes *said, const Settings *s, Trainer *
  * 4  A cache that forgets
  *
  * Tokens are read one by one, and a block keeps of each its key and value. When W keys are there
- * the one behind the first S goes: a token sees S sinks and the W - S latest keys, its own among
- * them. S = 0 is a window. x* is row 0, and so the first of the sinks: with it S = 4 keeps x* and
- * tokens 1 to 3. The column * is no key: it stays, and is not counted.
- *
- * Positions number the places of the cache, 0 .. W-1, or are those of the text:
+ * the one behind the first S goes: a token sees S sinks and the W - S latest, its own among them.
+ * S = 0 is a window. x* is row 0, and so the first of the sinks: with it S = 4 keeps x* and tokens
+ * 1 to 3. The column * is no key: it stays, and is not counted. Positions number the places of the
+ * cache, 0 .. W-1, or are those of the text:
  *
  *              in the cache                              in the text
- *   rotary     keys are kept unrotated, and rotated      each is rotated once, where it is read
+ *   rotary     keys are kept unrotated, and rotated      each is rotated once, when it is read
  *              by their place as it changes
- *   relative,  b(places apart)                           b(tokens apart), to a sink too
+ *   relative,  b(places apart)                           b(tokens apart), of a sink too
  *   t5, alibi
- *   absolute,  p of its place when it is read: W-1       p of the token: learned ones end with the
- *   learned    once the cache is full                    context
+ *   absolute,  p of its place when it is read: W-1       p of the token: learned ones end with
+ *   learned    once the cache is full                    the context
  *
  * A window of the model's own goes by the same distances. The tokens of a prefix are read together,
  * since they see each other. The work is model_extend's: rows of Acts are places, past is how many
- * there are, and a row that is read finds its keys before it. Mamba blocks have no such cache.
+ * are there, and a row that is read finds its keys before it.
  */
 typedef struct Stream {
   Acts a;                      /* the first: stream_hide finds the rest behind it */
-  Model *m; idx W, S, rows;    /* places; those that stay; in use */
-  bool text; idx gone, N;      /* positions of the text; keys dropped so far; rows of the text */
-  real *raw;                   /* [L,W,K*D] keys unrotated, or NULL */
-  real *tables, *wpe;          /* positions of the text [N,..]; the model's own */
-  real *cosine, *sine, *sinusoid;
+  Model *m; idx W, S, rows, gone;      /* places; those that stay; in use; keys dropped so far */
+  bool text; real *raw;        /* positions of the text; [L,W,K*D] keys unrotated, or NULL */
+  real *cosine, *sine, *sinusoid, *wpe;      /* the tables, from position 0 */
 } Stream;
-
-static void stream_close(Stream *s) {
-  if (s->m) s->m->w.wpe = s->wpe;
-  acts_free(&s->a);
-  free(s->raw); free(s->tables);
-  *s = (Stream){0};
-}
 
 /* Acts.hide: what the model's own window and prefix hide, by the distances that hold here. */
 static void stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
   const Stream *s = (const Stream *)(const void *)a;
   const Config *c = &s->m->c;
   const idx w = config_window(c, l), first = config_rows(c, 1) - 1;
-  const idx kept = s->gone ? at_most(s->S, first + c->prefix) : first + c->prefix;
   (void)b;
   for (idx j = lo; w && j < lo + n; j++) {
-    idx apart = i - j + (s->text && j < s->S ? s->gone : 0);
-    if (apart >= w && (j < first || j >= kept)) z[j - lo] = -INFINITY;
+    const idx row = j < s->S ? j : j + s->gone, apart = s->text ? i + s->gone - row : i - j;
+    if (apart >= w && (row < first || row >= first + c->prefix)) z[j - lo] = -INFINITY;
   }
-}
-
-/* A cache of W places, W <= config_rows(n), for a text of n tokens. */
-static int stream_open(Stream *s, Model *m, idx W, idx S, bool text, int n, Error *e) {
-  const Config *c = &m->c;
-  const idx half = c->rotary_dims / 2, C = c->dim, Kw = c->kv_heads * c->head_dim;
-  *s = (Stream){.m = m, .W = W, .S = S, .text = text, .N = config_rows(c, n), .wpe = m->w.wpe};
-  const bool moves = W < s->N;
-  if (acts_create(&s->a, m, 1, (int)(W - config_rows(c, 1) + 1), ACTS_KEYS, e)) return e->status;
-  s->a.hide = stream_hide;
-  if (moves && !text && s->a.cosine) s->raw = grab(c->layers * W * Kw, sizeof(real), e);
-  if (moves && text && (s->a.cosine || s->a.sinusoid)) {
-    s->tables = grab(s->N * (s->a.cosine ? 2 * half : C), sizeof(real), e);
-    s->cosine = s->a.cosine ? s->tables : NULL;
-    s->sine = s->a.cosine && s->tables ? s->tables + s->N * half : NULL;
-    s->sinusoid = s->a.sinusoid ? s->tables : NULL;
-    Acts all = {.cosine = s->cosine, .sine = s->sine, .sinusoid = s->sinusoid};
-    if (!e->status) positions_tabulate(c, &all, (int)s->N);
-  }
-  if (e->status) stream_close(s);
-  return e->status;
 }
 
 /* The key behind the sinks goes, and the later ones move down a place. */
 static void stream_drop(Stream *s) {
   const Config *c = &s->m->c;
   const idx Kw = c->kv_heads * c->head_dim, later = s->rows - s->S - 1, at = s->S * Kw;
+  const size_t bytes = (size_t)(later * Kw) * sizeof(real);
   for (int l = 0; l < c->layers; l++) {
     const LayerActs *la = &s->a.layer[l];
-    memmove(la->v + at, la->v + at + Kw, (size_t)(later * Kw) * sizeof(real));
-    if (s->raw) {
-      real *raw = s->raw + l * s->W * Kw + at;
-      memmove(raw, raw + Kw, (size_t)(later * Kw) * sizeof(real));
-      copy(la->k + at, raw, later * Kw);
-      s->a.past = s->S;
-      rotate(c, &s->a, la->k + at, later, later, c->kv_heads, 1);
-      if (la->fk != la->k)
-        kernel_forward(c, &s->m->w.layer[l], la->fk + at, la->hk, la->k + at, later * c->kv_heads);
-    } else memmove(la->fk + at, la->fk + at + Kw, (size_t)(later * Kw) * sizeof(real));
+    real *raw = s->raw ? s->raw + l * s->W * Kw + at : NULL;
+    memmove(la->v + at, la->v + at + Kw, bytes);
+    if (!raw) memmove(la->fk + at, la->fk + at + Kw, bytes);
+    if (!raw) continue;
+    memmove(raw, raw + Kw, bytes);
+    copy(la->k + at, raw, later * Kw);
+    s->a.past = s->S;
+    rotate(c, &s->a, la->k + at, later, later, c->kv_heads, 1);
+    if (la->fk != la->k)
+      kernel_forward(c, &s->m->w.layer[l], la->fk + at, la->hk, la->k + at, later * c->kv_heads);
   }
   s->rows--;
   s->gone++;
 }
 
-/* Of the text: token row `gone` places on reads its own p and angle; sinks are that much farther. */
+/* Of the text: the next row, `gone` behind its place, reads its own p and angle, and its distances
+ * to the sinks, which no other key uses, are that much larger. */
 static void stream_positions(Stream *s) {
   const Config *c = &s->m->c;
-  const idx half = c->rotary_dims / 2, width = 2 * s->a.N - 1;
+  const idx half = c->rotary_dims / 2, N = s->a.N;
   if (!s->text || !s->gone) return;
   if (s->cosine) s->a.cosine = s->cosine + s->gone * half, s->a.sine = s->sine + s->gone * half;
   if (s->sinusoid) s->a.sinusoid = s->sinusoid + s->gone * c->dim;
   if (c->pos == POS_LEARNED) s->m->w.wpe = s->wpe + s->gone * c->dim;
   for (int h = 0; s->a.bias && h < c->heads; h++)
     for (idx j = 0; j < s->S; j++)
-      s->a.bias[h * width + s->a.N - 1 + j - s->rows] =
+      s->a.bias[h * (2 * N - 1) + N - 1 + j - s->rows] =
           (real)distance_bias(s->m, h, s->rows + s->gone - j);
 }
 
-/* Reads tokens ids [n]: one, or first of all a prefix. Their rows are a.nf's. Returns how many. */
+/* Reads tokens ids [n]: one, or first of all a prefix. Returns how many rows a.nf has of them. */
 static idx stream_read(Stream *s, const int *ids, int n) {
   const Config *c = &s->m->c;
   const idx Kw = c->kv_heads * c->head_dim;
@@ -525,101 +477,57 @@ static idx stream_read(Stream *s, const int *ids, int n) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 5  Its policies, token by token
- *
- * loss [n] is -log p of token t + 1 from the cache at token t, -1 where a prefix leaves it unscored.
+ * 5  Its policies, token by token: the four of StreamingLLM, and a cache that is made anew for
+ *    every token from the last W rows, x* among them
  */
-typedef struct Policy {
-  const char *cache, *positions;
-  bool all, sinks, text, anew; /* keeps all; keeps S; positions of the text; without a cache */
-} Policy;
-static const Policy POLICIES[] = {
+typedef struct Policy { const char *cache, *positions; bool all, sinks, text, anew; } Policy;
+enum { POLICIES_ALL = 4, POLICY_ANEW = 4, POLICIES_KNOWN = 6 };
+static const Policy POLICIES[POLICIES_KNOWN] = {
   {.cache = "dense", .positions = "text", .all = true}, {.cache = "window", .positions = "cache"},
   {.cache = "sink+window", .positions = "cache", .sinks = true},
   {.cache = "sink+window", .positions = "text", .sinks = true, .text = true},
   {.cache = "recompute", .positions = "cache", .anew = true},
   {.cache = "window", .positions = "text", .text = true}};
-enum { POLICIES_ALL = 4, POLICY_ANEW = 4, POLICIES_KNOWN = 6 };
 
-/* Rows that wait in a.slice for their logits, of tokens `token`. */
-typedef struct Waiting { Model *m; Acts *a; const int *targets; double *loss; idx n, token[SLICE]; }
-    Waiting;
-
-static void waiting_end(Waiting *w) {
-  const idx V = w->m->c.vocab;
-  model_logits(w->m, w->a, w->a->slice, w->n, w->a->logits);
-  PARALLEL
-  for (idx r = 0; r < w->n; r++)
-    w->loss[w->token[r]] = cross_entropy(V, w->a->logits + r * V, w->targets[w->token[r]], NULL);
-  w->n = 0;
-}
-
-static void waiting_add(Waiting *w, idx token, const real *nf) {
-  if (w->n == SLICE) waiting_end(w);
-  copy(w->a->slice + w->n * w->m->c.dim, nf, w->m->c.dim);
-  w->token[w->n++] = token;
-}
-
-/* The control without a cache (window with re-computation): every token ends a forward of its own
- * over the last W rows, x* among them; the first of these forwards scores all of its tokens. */
-static int recomputed(double *loss, Model *m, const int *ids, const int *targets, int n, idx W,
-                      Error *e) {
-  enum { BATCH = 8 };
-  const Config *c = &m->c;
-  const idx N = at_most(W, config_rows(c, n)), C = c->dim;
-  const int T = (int)(N - config_rows(c, 1) + 1), x = (int)N - T;
-  Acts a;
-  int *rows = grab((idx)BATCH * T, sizeof(int), e);
-  if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
-    Waiting w = {.m = m, .a = &a, .targets = targets, .loss = loss};
-    model_forward(m, &a, ids, 1, T);
-    for (int t = 0; t < T; t++) if (t + 1 >= c->prefix) waiting_add(&w, t, a.nf + (x + t) * C);
-    for (int t = T; t < n; t += BATCH) {
-      const int B = (int)at_most(n - t, BATCH);
-      for (int b = 0; b < B; b++)
-        memcpy(rows + (idx)b * T, ids + t + b - T + 1, (size_t)T * sizeof(int));
-      model_forward(m, &a, rows, B, T);
-      for (int b = 0; b < B; b++) waiting_add(&w, t + b, a.nf + ((b + 1) * N - 1) * C);
-    }
-    waiting_end(&w);
-    model_fault(m, e);
-    acts_free(&a);
-  }
-  free(rows);
-  return e->status;
-}
-
-/* One policy over ids, targets [n]. */
+/* loss [n]: -log p of targets[t] from the cache at ids[t]; -1 where a prefix leaves it unscored. */
 static int stream(double *loss, Model *m, const int *ids, const int *targets, int n,
                   const Policy *p, idx W, idx S, Error *e) {
   const Config *c = &m->c;
-  const idx all = config_rows(c, n);
-  Stream s;
-  for (int t = 0; t < n; t++) loss[t] = -1;
-  if (p->anew) return recomputed(loss, m, ids, targets, n, W, e);
-  if (p->all || W > all) W = all;
-  if (stream_open(&s, m, W, p->sinks ? S : 0, p->text, n, e)) return e->status;
-  Waiting w = {.m = m, .a = &s.a, .targets = targets, .loss = loss};
-  for (int t = 0, got; t < n && !model_fault(m, e); t += got) {
-    got = t || c->prefix < 2 ? 1 : (int)at_most(c->prefix, n);
-    const idx R = stream_read(&s, ids + t, got);
-    for (int i = 0; i < got; i++)
-      if (t + i + 1 >= c->prefix) waiting_add(&w, t + i, s.a.nf + (R - got + i) * c->dim);
+  const idx all = config_rows(c, n), x = all - n, C = c->dim;
+  W = p->all ? all : at_most(W, all);
+  Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->w.wpe};
+  Acts *a = &s.a;                                          /* of the text: its tables, too */
+  if (acts_create(a, m, 1, (int)((p->text ? all : W) - x), ACTS_KEYS, e)) return e->status;
+  a->hide = p->anew ? NULL : stream_hide;
+  s.cosine = a->cosine, s.sine = a->sine, s.sinusoid = a->sinusoid;
+  if (W < all && !p->text && !p->anew && a->cosine)
+    s.raw = grab(c->layers * W * c->kv_heads * c->head_dim, sizeof(real), e);
+  for (int t = 0, got; t < n && !e->status && !model_fault(m, e); t += got) {
+    const int back = p->anew ? (int)at_most(t + 1, W - x) : 0;
+    idx R = config_rows(c, back);
+    got = t || c->prefix < 2 || p->anew ? 1 : (int)at_most(c->prefix, n);
+    if (p->anew) model_forward(m, a, ids + t + 1 - back, 1, back);
+    else R = stream_read(&s, ids + t, got);
+    for (int i = t; i < t + got; i++) {
+      loss[i] = -1;
+      if (i + 1 < c->prefix) continue;
+      model_logits(m, a, a->nf + (R - got + i - t) * C, 1, a->logits);
+      loss[i] = cross_entropy(c->vocab, a->logits, targets[i], NULL);
+    }
   }
-  waiting_end(&w);
-  stream_close(&s);
+  m->w.wpe = s.wpe;
+  acts_free(a);
+  free(s.raw);
   return e->status;
 }
 
 /* Can it be done? Learned positions end with the context. */
 static int stream_fits(const Config *c, const Policy *p, int n, idx W, idx S, Error *e) {
-  const idx known = config_rows(c, c->context);
+  const idx known = config_rows(c, c->context), all = config_rows(c, n);
   idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
-  const bool far = (p->all || p->text) && config_rows(c, n) > known;
-  if (p->all) W = at_most(W, known);
-  if (c->pos == POS_LEARNED && (far || (W > known && config_rows(c, n) > known)))
+  if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
     return fail(e, 2, "--cache %s: learned positions end with the context of %d tokens. Try: --n "
-                "%d, or --positions cache", p->cache, c->context, c->context);
+                "%d, or --cache window", p->cache, c->context, c->context);
   if (p->sinks && least <= S) least = S + 1;
   return p->all || W >= least ? 0
        : fail(e, 2, "--cache-size %td: expected %td or more, for the sinks and what is read first. "
@@ -629,131 +537,113 @@ static int stream_fits(const Config *c, const Policy *p, int n, idx W, idx S, Er
 /* -------------------------------------------------------------------------------------------------
  * 6  stream MODEL
  */
-enum { DECADES = 8 };
-/* Of the tokens' losses the mean, e to it, and the mean over tokens 1 .. 9, 10 .. 99, and so on. */
-typedef struct Streamed { double loss, perplexity, at[DECADES]; } Streamed;
+enum { S_LOSS, S_PERPLEXITY, S_DECADE, STREAMED = S_DECADE + 8 };
 
-static Streamed streamed_of(const double *loss, int n) {
-  Streamed x = {0};
-  double sum[DECADES] = {0}, all = 0; int count[DECADES] = {0}, scored = 0;
+/* Of losses [n] the mean, e to it, and the means of tokens 1 .. 9, 10 .. 99, and so on. */
+static void streamed_of(double x[STREAMED], const double *loss, int n) {
+  int count[STREAMED] = {0};
+  for (int k = 0; k < STREAMED; k++) x[k] = 0;
   for (int t = 0; t < n; t++) {
-    int decade = (int)log10(t + 1.5);
-    if (loss[t] == -1) continue;
-    sum[decade] += loss[t], count[decade]++;
-    all += loss[t], scored++;
+    const int k[2] = {S_LOSS, S_DECADE + (int)log10(t + 1.5)};
+    for (int i = 0; i < 2 && loss[t] != -1; i++) x[k[i]] += loss[t], count[k[i]]++;
   }
-  x.loss = scored ? all / scored : NAN;
-  x.perplexity = exp(x.loss);
-  for (int k = 0; k < DECADES; k++) x.at[k] = count[k] ? sum[k] / count[k] : NAN;
-  return x;
+  for (int k = 0; k < STREAMED; k++) x[k] = count[k] ? x[k] / count[k] : NAN;
+  x[S_PERPLEXITY] = exp(x[S_LOSS]);
 }
 
-/* Which policies are asked for: one, or the first four; and the fifth where it is cheap. */
-static int policies_of(const Settings *s, const Model *m, int n, idx W, bool is[POLICIES_KNOWN],
+/* Which policies are asked for: one; or the first four, and the fifth where it is cheap. */
+static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *m, double keys,
                        Error *e) {
-  static const char *const FLAGS[] = {"sinks", "cache-size"};
-  const bool text = !strcmp(s->positions, "text");
-  double cost = (double)n * (double)W; idx weights = 0;
-  bool any = false, known = false;
+  const bool text = !strcmp(s->positions, "text"), some = s->cache[0] != 0;
+  bool known = false; double weights = 0;
+  for (int i = 0; i < m->n_tensors; i++)
+    weights += m->tensor[i].layer < 0 ? 0 : (double)m->tensor[i].count;
+  for (int k = 0; k < POLICIES_KNOWN; k++) {
+    const Policy *p = &POLICIES[k];
+    const bool same = some && !strcmp(s->cache, p->cache), sized = s->cache_size != 0;
+    known = known || same;
+    is[k] = some ? same && (p->text == text || p->all || p->anew)
+          : k < POLICIES_ALL || (k == POLICY_ANEW && keys * weights < 1e11);
+    if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", "v") - OPTIONS])))
+      return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it",
+                  sized && p->all ? "cache-size" : "sinks", s->cache);
+  }
   if (!text && strcmp(s->positions, "cache"))
     return fail(e, 2, "--positions %s: expected cache|text. Try: --positions text", s->positions);
-  for (int k = 0; k < POLICIES_KNOWN; k++) {
-    const bool same = POLICIES[k].text == text || POLICIES[k].all || POLICIES[k].anew;
-    known = known || !strcmp(s->cache, POLICIES[k].cache);
-    any = any || (is[k] = !strcmp(s->cache, POLICIES[k].cache) && same);
-    for (int f = 0; f < 2 && is[k]; f++)
-      if (s->given[option_find(FLAGS[f], s->groups) - OPTIONS]
-          && (f ? POLICIES[k].all : !POLICIES[k].sinks))
-        return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it", FLAGS[f],
-                    s->cache);
-  }
-  if (s->cache[0] && !known)
-    return fail(e, 2, "--cache %s: expected one of dense|window|sink+window|recompute. Try: "
-                "--cache sink+window", s->cache);
-  for (int i = 0; i < m->n_tensors; i++) if (m->tensor[i].layer >= 0) weights += m->tensor[i].count;
-  for (int k = 0; k < POLICIES_ALL && !any; k++) is[k] = true;
-  if (!any) is[POLICY_ANEW] = cost * (double)weights < 1e11;
-  return 0;
+  return !some || known ? 0
+       : fail(e, 2, "--cache %s: expected dense|window|sink+window|recompute. Try: --cache "
+              "sink+window", s->cache);
 }
 
-static void stream_head(const Trainer *t, const char *name, int n, idx W, int S, Bytes *out,
+/* A policy's line of the table, and its row of the files. */
+static void stream_line(const Policy *p, const double *x, int n, Measured *row, Bytes *out,
                         Error *e) {
-  bytes_print(out, e, "%s on %s (%s), a text of %d tokens%s%s\nA cache of %td keys", name,
-              t->data.name, t->data.read, n, *t->data.drawn ? ", " : "", t->data.drawn, W);
-  bytes_print(out, e, ", %d of them sinks%s\n\n%-12s %-9s %8s %10s", S,
-              t->m.c.sink_token ? " with x*" : "", "policy", "positions", "loss", "perplexity");
-  for (int k = 0, from = 1; from <= n; k++, from *= 10) bytes_print(out, e, " %7d..", from);
-  bytes_print(out, e, "\n");
-}
-
-/* A policy's line of the table, and of the files. */
-static void stream_line(const Policy *p, const Streamed *x, int n, Measured *row, Bytes *out,
-                        Error *e) {
-  snprintf(row->label[0], sizeof row->label[0], "%s", p->cache);
-  snprintf(row->label[1], sizeof row->label[1], "%s", p->positions);
-  put(&row->all, e, n, "tokens");
-  put(&row->all, e, x->loss, "loss");
-  put(&row->all, e, x->perplexity, "perplexity");
-  bytes_print(out, e, isnan(x->loss) ? "%-12s %-9s %8s %10s" : "%-12s %-9s %8.4f %10.2f", p->cache,
-              p->positions, x->loss, x->perplexity);
-  for (int k = 0, from = 1; from <= n; k++, from *= 10) {
-    put(&row->all, e, x->at[k], "loss@%d", from);
-    bytes_print(out, e, isnan(x->at[k]) ? " %9s" : " %9.4f", x->at[k]);
+  static const Column OF_ALL[] = {{NULL, "", "", "%.4f", 8, 1}, {NULL, "", "", "%.2f", 10, 1}};
+  char cell[32];
+  strcpy(row->label[0], p->cache), strcpy(row->label[1], p->positions);
+  put(&row->all, e, n, "tokens"); put(&row->all, e, x[S_LOSS], "loss");
+  put(&row->all, e, x[S_PERPLEXITY], "perplexity");
+  bytes_print(out, e, "%-12s %-9s", p->cache, p->positions);
+  for (int k = 0, from = 1; k < STREAMED && from <= n; from *= k < S_DECADE ? 1 : 10, k++) {
+    const Column *of = &OF_ALL[k == S_PERPLEXITY];
+    if (k >= S_DECADE) put(&row->all, e, x[k], "loss@%d", from);
+    bytes_print(out, e, " %*s", of->width, cell_text(cell, of, x[k]));
   }
   bytes_print(out, e, "\n");
 }
 
-/* The text: held tokens end to end, its first one as in training. */
-static int stream_text(const Trainer *t, const Settings *s, int **ids, Error *e) {
-  const int n = (int)at_most(s->how_many, (idx)t->data.held.size - 1);
-  if (n < 2)
-    return fail(e, 1, "%s: expected 3 held tokens, found %zu. Try: --valid 0.2", t->data.name,
-                t->data.held.size);
-  *ids = grab(2 * (idx)n, sizeof(int), e);
-  if (*ids) data_held(&t->data, &s->data, 1, n, *ids, *ids + n, e);
-  return n;
-}
-
-static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
-  static const char *const LABEL[] = {"policy", "positions", NULL};
-  Trainer t = {0}; Bytes out = {0};
-  Measured *row = grab(POLICIES_KNOWN, sizeof *row, e);
-  bool is[POLICIES_KNOWN] = {0}; int *ids = NULL, rows = 0, threads = workers();
-  if (!words_n) return fail(e, 2, "stream: expected a model file. Try: %s stream out/model.ckpt",
-                            s->program->name);
-  if (results_ready(s, e) || open_model(s, words[0], INFINITY, &t, e)) goto end;
-  const Config *c = &t.m.c;
+/* The text is held tokens end to end, its first one as in training. */
+static int stream_all(Settings *s, Trainer *t, const char *name, Measured *row, Bytes *out,
+                      Error *e) {
+  const Config *c = &t->m.c;
   const idx W = s->cache_size ? s->cache_size : config_rows(c, c->context);
-  if (config_attending(c) < c->layers)
-    fail(e, 2, "stream: blocks of the Mamba mixer keep a state and no cache. Try: ./hf eval MODEL");
-  if (e->status || open_data(s, &t, words[0], e)) goto end;
-  const int n = stream_text(&t, s, &ids, e);
-  double *loss = grab(n, sizeof(double), e);
-  if (!e->status) policies_of(s, &t.m, n, W, is, e);
-  if (!e->status) stream_head(&t, words[0], n, W, s->sinks, &out, e);
+  const int n = (int)at_most(s->how_many, (idx)t->data.held.size - 1), threads = workers();
+  bool is[POLICIES_KNOWN]; int rows = 0;
+  if (n < 2)
+    return fail(e, 1, "%s: expected 3 held tokens or more. Try: --valid 0.2", t->data.name), 0;
+  int *ids = t->ids = grab(2 * (idx)n, sizeof(int), e);
+  double *loss = grab(n, sizeof(double), e), x[STREAMED];
+  if (!e->status) data_held(&t->data, &s->data, 1, n, ids, ids + n, e);
+  if (!e->status) policies_of(is, s, &t->m, (double)n * (double)W, e);
+  bytes_print(out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %td keys, %d of them sinks\n\n"
+              "%-12s %-9s %8s %10s", name, t->data.name, t->data.read, n,
+              *t->data.drawn ? ", " : "", t->data.drawn, W, s->sinks, "policy", "positions", "loss", "perplexity");
+  for (int from = 1; from <= n; from *= 10) bytes_print(out, e, " %6d..", from);
+  bytes_print(out, e, "\n");
   if (c->dim < 512) set_workers(1);                        /* a row has no work for more */
   for (int k = 0; k < POLICIES_KNOWN && !e->status; k++) {
     Error unfit = {0};
-    Streamed x = {.loss = NAN, .perplexity = NAN};
-    double from = seconds();
-    for (int i = 0; i < DECADES; i++) x.at[i] = NAN;
+    const Policy *p = &POLICIES[k]; double from = seconds();
     if (!is[k]) continue;
-    stream_fits(c, &POLICIES[k], n, W, s->sinks, &unfit);
-    if (unfit.status && s->cache[0]) *e = unfit;
-    else if (unfit.status) fprintf(stderr, "sink: %s\n", unfit.text);
-    else if (!stream(loss, &t.m, ids, ids + n, n, &POLICIES[k], W, s->sinks, e))
-      x = streamed_of(loss, n);
-    if (!s->quiet && !e->status && !unfit.status)
-      fprintf(stderr, "%s, positions of the %s: %.0f tokens a second\n", POLICIES[k].cache,
-              POLICIES[k].positions, n / (seconds() - from));
-    if (!e->status) stream_line(&POLICIES[k], &x, n, &row[rows++], &out, e);
+    for (int i = 0; i < n; i++) loss[i] = -1;
+    if (stream_fits(c, p, n, W, s->sinks, s->cache[0] ? e : &unfit) && s->cache[0]) break;
+    if (!unfit.status && stream(loss, &t->m, ids, ids + n, n, p, W, s->sinks, e)) break;
+    streamed_of(x, loss, n);
+    stream_line(p, x, n, &row[rows++], out, e);
+    if (unfit.status) bytes_print(out, e, "  %s\n", unfit.text);
+    else if (!s->quiet) fprintf(stderr, "%s, positions of the %s: %.0f tokens a second\n", p->cache,
+                                p->positions, n / (seconds() - from));
   }
   set_workers(threads);
   free(loss);
-  if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
-  if (!e->status) rows_write(row, rows, LABEL, s, e);
-end:
+  return rows;
+}
+
+static int verb_cache(Settings *s, const char **words, int n, Error *e) {
+  static const char *const LABEL[] = {"policy", "positions", NULL};
+  Trainer t = {0}; Bytes out = {0};
+  Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0;
+  if (!n) fail(e, 2, "stream: expected a model file. Try: sink help");
+  if (!e->status && !results_ready(s, e) && !open_model(s, words[0], INFINITY, &t, e)) {
+    if (config_attending(&t.m.c) < t.m.c.layers)
+      fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
+    if (s->input != INPUT_NATURAL) fail(e, 2, "stream: it reads a text. Try: --input natural");
+    if (!e->status && !open_data(s, &t, words[0], e))
+      rows = stream_all(s, &t, words[0], row, &out, e);
+    if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
+    if (!e->status) rows_write(row, rows, LABEL, s, e);
+  }
   for (int k = 0; k < rows; k++) result_free(&row[k].all);
-  free(ids); free(row); bytes_free(&out); trainer_free(&t);
+  free(row); bytes_free(&out); trainer_free(&t);
   return e->status;
 }
