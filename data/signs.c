@@ -1,5 +1,4 @@
-/* signs.c - signs of a sink beside Sink and alpha, what rounding to a few bits costs, and a cache
- * of keys that forgets.
+/* signs.c - signs of a sink beside Sink and alpha, what rounding costs, a cache that forgets.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -7,8 +6,8 @@
  * activations, which are dear to round (Bondarenko et al. 2306.12929), and a model that has one
  * breaks when its key is dropped from the cache (StreamingLLM, 2309.17453).
  *
- * Contents   1 One row, one head, one stream: the numbers    2 eval --signs    3 eval --quantize
- *            4 A cache that forgets    5 Its policies, token by token    6 stream MODEL
+ * Contents   1 One row, one head, one stream    2 eval --signs    3 eval --quantize
+ *            4 A cache that forgets    5 Its policies    6 stream MODEL
  */
 
 /* -------------------------------------------------------------------------------------------------
@@ -16,10 +15,8 @@
  *    would pass for a small number.
  */
 
-/* Raw mass of a row: sum_j |w_j| over its keys, w [n] with the scale, without *. 1 under a plain
- * softmax, less with a column *, anything where Z = 1. Below ROW_OFF the row is off: how it shares
- * out next to nothing does not matter. */
-static const double ROW_OFF = 0.1;
+/* Raw mass of a row: sum_j |w_j| over its keys, w [n] with the scale, without *: 1 under a plain
+ * softmax. A row below 0.1 is off: how it shares out next to nothing does not matter. */
 static double row_mass(idx n, const real *w) {
   double sum = 0;
   for (idx j = 0; j < n; j++) sum += fabs((double)w[j]);
@@ -125,7 +122,7 @@ typedef struct Signs {
   const Config *c; int n, T, L; idx N;
   double (*x)[SIGNS_ALL], (*count)[SIGNS_ALL];   /* [L+1] the last the model's; [L] of what in x */
   double *gradient;            /* [L,N] |dL/dx_n|, sums over sequences */
-  real *spare, *maps; char why[200];   /* [N,C]; [2,B,H,N,S]; why there is no gradient, or "" */
+  real *spare, *maps; char why[200];   /* [N,C]; [2,H,N,S]; why there is no gradient, or "" */
 } Signs;
 
 static void signs_free(Signs *g) {
@@ -136,8 +133,8 @@ static void signs_free(Signs *g) {
 
 static void signs_add(Signs *g, int l, int k, double x) { g->x[l][k] += x; g->count[l][k]++; }
 
-/* What head h of block l shows in sequence b: maps w (weights) and m [N,S]. */
-static void signs_head(Signs *g, int l, idx b, int h, const real *w, const real *m) {
+/* What head h of block l shows: maps w (weights) and m [N,S]. */
+static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
   const Config *c = g->c;
   const idx N = g->N, first = N - g->T, S = config_columns(c, g->T), D = c->head_dim;
   for (idx i = first; i < N; i++) {
@@ -145,28 +142,23 @@ static void signs_head(Signs *g, int l, idx b, int h, const real *w, const real 
     for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
     double mass = row_mass(N, w + i * S + S - N), entropy = row_entropy(S, m + i * S, seen);
     signs_add(g, l, G_MASS, mass);
-    signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < ROW_OFF);
+    signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < 0.1);
     if (entropy != -1) signs_add(g, l, G_ENTROPY, entropy);
     if (i > first) signs_add(g, l, G_TOP, row_top(S, m + i * S, S - g->T));   /* 1 has no choice */
   }
-  const real *o = g->a.layer[l].o + ((b * N + first) * c->heads + h) * D;
+  const real *o = g->a.layer[l].o + (first * c->heads + h) * D;
   signs_add(g, l, G_DEAD, head_dead(g->T, D, o, c->heads * D));
 }
 
-/* B sequences behind block l, while its activations are there. */
-static void signs_block(Signs *g, int l, int B) {
-  const idx H = g->c->heads, n = g->N * g->c->dim, map = g->N * config_columns(g->c, g->T);
-  for (idx b = 0; b < B; b++) {
-    for (int h = 0; config_attends(g->c, l) && h < H; h++) {
-      const real *w = g->maps + (b * H + h) * map;
-      signs_head(g, l, b, h, w, w + g->a.B * H * map);
-    }
-    const real *stream = g->a.h + b * n;
-    signs_add(g, l, G_KURTOSIS, kurtosis(n, stream));
-    signs_add(g, l, G_CHANNELS, channel_kurtosis(g->N, g->c->dim, stream));
-    copy(g->spare, stream, n);
-    signs_add(g, l, G_PEAK, peak(n, g->spare));
-  }
+/* Behind block l, while its activations are there. */
+static void signs_block(Signs *g, int l) {
+  const idx n = g->N * g->c->dim, map = g->N * config_columns(g->c, g->T), H = g->c->heads;
+  for (int h = 0; config_attends(g->c, l) && h < H; h++)
+    signs_head(g, l, h, g->maps + h * map, g->maps + (H + h) * map);
+  signs_add(g, l, G_KURTOSIS, kurtosis(n, g->a.h));
+  signs_add(g, l, G_CHANNELS, channel_kurtosis(g->N, g->c->dim, g->a.h));
+  copy(g->spare, g->a.h, n);
+  signs_add(g, l, G_PEAK, peak(n, g->spare));
 }
 
 /* Acts.after: the norms of the rows of dL/dx. */
@@ -185,11 +177,11 @@ static void signs_finish(Signs *g, const Sinks *s) {
   for (int l = 0; l < g->L; l++) {
     const bool heads = config_attends(g->c, l);
     double *x = g->x[l];
-    for (int k = 0; k < SIGNS_ALL; k++) x[k] = g->count[l][k] > 0 ? x[k] / g->count[l][k] : NAN;
     for (int lh = l * s->H; lh < (l + 1) * s->H; lh++) {
-      x[G_ALPHA] = (lh % s->H ? x[G_ALPHA] : 0) + s->alpha[lh * s->S + first] / s->H;
-      x[G_SINK] = (lh % s->H ? x[G_SINK] : 0) + s->over[lh * s->S + first] / s->H;
+      signs_add(g, l, G_ALPHA, s->alpha[lh * s->S + first]);
+      signs_add(g, l, G_SINK, s->over[lh * s->S + first]);
     }
+    for (int k = 0; k < SIGNS_ALL; k++) x[k] = g->count[l][k] > 0 ? x[k] / g->count[l][k] : NAN;
     x[G_VALUE] = norm_ratio(s->vnorm + l * s->N, s->N);
     x[G_NORM] = norm_ratio(s->hnorm + (l + 1) * s->N, s->N);
     if (!g->why[0]) x[G_GRADIENT] = norm_ratio(g->gradient + l * g->N, g->N);
@@ -200,8 +192,8 @@ static void signs_finish(Signs *g, const Sinks *s) {
   }
 }
 
-/* Room for B sequences, and whether the model can have the gradient. */
-static int signs_room(Signs *g, Model *m, const Settings *s, int B, int T, Error *e) {
+/* Room for a sequence, and whether the model can have the gradient. */
+static int signs_room(Signs *g, Model *m, const Settings *s, int T, Error *e) {
   Error none = {0};
   const Config *c = &m->c;
   const idx N = config_rows(c, T);
@@ -212,43 +204,38 @@ static int signs_room(Signs *g, Model *m, const Settings *s, int B, int T, Error
   g->x = grab(2 * c->layers + 1, sizeof *g->x, e);
   g->gradient = grab(c->layers * N, sizeof(double), e);
   g->spare = grab(N * c->dim, sizeof(real), e);
-  g->maps = grab(2 * B * c->heads * N * config_columns(c, T), sizeof(real), e);
+  g->maps = grab(2 * c->heads * N * config_columns(c, T), sizeof(real), e);
   if (!e->status && !g->why[0] && !m->grads) model_grads(m, e);
-  if (!e->status) acts_create(&g->a, m, B, T, ACTS_ALL, e);
+  if (!e->status) acts_create(&g->a, m, 1, T, ACTS_ALL, e);
   g->count = g->x + c->layers + 1;
   return e->status;
 }
 
 /* The signs in n sequences of T tokens: signs_free must follow. */
 static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
-  const int batch = (int)at_most(evaluation_batch(m, n, T, e), 4); int starts;
-  Sinks seen;
+  Sinks seen; int starts;
   *g = (Signs){0};
-  if (s->replace_position || s->swap_position)
-    return fail(e, 2, "--signs: it reads a model as it is. Try: without --%s-position",
-                s->swap_position ? "swap" : "replace");
   if (evaluate(&seen, m, d, s, n, T, &starts, e)) return e->status;
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e), *in = ids;
   Probe *probe = grab(m->c.layers, sizeof(Probe), e);
-  if (!e->status && !signs_room(g, m, s, batch, T, e)) {
-    real *metric = g->maps + batch * m->c.heads * g->N * config_columns(&m->c, T);
+  if (!e->status && !signs_room(g, m, s, T, e)) {
+    real *metric = g->maps + m->c.heads * g->N * config_columns(&m->c, T);
     for (int l = 0; l < g->L; l++) probe[l] = (Probe){.weight = g->maps, .metric = metric};
-    g->n = data_probe(d, &s->data, s->input, n, T, ids, targets, &starts);
-    for (int b0 = 0; b0 < g->n; b0 += batch) {
-      const int B = (int)at_most(g->n - b0, batch), *in = ids + (idx)b0 * T;
+    g->n = data_probe(d, &s->data, s->input, n, T, ids, ids + (idx)n * T, &starts);
+    for (int b = 0; b < g->n; b++, in += T) {
       g->a.probe = probe;
-      forward_begin(m, &g->a, in, B, T);
+      forward_begin(m, &g->a, in, 1, T);
       for (int l = 0; l < g->L; l++) {
-        block_forward(m, &g->a, l, B, g->N);
-        signs_block(g, l, B);
+        block_forward(m, &g->a, l, 1, g->N);
+        signs_block(g, l);
       }
-      forward_end(m, &g->a, B, g->N);
+      forward_end(m, &g->a, 1, g->N);
       g->a.probe = NULL;
       if (g->why[0]) continue;
       model_zero_grads(m);
-      model_loss(m, &g->a, targets + (idx)b0 * T, B, T, true, B);      /* each sequence's mean */
+      model_loss(m, &g->a, in + (idx)n * T, 1, T, true, 1);
       g->a.after = signs_after;
-      model_backward(m, &g->a, in, B, T);
+      model_backward(m, &g->a, in, 1, T);
     }
     signs_finish(g, &seen);
   }
@@ -268,21 +255,19 @@ static void cells_line(Bytes *out, const Column *of, int n, const double *x, boo
 /* As numbers with names, and in words. */
 static void signs_tell(const Signs *g, Result *r, Bytes *out, Error *e) {
   for (int l = g->L; l >= 0; l--)
-    for (int k = 0; k < SIGNS_ALL; k++) {
-      char block[16];
-      snprintf(block, sizeof block, l < g->L ? "@%d" : "%.0d", l < g->L ? l + 1 : 0);
-      put(r, e, g->x[l][k], "signs_%s%s", SIGNS_COLUMNS[k].name, block);
-    }
+    for (int k = 0; k < SIGNS_ALL; k++)
+      if (l < g->L) put(r, e, g->x[l][k], "signs_%s@%d", SIGNS_COLUMNS[k].name, l + 1);
+      else put(r, e, g->x[l][k], "signs_%s", SIGNS_COLUMNS[k].name);
   bytes_print(out, e, "Signs of a sink, by block: %d sequences of %d tokens\n", g->n, g->T);
   for (int l = -2; l <= g->L; l++) {
     if (l >= 0 && l < g->L) bytes_print(out, e, "%-5d", l + 1);
     else bytes_print(out, e, "%-5s", l == -1 ? "block" : l < 0 ? "" : "model");
     cells_line(out, SIGNS_COLUMNS, SIGNS_ALL, l < 0 ? NULL : g->x[l], l == -1, e);
   }
-  bytes_print(out, e, "model: of shares the mean, of value the least, of others the largest. value, "
-              "gradient, norm:\n|v|, |dL/dx| at the attention's input, |h| behind the block; the "
-              "first row over the others' mean.\nkurtosis: of all of h; channels': of their "
-              "mean squares, 1 to %d.\n", g->c->dim);
+  bytes_print(out, e, "model: of shares the mean, of value the least, of others the largest. value,"
+              "\ngradient, norm: |v|, |dL/dx| at the attention's input, |h| behind the block; the "
+              "first row\nover the others' mean. kurtosis: of all of h; channels': of their mean "
+              "squares, 1 to %d.\n", g->c->dim);
   if (g->why[0]) bytes_print(out, e, "No gradient: %s.\n", g->why);
 }
 
@@ -291,10 +276,10 @@ static void signs_tell(const Signs *g, Result *r, Bytes *out, Error *e) {
  *
  *   Q(x) = s q,  q = the whole number nearest to x / s,  s = max |x| / (2^(B-1) - 1)
  *
- * One scale s for a tensor, symmetric; an input's tensor is all rows that go through together, up
- * to 16 sequences. So one massive activation sets the step of all others (2306.12929). Rounded are
- * both factors of every y = x W, the logits' too, in Model.linear's place. Not rounded are rows of
- * embeddings, W_in, phi, and the products of q, k, v and weights inside attention.
+ * One s for a tensor; an input's is all rows that go through together, up to 16 sequences. So one
+ * massive activation sets the step of all others (2306.12929). Rounded are both factors of every
+ * y = x W, the logits' too, in Model.linear's place; not the embedding's rows, W_in, phi, nor the
+ * products of q, k, v and weights inside attention.
  */
 typedef struct Rounding { int bits; bool inputs; Error *fault; } Rounding;     /* Model.rounding */
 
@@ -320,8 +305,7 @@ static bool rounded_linear(const Model *m, real *y, const real *x, const real *w
 }
 
 enum { AS_IT_IS, THE_WEIGHTS, AND_INPUTS, ROUNDED };
-static const char *const ROUNDED_NAME[ROUNDED][2] = {
-  {"as it is", "none"}, {"weights", "weights"}, {"and inputs", "inputs"}};
+static const char *const ROUNDED_NAME[ROUNDED] = {"none", "weights", "inputs"};
 enum { R_LOSS, R_MORE, R_SINK, R_ALPHA, R_NORM, ROUNDING };
 static const Column ROUNDING_COLUMNS[ROUNDING] = {
   {"loss", "loss", "", "%.4f", 8, 1}, {"more", "more", "", "%+.4f", 8, 1},
@@ -341,7 +325,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
     r.inputs = k == AND_INPUTS;
     if (evaluate(&seen, m, d, s, n, T, &starts, e)) break;
     memcpy(x[k], (double[ROUNDING]){seen.loss, k ? seen.loss - x[0][R_LOSS] : NAN,
-           sinks_sink(&seen, first, 0), sinks_alpha(&seen, first), sinks_ratio(&seen)}, 
+           sinks_sink(&seen, first, 0), sinks_alpha(&seen, first), sinks_ratio(&seen)},
            sizeof x[k]);
     sinks_free(&seen);
   }
@@ -357,26 +341,10 @@ static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Result *r, Byte
   for (int k = 0; k < ROUNDED; k++) {
     for (int i = 0; i < ROUNDING; i++)
       if (k || i != R_MORE)
-        put(r, e, x[k][i], "quantize_%s_%s", ROUNDED_NAME[k][1], ROUNDING_COLUMNS[i].name);
-    bytes_print(out, e, "%-10s", ROUNDED_NAME[k][0]);
+        put(r, e, x[k][i], "quantize_%s_%s", ROUNDED_NAME[k], ROUNDING_COLUMNS[i].name);
+    bytes_print(out, e, "%-10s", k == AND_INPUTS ? "and inputs" : ROUNDED_NAME[k]);
     cells_line(out, ROUNDING_COLUMNS, ROUNDING, x[k], false, e);
   }
-}
-
-/* eval --signs and --quantize: none, one or both. */
-static int eval_signs(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-  Signs g; double x[ROUNDED][ROUNDING];
-  if (s->signs) {
-    if (said->size) bytes_print(said, e, "\n");
-    if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) signs_tell(&g, besides, said, e);
-    signs_free(&g);
-  }
-  if (s->quantize && !e->status) {
-    if (said->size) bytes_print(said, e, "\n");
-    if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
-      quantize_tell(x, s->quantize, besides, said, e);
-  }
-  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -388,17 +356,15 @@ static int eval_signs(Result *besides, Bytes *said, const Settings *s, Trainer *
  * 1 to 3. The column * is no key: it stays, and is not counted. Positions number the places of the
  * cache, 0 .. W-1, or are those of the text:
  *
- *              in the cache                              in the text
- *   rotary     keys are kept unrotated, and rotated      each is rotated once, when it is read
- *              by their place as it changes
- *   relative,  b(places apart)                           b(tokens apart), of a sink too
- *   t5, alibi
- *   absolute,  p of its place when it is read: W-1       p of the token: learned ones end with
- *   learned    once the cache is full                    the context
+ *                        in the cache                          in the text
+ *   rotary               keys are kept unrotated, and          each is rotated once, when it is
+ *                        rotated by their place                read
+ *   relative, t5, alibi  b(places apart)                       b(tokens apart), of a sink too
+ *   absolute, learned    p of its place when it is read:       p of the token: learned ones end
+ *                        W-1 once the cache is full            with the context
  *
- * A window of the model's own goes by the same distances. The tokens of a prefix are read together,
- * since they see each other. The work is model_extend's: rows of Acts are places, past is how many
- * are there, and a row that is read finds its keys before it.
+ * A window of the model's own goes by the same distances; the tokens of a prefix, which see each
+ * other, are read together. As in model_extend rows of Acts are places, and past those in use.
  */
 typedef struct Stream {
   Acts a;                      /* the first: stream_hide finds the rest behind it */
@@ -446,7 +412,7 @@ static void stream_drop(Stream *s) {
 static void stream_positions(Stream *s) {
   const Config *c = &s->m->c;
   const idx half = c->rotary_dims / 2, N = s->a.N;
-  if (!s->text || !s->gone) return;
+  if (!s->text) return;
   if (s->cosine) s->a.cosine = s->cosine + s->gone * half, s->a.sine = s->sine + s->gone * half;
   if (s->sinusoid) s->a.sinusoid = s->sinusoid + s->gone * c->dim;
   if (c->pos == POS_LEARNED) s->m->w.wpe = s->wpe + s->gone * c->dim;
@@ -493,7 +459,15 @@ static const Policy POLICIES[POLICIES_KNOWN] = {
 static int stream(double *loss, Model *m, const int *ids, const int *targets, int n,
                   const Policy *p, idx W, idx S, Error *e) {
   const Config *c = &m->c;
-  const idx all = config_rows(c, n), x = all - n, C = c->dim;
+  const idx all = config_rows(c, n), x = all - n, C = c->dim, known = config_rows(c, c->context);
+  idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
+  if (p->sinks && least <= S) least = S + 1;
+  if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
+    return fail(e, 2, "--cache %s: learned positions end with the context of %d tokens. Try: --n "
+                "%d, or --cache window", p->cache, c->context, c->context);
+  if (!p->all && W < least)
+    return fail(e, 2, "--cache-size %td: expected %td or more: the sinks, and what is read first. "
+                "Try: --cache-size %td", W, least, least + 16);
   W = p->all ? all : at_most(W, all);
   Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->w.wpe};
   Acts *a = &s.a;                                          /* of the text: its tables, too */
@@ -521,28 +495,21 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
   return e->status;
 }
 
-/* Can it be done? Learned positions end with the context. */
-static int stream_fits(const Config *c, const Policy *p, int n, idx W, idx S, Error *e) {
-  const idx known = config_rows(c, c->context), all = config_rows(c, n);
-  idx least = config_rows(c, c->prefix > 1 ? c->prefix : 1);
-  if (c->pos == POS_LEARNED && all > known && (p->all || p->text || W > known))
-    return fail(e, 2, "--cache %s: learned positions end with the context of %d tokens. Try: --n "
-                "%d, or --cache window", p->cache, c->context, c->context);
-  if (p->sinks && least <= S) least = S + 1;
-  return p->all || W >= least ? 0
-       : fail(e, 2, "--cache-size %td: expected %td or more, for the sinks and what is read first. "
-              "Try: --cache-size %td", W, least, least + 16);
-}
-
 /* -------------------------------------------------------------------------------------------------
  * 6  stream MODEL
  */
 enum { S_LOSS, S_PERPLEXITY, S_DECADE, STREAMED = S_DECADE + 8 };
+static const Column STREAM_COLUMNS[STREAMED] = {
+  {"loss", "loss", "", "%.4f", 8, 1}, {"perplexity", "perplexity", "", "%.2f", 10, 1},
+  {"loss@1", "1 ..", "", "%.4f", 8, 1}, {"loss@10", "10 ..", "", "%.4f", 8, 1},
+  {"loss@100", "100 ..", "", "%.4f", 8, 1}, {"loss@1000", "1000 ..", "", "%.4f", 8, 1},
+  {"loss@1e4", "1e4 ..", "", "%.4f", 8, 1}, {"loss@1e5", "1e5 ..", "", "%.4f", 8, 1},
+  {"loss@1e6", "1e6 ..", "", "%.4f", 8, 1}, {"loss@1e7", "1e7 ..", "", "%.4f", 8, 1}};
 
 /* Of losses [n] the mean, e to it, and the means of tokens 1 .. 9, 10 .. 99, and so on. */
 static void streamed_of(double x[STREAMED], const double *loss, int n) {
   int count[STREAMED] = {0};
-  for (int k = 0; k < STREAMED; k++) x[k] = 0;
+  memset(x, 0, STREAMED * sizeof *x);
   for (int t = 0; t < n; t++) {
     const int k[2] = {S_LOSS, S_DECADE + (int)log10(t + 1.5)};
     for (int i = 0; i < 2 && loss[t] != -1; i++) x[k[i]] += loss[t], count[k[i]]++;
@@ -555,15 +522,13 @@ static void streamed_of(double x[STREAMED], const double *loss, int n) {
 static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *m, double keys,
                        Error *e) {
   const bool text = !strcmp(s->positions, "text"), some = s->cache[0] != 0;
-  bool known = false; double weights = 0;
-  for (int i = 0; i < m->n_tensors; i++)
-    weights += m->tensor[i].layer < 0 ? 0 : (double)m->tensor[i].count;
+  bool known = false;
   for (int k = 0; k < POLICIES_KNOWN; k++) {
     const Policy *p = &POLICIES[k];
     const bool same = some && !strcmp(s->cache, p->cache), sized = s->cache_size != 0;
     known = known || same;
     is[k] = some ? same && (p->text == text || p->all || p->anew)
-          : k < POLICIES_ALL || (k == POLICY_ANEW && keys * weights < 1e11);
+            : k < POLICIES_ALL || (k == POLICY_ANEW && keys * (double)m->count < 3e11);
     if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", "v") - OPTIONS])))
       return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it",
                   sized && p->all ? "cache-size" : "sinks", s->cache);
@@ -575,74 +540,60 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
               "sink+window", s->cache);
 }
 
-/* A policy's line of the table, and its row of the files. */
-static void stream_line(const Policy *p, const double *x, int n, Measured *row, Bytes *out,
-                        Error *e) {
-  static const Column OF_ALL[] = {{NULL, "", "", "%.4f", 8, 1}, {NULL, "", "", "%.2f", 10, 1}};
-  char cell[32];
-  strcpy(row->label[0], p->cache), strcpy(row->label[1], p->positions);
-  put(&row->all, e, n, "tokens"); put(&row->all, e, x[S_LOSS], "loss");
-  put(&row->all, e, x[S_PERPLEXITY], "perplexity");
-  bytes_print(out, e, "%-12s %-9s", p->cache, p->positions);
-  for (int k = 0, from = 1; k < STREAMED && from <= n; from *= k < S_DECADE ? 1 : 10, k++) {
-    const Column *of = &OF_ALL[k == S_PERPLEXITY];
-    if (k >= S_DECADE) put(&row->all, e, x[k], "loss@%d", from);
-    bytes_print(out, e, " %*s", of->width, cell_text(cell, of, x[k]));
-  }
-  bytes_print(out, e, "\n");
-}
+static int decades_of(int n) { return S_DECADE + 1 + (int)log10(n + 0.5); }     /* columns */
 
-/* The text is held tokens end to end, its first one as in training. */
-static int stream_all(Settings *s, Trainer *t, const char *name, Measured *row, Bytes *out,
-                      Error *e) {
-  const Config *c = &t->m.c;
-  const idx W = s->cache_size ? s->cache_size : config_rows(c, c->context);
-  const int n = (int)at_most(s->how_many, (idx)t->data.held.size - 1), threads = workers();
-  bool is[POLICIES_KNOWN]; int rows = 0;
-  if (n < 2)
-    return fail(e, 1, "%s: expected 3 held tokens or more. Try: --valid 0.2", t->data.name), 0;
-  int *ids = t->ids = grab(2 * (idx)n, sizeof(int), e);
-  double *loss = grab(n, sizeof(double), e), x[STREAMED];
-  if (!e->status) data_held(&t->data, &s->data, 1, n, ids, ids + n, e);
-  if (!e->status) policies_of(is, s, &t->m, (double)n * (double)W, e);
-  bytes_print(out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %td keys, %d of them sinks\n\n"
-              "%-12s %-9s %8s %10s", name, t->data.name, t->data.read, n,
-              *t->data.drawn ? ", " : "", t->data.drawn, W, s->sinks, "policy", "positions", "loss", "perplexity");
-  for (int from = 1; from <= n; from *= 10) bytes_print(out, e, " %6d..", from);
-  bytes_print(out, e, "\n");
-  if (c->dim < 512) set_workers(1);                        /* a row has no work for more */
-  for (int k = 0; k < POLICIES_KNOWN && !e->status; k++) {
-    Error unfit = {0};
-    const Policy *p = &POLICIES[k]; double from = seconds();
-    if (!is[k]) continue;
-    for (int i = 0; i < n; i++) loss[i] = -1;
-    if (stream_fits(c, p, n, W, s->sinks, s->cache[0] ? e : &unfit) && s->cache[0]) break;
-    if (!unfit.status && stream(loss, &t->m, ids, ids + n, n, p, W, s->sinks, e)) break;
-    streamed_of(x, loss, n);
-    stream_line(p, x, n, &row[rows++], out, e);
-    if (unfit.status) bytes_print(out, e, "  %s\n", unfit.text);
-    else if (!s->quiet) fprintf(stderr, "%s, positions of the %s: %.0f tokens a second\n", p->cache,
-                                p->positions, n / (seconds() - from));
-  }
-  set_workers(threads);
+/* One policy: its line of the table, its row of the files, or why it cannot be. */
+static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, idx W, Measured *row,
+                       Bytes *out, Error *e) {
+  double x[STREAMED], from = seconds(), *loss = grab(n, sizeof(double), e);
+  const int columns = decades_of(n);
+  Error unfit = {0};
+  if (e->status) return;
+  for (int i = 0; i < n; i++) loss[i] = -1;
+  stream(loss, &t->m, t->ids, t->ids + n, n, p, W, s->sinks, &unfit);
+  streamed_of(x, loss, n);
   free(loss);
-  return rows;
+  if (unfit.status == 1 || (unfit.status && *s->cache)) *e = unfit;
+  else if (!unfit.status && !isfinite(x[S_LOSS]))
+    fail(e, 1, "--cache %s: expected losses that are numbers, found others. Try: eval", p->cache);
+  strcpy(row->label[0], p->cache), strcpy(row->label[1], p->positions);
+  put(&row->all, e, n, "tokens");
+  for (int k = 0; k < columns; k++) put(&row->all, e, x[k], "%s", STREAM_COLUMNS[k].name);
+  bytes_print(out, e, "%-12s %-9s", p->cache, p->positions);
+  cells_line(out, STREAM_COLUMNS, columns, x, false, e);
+  if (unfit.status) bytes_print(out, e, "  %s\n", unfit.text);
+  else if (!s->quiet) fprintf(stderr, "%s, positions of the %s: %.0f tokens a second\n", p->cache,
+                              p->positions, n / (seconds() - from));
 }
 
-static int verb_cache(Settings *s, const char **words, int n, Error *e) {
+/* The text is held tokens end to end, the first one as in training. */
+static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   static const char *const LABEL[] = {"policy", "positions", NULL};
-  Trainer t = {0}; Bytes out = {0};
-  Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0;
-  if (!n) fail(e, 2, "stream: expected a model file. Try: sink help");
-  if (!e->status && !results_ready(s, e) && !open_model(s, words[0], INFINITY, &t, e)) {
-    if (config_attending(&t.m.c) < t.m.c.layers)
-      fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
-    if (s->input != INPUT_NATURAL) fail(e, 2, "stream: it reads a text. Try: --input natural");
-    if (!e->status && !open_data(s, &t, words[0], e))
-      rows = stream_all(s, &t, words[0], row, &out, e);
-    if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
-    if (!e->status) rows_write(row, rows, LABEL, s, e);
-  }
+  Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
+  Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
+  if (!words_n) fail(e, 2, "stream: expected a model file. Try: sink help");
+  if (s->input != INPUT_NATURAL) fail(e, 2, "stream: it reads a text. Try: --input natural");
+  if (!e->status && !results_ready(s, e)) open_model(s, words[0], INFINITY, &t, e);
+  if (!e->status && config_attending(&t.m.c) < t.m.c.layers)
+    fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
+  if (!e->status) open_data(s, &t, words[0], e);
+  const int n = (int)at_most(s->how_many, (idx)t.data.held.size - 1);
+  const idx W = s->cache_size ? s->cache_size : config_rows(&t.m.c, t.m.c.context);
+  if (n < 2) fail(e, 1, "%s: expected 3 held tokens or more. Try: --valid 0.2", t.data.name);
+  if (!e->status) policies_of(is, s, &t.m, (double)n * (double)W, e);
+  if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
+    data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n, e);
+  if (!e->status)
+    bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %td keys, %d of them sinks\n\n"
+                "%-12s %-9s", *words, t.data.name, t.data.read, n, *t.data.drawn ? ", " : "",
+                t.data.drawn, W, s->sinks, "policy", "positions");
+  if (!e->status) cells_line(&out, STREAM_COLUMNS, decades_of(n), NULL, false, e);
+  if (t.m.c.dim < 512) set_workers(1);                     /* a row has no work for more */
+  for (int k = 0; k < POLICIES_KNOWN && !e->status; k++)
+    if (is[k]) stream_one(&POLICIES[k], s, &t, n, W, &row[rows++], &out, e);
+  set_workers(threads);
+  if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
+  if (!e->status) rows_write(row, rows, LABEL, s, e);
   for (int k = 0; k < rows; k++) result_free(&row[k].all);
   free(row); bytes_free(&out); trainer_free(&t);
   return e->status;

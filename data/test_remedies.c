@@ -38,12 +38,190 @@ static void null_logit__gate(Test *t) {
   }
 }
 
+/* z = (log 3, 0, - log 3, 1e4) under a cap of 2: tanh(log(3) / 2) = (3 - 1) / (3 + 1), so y = (1,
+ * 0, -1, 2). Four keys, c_h = 3 and b_h = 0.25 make it 3 log(4) y + 0.25, and dz = (1, 2, 4, 8)
+ * gives dc_h = log(4) (1 - 4 + 16), db_h = 15. What is masked stays out of everything. */
+static void before_sim__by_hand(Test *t) {
+  real c_h[] = {9, 3}, b_h[] = {9, (real)0.25}, three = (real)log(3), y[5], dc_db[] = {0, 0};
+  real z[] = {three, 0, -three, (real)1e4, -(real)INFINITY}, dz[] = {1, 2, 4, 8, 0};
+  const Config c = config_of(t, "--soft-cap 2 --score-scale logn --score-bias learned");
+  const Layer w = {.cscale = c_h, .sbias = b_h};
+  const double g = 3 * log(4), to[] = {g + 0.25, 0.25, 0.25 - g, 2 * g + 0.25, -INFINITY},
+               back[] = {0.75 * g, 2 * g, 3 * g, 0, 0};
+  before_sim(&c, &w, 1, 4, 5, z, y);
+  before_sim_backward(&c, &w, 1, 4, 5, dz, y, dc_db);
+  for (int j = 0; j < 5; j++) {
+    if (j < 4) within(t, (double)z[j], to[j], 16 * REAL_EPS, "score %d", j);
+    within(t, (double)dz[j], back[j], 16 * REAL_EPS, "its gradient %d", j);
+  }
+  fact(t, z[4] == -INFINITY && y[4] == 0, "a masked key has score %g, y %g", (double)z[4],
+       (double)y[4]);
+  within(t, (double)dc_db[0], 13 * log(4), 64 * REAL_EPS, "dc_h");
+  within(t, (double)dc_db[1], 15, 0, "db_h");
+}
+
+/* One key: log 1 = 0 exactly, whatever c_h. --score-bias logn takes log(4) off. A NaN stays one. */
+static void before_sim__one_key(Test *t) {
+  real c_h[] = {7}, z[] = {5, (real)NAN};
+  const Layer w = {.cscale = c_h};
+  const Config scale = config_of(t, "--score-scale logn"), bias = config_of(t, "--score-bias logn"),
+               cap = config_of(t, "--soft-cap 3");
+  before_sim(&bias, &(Layer){0}, 0, 4, 2, z, NULL);
+  within(t, (double)z[0], 5 - log(4), 8 * REAL_EPS, "less log 4");
+  before_sim(&cap, &(Layer){0}, 0, 4, 2, z, NULL);
+  within(t, (double)z[0], 3 * tanh((5 - log(4)) / 3), 8 * REAL_EPS, "capped");
+  before_sim(&scale, &w, 0, 1, 2, z, NULL);
+  fact(t, z[0] == 0 && isnan((double)z[1]), "one key: %g, NaN: %g", (double)z[0], (double)z[1]);
+}
+
+/* n_i is what the mask shows: counted, under every mask, with fewer rows than the prefix too. */
+static void keys_seen__as_visible(Test *t) {
+  static const char *const MASKS[] = {
+    "", "--window 1", "--window 3", "--prefix 4", "--prefix 2 --window 3", "--window 9 --prefix 9",
+    "--sink-token --window 2 --prefix 3", "--sink-token", "--window 2 --window-period 2"};
+  EACH(k, MASKS) {
+    const Config c = config_of(t, "%s", MASKS[k]);
+    for (int l = 0; l < 2; l++) for (idx N = 2; N < 12; N++) for (idx i = 0; i < N; i++) {
+      idx n = 0;
+      for (idx j = 0; j < N; j++) n += visible(&c, l, i, j);
+      fact(t, keys_seen(&c, l, N, i) == n, "%s: row %td of %td sees %td keys, not %td",
+           MASKS[k], i, N, n, keys_seen(&c, l, N, i));
+    }
+  }
+}
+
+/* What is learned of the scores starts from the context, under every start; a fixed logit is none
+ * of it. */
+static void scores__start(Test *t) {
+  for (int init = 0; init < INIT_ROWS; init++)
+    LABS(b, 1, 8, "--score-scale logn --score-bias learned --extra logit --extra-logit 2") {
+      model_init(&b.m, init, 3);
+      for (int h = 0; h < 2; h++) {
+        within(t, (double)lab_at(&b, "l1.cscale")[h] * log(80), 1, 2 * REAL_EPS, "cscale");
+        within(t, (double)lab_at(&b, "l1.sbias")[h] / log(80), -1, 2 * REAL_EPS, "sbias");
+      }
+      fact(t, !model_tensor(&b.m, "l0.logit"), "a fixed logit has a tensor");
+    }
+}
+
+/* With one key a row, log(n_i) = 0: no score reaches sim, and what makes scores has gradient 0.
+ * Under a null key the queries still meet k*. */
+static void gradients__one_key(Test *t) {
+  static const char *const DEAD[] = {"l0.cscale", "l1.cscale", "l0.wk", "l1.wk", "rel", "l0.wq"};
+  LABS(b, 2, 7, "--window 1 --score-scale logn --pos t5",
+       "--window 1 --score-scale logn --pos t5 --extra kv") {
+    lab_gradients(&b);
+    EACH(k, DEAD) {
+      const Tensor *x = model_tensor(&b.m, DEAD[k]);
+      bool meets = k == 5 && b.m.c.extra;
+      fact(t, (biggest(x->count, b.m.grads + x->at) > 0) == meets, "d%s is %g, %s", DEAD[k],
+           biggest(x->count, b.m.grads + x->at), b.flags);
+    }
+  }
+}
+
+/* none is a value of these flags: read, written and kept as such. */
+static void options__none(Test *t) {
+  static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
+  EACH(k, FLAGS) {
+    const char *flag = FLAGS[k];
+    const Option *o = option_find(flag, "m");
+    char text[PATH_ROOM]; Settings s;
+    settings_default(&s);
+    option_text(o, &s, text, sizeof text);
+    fact(t, !strcmp(text, "none"), "--%s is %s unless given", flag, text);
+    option_set(o, &s, "2.5", true, fresh(t));
+    option_text(o, &s, text, sizeof text);
+    fact(t, !t->e.status && !strcmp(text, "2.5"), "--%s 2.5: %s, %s", flag, text, t->e.text);
+    fact(t, !option_set(o, &s, "none", true, &t->e), "--%s none: %s", flag, t->e.text);
+    option_text(o, &s, text, sizeof text);
+    fact(t, !strcmp(text, "none"), "--%s none is %s", flag, text);
+  }
+  Settings s;
+  settings_default(&s);
+  s.groups = "m";
+  settings_flags(&s, "--extra zero --extra-logit 1", "m", fresh(t));
+  fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
+}
+
 /* ---- 2  The way out of a head: 3.8 ---- */
 
 /* ---- 3  Blocks, norms, x*, the optimiser: 3.1, 3.2, 4, 5 ---- */
 
+/* tanh(log 2) = 3/5 and tanh(log 3) = 4/5: with a = 1/2, x = (2 log 2, -2 log 3) has t = (0.6,
+ * -0.8). Gains (2, -1), biases (10, 20), dy = (3, 5), in two rows alike; what was there is added
+ * to. */
+static void norm_dyt__by_hand(Test *t) {
+  Config c = config_of(t, "--norm dyt --dim 2 --heads 1 --pos none");
+  const double a = 2 * log(2), b = 2 * log(3), tight = 16 * REAL_EPS;
+  const real x[] = {(real)a, (real)-b, (real)a, (real)-b}, dy[] = {3, 5, 3, 5};
+  real w[] = {2, -1, 10, 20, (real)0.5}, d[] = {100, 100, 100, 100, 100};
+  real y[4], stat[4], dx[] = {7, 7, 7, 7};
+  const Norm norm = {w, w + 2, w + 4}, dnorm = {d, d + 2, d + 4};
+  norm_forward(&c, y, stat, x, &norm, 2);
+  norm_backward(&c, dx, &dnorm, dy, x, stat, &norm, 2);
+  const double slope[] = {0.64 * 2 * 3, 0.36 * -1 * 5};     /* (1 - t^2) g dy */
+  const double want_y[] = {11.2, 20.8}, da = a * slope[0] - b * slope[1];
+  const double want_d[] = {2 * 3 * 0.6, 2 * 5 * -0.8, 6, 10, 2 * da};
+  for (int i = 0; i < 4; i++) {
+    within(t, (double)y[i], want_y[i % 2], 20 * tight, "y[%d]", i);
+    within(t, (double)dx[i], 7 + 0.5 * slope[i % 2], 10 * tight, "dx[%d]", i);
+  }
+  for (int i = 0; i < 5; i++)
+    within(t, (double)d[i], 100 + want_d[i], 100 * tight, "d[%d]", i);
+}
+
+/* With a slope so small that tanh is a line, and the gain 1 / slope, DyT hands its row on; with one
+ * so large that it is a step, it hands on signs, whatever the lengths. */
+static void norm_dyt__limits(Test *t) {
+  LABS(b, 1, 9, "--norm dyt") {
+    const int C = b.m.c.dim;
+    lab_fill(&b, "l0.norm1", 1024); lab_fill(&b, "l0.norm1.a", 1.0 / 1024);
+    lab_fill(&b, "l0.norm1.b", 0); lab_fill(&b, "l0.norm2", 1);
+    lab_fill(&b, "l0.norm2.a", 1e9); lab_fill(&b, "l0.norm2.b", 0);
+    lab_forward(&b);
+    const LayerActs *y = &b.a.layer[0];
+    within(t, distance(9 * C, y->x, y->n1), 0, 1e-5, "a line");
+    for (int i = 0; i < 9 * C; i++)
+      fact(t, y->n2[i] == (y->s1[i] > 0 ? 1 : -1), "a step at %g", (double)y->s1[i]);
+  }
+}
+
+/* In a sandwich a branch comes back as long as n3 and n4 make it, sqrt(C) with gains of 1: eight
+ * times W_O or W_3 changes no bit where eps is 0, and with gains of 0 the block is not there. Under
+ * pre-norm the same factor changes the stream. */
+static void block_sandwich__lengths(Test *t) {
+  LABS(b, 1, 9, "--norm-eps 0 --place sandwich", "--norm-eps 0") {
+    const int C = b.m.c.dim, n = 9 * C; real *before = reals(n);
+    const bool sandwich = b.m.c.place == PLACE_SANDWICH;
+    const LayerActs *y = &b.a.layer[0];
+    lab_fill(&b, "l0.norm3", 1); lab_fill(&b, "l0.norm4", 1);
+    lab_forward(&b);
+    copy(before, b.a.h, n);
+    for (int row = 0; row < n && sandwich; row += C) {
+      double first = 0, second = 0;
+      for (int i = row; i < row + C; i++) {
+        first += pow((double)y->s1[i] - (double)y->x[i], 2) / C;
+        second += pow((double)y->s2[i] - (double)y->s1[i], 2) / C;
+      }
+      within(t, first, 1, 100 * REAL_EPS, "the square of MHSA's branch");
+      within(t, second, 1, 100 * REAL_EPS, "the square of FFN's branch");
+    }
+    vec_scale(C * C, lab_at(&b, "l0.wo"), 8);
+    vec_scale(model_tensor(&b.m, "l0.w3")->count, lab_at(&b, "l0.w3"), 8);
+    lab_forward(&b);
+    fact(t, same_numbers(n, before, b.a.h) == sandwich, "8 W_O, 8 W_3: %s", b.flags);
+    lab_fill(&b, "l0.norm3", 0); lab_fill(&b, "l0.norm4", 0);
+    lab_forward(&b);
+    fact(t, same_numbers(n, y->x, y->s2) == sandwich, "gains of 0: %s", b.flags);
+    free(before);
+  }
+}
+
 static const TestEntry TESTS[] = {
-  RUNS(null_logit__gate)};
+  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
+  RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none),
+  RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
