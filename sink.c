@@ -7476,8 +7476,8 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
  * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
- * stream, p the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
- * by name. */
+ * streams, p the page, x reproduction, b benches. A verb takes groups, m first, and behind a space
+ * some flags by name. */
 
 #define AT(field) offsetof(Settings, field)
 #define MODEL(kind, field) 'm', kind, AT(model.field)

@@ -651,7 +651,8 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 static const char *const SECTIONS[][2] = {
   {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
   {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
-  {"ids", "Input"}, {"report", "Pages, tables"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+  {"ids", "Input"}, {"report", "Pages, tables"}, {"cache", "The cache"},
+  {"attention-period", "Of Jamba"}, {NULL, NULL}};
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {

@@ -977,7 +977,8 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   Survey v = {.s = s};
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->probe ? "probe"
-                    : s->signs ? "signs" : s->quantize ? "quantize" : s->report[0] ? "report" : NULL;
+                    : s->signs ? "signs" : s->quantize ? "quantize"
+                    : s->report[0] ? "report" : NULL;
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
                 alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->quantize ? "8"

@@ -1,4 +1,4 @@
-/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown of them; and of known.c and signs.c.
+/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown; and of known.c and signs.c.
  *
  *     cc -O2 -DSINK_DOUBLE data/test_onset.c -o test_onset -lm && ./test_onset       beside ./paper
  *
