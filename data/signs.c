@@ -194,13 +194,12 @@ static void signs_finish(Signs *g, const Sinks *s) {
 
 /* Room for a sequence, and whether the model can have the gradient. */
 static int signs_room(Signs *g, Model *m, const Settings *s, int T, Error *e) {
-  Error none = {0};
-  const Config *c = &m->c;
-  const idx N = config_rows(c, T);
+  Error none = {0}; const Config *c = &m->c; const idx N = config_rows(c, T);
   *g = (Signs){.c = c, .T = T, .L = c->layers, .N = N};
-  if (s->input != INPUT_NATURAL) snprintf(g->why, sizeof g->why, "only natural input has a loss");
-  else if (config_trains(c, &none))
+  if (config_trains(c, &none))
     snprintf(g->why, sizeof g->why, "%.*s", (int)strcspn(none.text, "."), none.text);
+  else if (s->input != INPUT_NATURAL)
+    snprintf(g->why, sizeof g->why, "only natural input has a loss");
   g->x = grab(2 * c->layers + 1, sizeof *g->x, e);
   g->gradient = grab(c->layers * N, sizeof(double), e);
   g->spare = grab(N * c->dim, sizeof(real), e);

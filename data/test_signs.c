@@ -110,7 +110,7 @@ static void signs__numbers(Test *t) {
     for (int k = 0; k < SIGNS_ALL; k++)
       fact(t, k == G_GRADIENT && random ? isnan(x[k]) && g.why[0] : isfinite(x[k]) && x[k] >= 0,
            "%s: %s %g", FLAGS[f], SIGNS_COLUMNS[k].name, x[k]);
-    fact(t, x[G_OFF] <= 1 && (f == 4) == (x[G_OFF] > 0.2) && x[G_ENTROPY] <= 1 && x[G_ENTROPY] > 0.3,
+    fact(t, x[G_OFF] <= 1 && (f == 4) == (x[G_OFF] > 0.2) && fabs(x[G_ENTROPY] - 0.65) < 0.35,
          "%s: off %g, entropy %g", FLAGS[f], x[G_OFF], x[G_ENTROPY]);
     sinks_free(&seen); signs_free(&g);
     if (!random) continue;
