@@ -2365,7 +2365,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
  *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
  *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)     equation 39
- * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
+ * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: below.
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
  * and (1 - b2^t) g^2, which is why they are divided so. The first step has m^ = g and v^ = g^2
@@ -2431,6 +2431,84 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   }
 }
 
+/* The sum of x^2, for x [n]. It is cut into SHARES of fixed borders, a share into dot products of
+ * CHUNK. Their sums are in double and in order: the same bits on any number of threads. */
+static double square_sum(idx n, const real *x) {
+  enum { SHARES = 64 };
+  double part[SHARES], sum = 0;
+  PARALLEL
+  for (idx p = 0; p < SHARES; p++) {
+    /* fewer numbers than SHARES leave empty ones: from = to */
+    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
+    part[p] = 0;
+    for (idx j = from; j < to; j += CHUNK)
+      part[p] += (double)vec_dot(chunk(to, j), x + j, x + j);
+  }
+  for (idx p = 0; p < SHARES; p++) sum += part[p];
+  return sum;
+}
+
+/* MUON (Jordan 2024, after the paper) steps for the matrices of the blocks, each whole as it is
+ * stored, heads side by side; all else is AdamW's, at the same lr:
+ *
+ *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
+ *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
+ *   w <- (1 - lr wd) w - 0.2 sqrt(max(rows, columns)) lr X
+ *
+ * The polynomial. Let X = U S V^T, with the singular values s on S's diagonal. X X^T = U S^2 U^T,
+ * so (X X^T) X = U S^3 V^T and (X X^T)^2 X = U S^5 V^T: the vectors stay, and each value goes its
+ * own way, s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of the sum of the s^2, so
+ * they begin at most at 1. A small one grows by a each time, and near 1 the three terms hold each
+ * other: after five times every s from 0.01 to 1 lies between 0.68 and 1.14, and 0.0001 is 0.048.
+ * It is no fixed point, which would take more steps, but near enough to U V^T: of all matrices
+ * whose values are at most 1 that one has the largest product with G. A direction that a few rare
+ * tokens write into is stepped along as far as one that all write into.
+ *
+ * U V^T has min(rows, columns) values of 1, hence numbers of root mean square 1/sqrt(max(rows,
+ * columns)). The factor makes that 0.2 lr (Moonlight, 2502.16982), about as long as AdamW's steps.
+ * A gradient's size cancels, as there. (X X^T) X = X (X^T X), and the smaller square serves. */
+static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
+  0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
+
+/* Numbers of scratch that its step needs: two like the matrix, two squares; 0: AdamW steps here. */
+static idx muon_room(const Tensor *x) {
+  idx few = at_most(x->shape[0], x->shape[1]);
+  return x->layer >= 0 && x->matrix ? 2 * x->count + 2 * few * few : 0;
+}
+
+/* y [n] = p y + q x. */
+static void blend(idx n, real *y, double p, double q, const real *x) {
+  PARALLEL
+  for (idx from = 0; from < n; from += CHUNK)
+    for (idx j = from; j < from + chunk(n, from); j++) y[j] = (real)p * y[j] + (real)q * x[j];
+}
+
+/* One step of the matrix w [R,C] by shrink times its gradient g, and of M; scratch [muon_room]. */
+static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
+  idx n = R * C, k = at_most(R, C);
+  real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
+  blend(n, M, MUON.keep, s->shrink, g);
+  copy(x, M, n);
+  blend(n, x, MUON.keep, s->shrink, g);
+  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), 0, x);
+  for (int i = 0; i < MUON.times; i++) {
+    /* A = X X^T, or X^T X where rows outnumber columns; B = b A + c A A */
+    if (R <= C) matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
+    else matmul(A, k, transpose_of(x, C), rows_of(x, C), k, k, R, false);
+    matmul(B, k, rows_of(A, k), rows_of(A, k), k, k, k, false);
+    blend(k * k, B, MUON.c, MUON.b, A);
+    /* y = a X + B X, or a X + X B, and is the next X */
+    copy(y, x, n);
+    blend(n, y, MUON.a, 0, x);
+    if (R <= C) matmul(y, C, rows_of(B, k), rows_of(x, C), R, C, k, true);
+    else matmul(y, C, rows_of(x, C), rows_of(B, k), R, C, k, true);
+    real *next = y;
+    y = x;
+    x = next;
+  }
+  blend(n, w, 1 - s->lr * s->wd, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
+}
+
 /* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup, so that step
  * warmup - 1 has all of lr; then
  *
@@ -2448,27 +2526,15 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). A tensor is cut
- * into SHARES of fixed borders, a share into dot products of CHUNK. Their sums are in double and in
- * order: the same bits on any number of threads. *bad is the first tensor whose sum is not finite,
- * else NULL: a NaN or infinity, or, in float, gradients near 1e18, whose squares overflow. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). *bad is the
+ * first tensor whose sum is not finite, else NULL: a NaN or infinity, or, in float, gradients near
+ * 1e18, whose squares overflow. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
-  enum { SHARES = 64 };
   double total = 0;
   *bad = NULL;
   for (idx i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
-    const real *g = m->grads + t->at;   /* [t->count] */
-    double part[SHARES], sum = 0;
-    PARALLEL
-    for (idx p = 0; p < SHARES; p++) {
-      /* a tensor of fewer numbers than SHARES has empty ones: from = to */
-      idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
-      part[p] = 0;
-      for (idx j = from; j < to; j += CHUNK)
-        part[p] += (double)vec_dot(chunk(to, j), g + j, g + j);
-    }
-    for (idx p = 0; p < SHARES; p++) sum += part[p];
+    double sum = square_sum(t->count, m->grads + t->at);
     if (!isfinite(sum) && !*bad) *bad = t;
     total += sum;
   }
@@ -5274,6 +5340,10 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+  idx most = 0;
+  for (int i = 0; i < t->m.n_tensors; i++)
+    if (muon_room(&t->m.tensor[i]) > most) most = muon_room(&t->m.tensor[i]);
+  if (t->s.train.optimizer == OPTIMIZER_MUON) t->muon = grab(most, sizeof(real), e);
   t->m.plain = t->s.plain;
   t->s.data.first_counts = t->data.first;
   strcpy(t->s.data.first_own, t->s.data.first_tokens);
@@ -5419,7 +5489,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids); free(t->first);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->muon);
   *t = (Trainer){0};
 }
 
@@ -5453,8 +5523,9 @@ static void trainer_update(Trainer *t, double shrink) {
     Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
               .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
               .t = t->step + 1, .shrink = shrink};
-    optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
-                   t->m2 + x->at);
+    real *w = t->m.params + x->at, *g = t->m.grads + x->at, *m1 = t->m1 + x->at;
+    if (t->muon && muon_room(x)) muon_step(&s, x->shape[0], x->shape[1], w, g, m1, t->muon);
+    else optimizer_step(&s, x->count, w, g, m1, t->m2 + x->at);
   }
 }
 
@@ -7554,7 +7625,7 @@ const Option OPTIONS[] = {
   {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
   {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
   {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
-  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "the optimiser"},
+  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "muon: of the blocks' matrices"},
   {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
   {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
   {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},

@@ -86,7 +86,7 @@ CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
-CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD);
+CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD, OPTIMIZER_MUON);
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
 CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
@@ -432,6 +432,7 @@ void data_close(Data *d);
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
   real *m1, *m2, *first; int *ids;   /* AdamW's moments, like m.params; first_counts; [2,B,T] */
+  real *muon;                        /* Muon's scratch, whose M is in m1; NULL without it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step; double loss, norm, lr;                 /* steps done; of the last step */
@@ -683,7 +684,7 @@ static const char *const BELONGS[][2] = {
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},

@@ -5689,7 +5689,7 @@ static void trainer_step__learns(Test *t) {
   static const char *const FLAGS[] = {
     "", FROM_TEXT "--sim sigmoid --normalizer one --schedule cosine",
     "--extra k --fix-token 1 --place post --pos learned",
-    "--optimizer sgd --lr 1 --norm layer --tied"};
+    "--optimizer sgd --lr 1 --norm layer --tied", "--optimizer muon --place sandwich"};
   Settings s; Trainer r;
   if (!tale_open(t, &s, "")) return;
   EACH(f, FLAGS) {
@@ -6039,7 +6039,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
  * in the middle of a grammar's document, in a shard. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
   static const char *const FLAGS[] = {
-    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4",
+    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4 --optimizer muon",
     FROM_TEXT "--first-tokens text --fix-token 2", "--data-tokens 900 --random-tokens 2 --bos",
     "--optimizer sgd --schedule cosine --extra k",
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
@@ -7079,7 +7079,8 @@ static void option__choices(Test *t) {
     {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
     {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
     {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
-    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD)}},
+    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD),
+        IS(OPTIMIZER, MUON)}},
     {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
     {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
     {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
