@@ -300,8 +300,8 @@ static double five_times(double s) {
 }
 
 /* A gradient U S V^T with reflections U, V and S of four sizes, one of them 0: the step is that of
- * -0.2 sqrt(max) lr U p(S / |S|) V^T, and so, but for the 1e-7 beside a norm of 1.95 |S|, is that of
- * one 1024 times as large. One of a single direction, x y^T, has s = 1 and p = 0.69644; one of
+ * -0.2 sqrt(max) lr U p(S / |S|) V^T, and so is that of one 1024 times as large, but for the 1e-7
+ * beside the norm, 1.95 |S|. One of a single direction, x y^T, has s = 1 and p = 0.69644; one of
  * nothing moves nothing but by decay. */
 static void muon_step__singular_values(Test *t) {
   enum { R = 4, C = 6 };
