@@ -168,6 +168,7 @@ static void lab_stir(Lab *b, uint64_t seed, double sigma) {
     const Tensor *x = &b->m.tensor[k];
     for (idx i = 0; i < x->count; i++) {
       double by = sigma * rng_normal(&r);
+      if (strstr(x->name, ".sbias")) by += log(b->m.c.context);   /* elu + 1 below 0 is exp */
       if (!frozen(&b->m, x, i)) b->m.params[x->at + i] += (real)by;
     }
   }
