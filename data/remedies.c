@@ -14,22 +14,22 @@
  * Means over the seeds, both axes logarithmic. The rules' own borders divide the plane: a sink is
  * there from 2 times even, a massive activation from a norm ratio of 2.
  */
-enum { CORNER_ROWS = 64, CORNER_HIGH = 300 };
+enum { CORNER_ROWS = 64, CORNER_HIGH = 250 };
 static const double CORNER = 2;
 
 typedef struct Corner { double x, y, left, top, wide; const char *name; } Corner;
 
-/* Do the texts of two points overlap? One stands over the other's mark too. */
-static bool corners_meet(const Corner *a, const Corner *b) {
-  enum { HIGH = 8 };
-  bool text = a->left < b->left + b->wide && b->left < a->left + a->wide &&
-              fabs(a->top - b->top) < HIGH;
-  return text || (b->x > a->left - 3 && b->x < a->left + a->wide + 3 && b->y > a->top - HIGH - 1 &&
-                  b->y < a->top + 4);
+/* Does the text of a lie over the mark of b, or where b has a text, over that? */
+static bool corners_meet(const Corner *a, const Corner *b, bool text) {
+  enum { HIGH = 8, MARK = 4 };
+  bool mark = b->x > a->left - MARK && b->x < a->left + a->wide + MARK &&
+              b->y > a->top - HIGH - MARK + 2 && b->y < a->top + MARK;
+  return mark || (text && a->left < b->left + b->wide && b->left < a->left + a->wide &&
+                  fabs(a->top - b->top) < HIGH);
 }
 
-/* Places the text of point k beside its mark, where it meets none of those before. */
-static void corner_place(Corner *c, int k, double right) {
+/* Places the text of point k of n beside its mark, where it meets no mark and no text before it. */
+static void corner_place(Corner *c, int k, int n, const Axis *x) {
   static const double OFF[][2] = {{5, 3}, {-5, 3}, {0, -5}, {0, 11}, {5, -4}, {5, 10}, {-5, -4},
                                   {-5, 10}, {12, 15}, {12, -11}, {-12, 15}, {-12, -11}};
   for (size_t i = 0; i < sizeof OFF / sizeof *OFF; i++) {
@@ -37,15 +37,15 @@ static void corner_place(Corner *c, int k, double right) {
     bool meets = false;
     c[k].left = c[k].x + OFF[i][0] - side * c[k].wide;
     c[k].top = c[k].y + OFF[i][1];
-    for (int j = 0; j < k; j++) meets = meets || corners_meet(&c[k], &c[j]);
-    if (!meets && c[k].left > 0 && c[k].left + c[k].wide < right) return;
+    for (int j = 0; j < n; j++) meets = meets || (j != k && corners_meet(&c[k], &c[j], j < k));
+    if (!meets && c[k].left > x->first && c[k].left + c[k].wide < x->last) return;
   }
 }
 
 /* What stands in a corner, and the rule between it and the next. */
 static void corners_frame(Html *h, const Axis *x, const Axis *y) {
   static const char *const IN[2][2] = {{"neither", "a sink without massive activations"},
-                                         {"massive activations without a sink", "both"}};
+                                       {"massive activations without a sink", "both"}};
   double middle_x = axis_place(x, CORNER), middle_y = axis_place(y, CORNER);
   say(h, "<path class=\"axis\" stroke-dasharray=\"4 3\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1f\"/>\n",
       middle_x, y->first, y->last, x->first, middle_y, x->last);
@@ -53,14 +53,36 @@ static void corners_frame(Html *h, const Axis *x, const Axis *y) {
     for (int right = 0; right < 2; right++) {
       double at = right ? x->last - 4 : x->first + 4;
       say(h, "<g opacity=\"0.6\">");
-      svg_text(h, at, up ? y->last + 10 : y->first - 5, right ? "end" : "", IN[up][right]);
+      svg_text(h, at, up ? y->last + 8 : y->first - 4, right ? "end" : "", IN[up][right]);
       say(h, "</g>");
     }
 }
 
+static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
+  enum { LEFT = 30, RIGHT = PICTURE_WIDTH - 6, TOP = 18, BOTTOM = TOP + CORNER_HIGH };
+  axis_end(x, LEFT, RIGHT), axis_end(y, BOTTOM, TOP);
+  say(h, "<svg class=\"fine\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"a point a "
+      "row, sink across, norm ratio up", PICTURE_WIDTH, BOTTOM + 34);
+  for (int k = 0; k < n; k++) say(h, ". %s: %.3g, %.3g", c[k].name, c[k].x, c[k].y);
+  say(h, "\">\n");
+  svg_text(h, 2, 10, "", y->name);
+  svg_text(h, RIGHT, BOTTOM + 30, "end", x->name);
+  axis_draw(h, y, true, LEFT, RIGHT), axis_draw(h, x, false, BOTTOM, TOP);
+  corners_frame(h, x, y);
+  for (int k = 0; k < n; k++) {
+    c[k].x = axis_place(x, c[k].x), c[k].y = axis_place(y, c[k].y);
+    c[k].wide = 3.8 * (double)strlen(c[k].name);
+  }
+  for (int k = 0; k < n; k++) {
+    corner_place(c, k, n, x);
+    svg_mark(h, 0, c[k].x, c[k].y);
+    svg_text(h, c[k].left, c[k].top, "", c[k].name);
+  }
+  say(h, "</svg>");
+}
+
 /* Rows of `word` alone: few, whose first token is drawn, or bos, where it is fixed. */
 static void draw_corners(Paper *p, const char *word) {
-  enum { LEFT = 30, RIGHT = PICTURE_WIDTH - 6, TOP = 18, BOTTOM = TOP + CORNER_HIGH };
   bool few = !strcmp(word, "few");
   Corner c[CORNER_ROWS];
   Axis x = {.name = "alpha_1, times even rows", .log = true},
@@ -76,30 +98,13 @@ static void draw_corners(Paper *p, const char *word) {
     axis_see(&x, c[n].x), axis_see(&y, c[n].y);
     n++;
   }
+  say(&p->h, "<div style=\"grid-column:1/-1;max-width:44rem\">");
   figure_begin(&p->h, few ? "Sink and massive activation: the first token is one of 16"
                           : "Sink and massive activation: a fixed first token");
-  if (!n) { figure_end(&p->h, "Nothing was measured."); return; }
-  axis_end(&x, LEFT, RIGHT), axis_end(&y, BOTTOM, TOP);
-  say(&p->h, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"a point a row, sink across, "
-      "norm ratio up", PICTURE_WIDTH, BOTTOM + 34);
-  for (int k = 0; k < n; k++) say(&p->h, ". %s: %.3g, %.3g", c[k].name, c[k].x, c[k].y);
-  say(&p->h, "\">\n");
-  svg_text(&p->h, 2, 10, "", y.name);
-  svg_text(&p->h, RIGHT, BOTTOM + 30, "end", x.name);
-  axis_draw(&p->h, &y, true, LEFT, RIGHT), axis_draw(&p->h, &x, false, BOTTOM, TOP);
-  corners_frame(&p->h, &x, &y);
-  for (int k = 0; k < n; k++) {
-    c[k].x = axis_place(&x, c[k].x), c[k].y = axis_place(&y, c[k].y);
-    c[k].wide = 3.8 * (double)strlen(c[k].name);
-    corner_place(c, k, RIGHT);
-    svg_mark(&p->h, 0, c[k].x, c[k].y);
-    say(&p->h, "<text style=\"font-size:7px\" x=\"%.1f\" y=\"%.1f\">", c[k].left, c[k].top);
-    html_text(&p->h, c[k].name);
-    say(&p->h, "</text>\n");
-  }
-  say(&p->h, "</svg>");
-  figure_end(&p->h, "Means over the seeds. Dashed: 2 times even rows, from where a sink counts, "
-                    "and a norm ratio of 2.");
+  if (n) corners_draw(&p->h, c, n, &x, &y);
+  figure_end(&p->h, n ? "Means over the seeds. Dashed: 2 times even rows, from where a sink "
+                        "counts, and a norm ratio of 2." : "Nothing was measured.");
+  say(&p->h, "</div>\n");
 }
 
 /* -------------------------------------------------------------------------------------------------
