@@ -273,16 +273,17 @@ const Variant VARIANTS[] = {
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 _Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
 
-/* G: how many gates --gate gives a row: one for each head, each dim of a head, or of a key head. */
+/* Does --gate gate the output o? How many gates a row has then, or its values: G. */
+static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
 static int config_gates(const Config *c) {
-  if (c->gate == GATE_NONE) return 0;
   int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
-  return c->gate == GATE_ELEMENT || c->gate == GATE_VALUE ? heads * c->head_dim : heads;
+  if (c->gate == GATE_ELEMENT || c->gate == GATE_VALUE) return heads * c->head_dim;
+  return c->gate ? heads : 0;
 }
 
-/* Does 3.8 do more to a head's output than to add v+? */
+/* Does 3.8 do more to o than to add v+? */
 static bool config_leaves(const Config *c) {
-  return c->xsa || c->v_scale || c->head_norm || (c->gate && c->gate != GATE_VALUE);
+  return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
 }
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
@@ -546,7 +547,6 @@ static bool if_dyt(const Config *c) { return c->norm == NORM_DYT; }
 static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
 static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
 static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
-static bool if_gated(const Config *c) { return config_gated(c); }
 static bool if_ungated(const Config *c) { return !config_gated(c); }
 static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gated(c); }
 static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
@@ -557,7 +557,7 @@ static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT && isnan(
 static bool if_gain(const Config *c) { return c->gain == GAIN_LOGN; }
 static bool if_shift(const Config *c) { return c->shift == SHIFT_LEARNED; }
 static bool if_vbias(const Config *c) { return c->vbias; }
-static bool if_gate(const Config *c) { return c->gate && c->gate != GATE_STATIC; }
+static bool if_wg(const Config *c) { return c->gate && c->gate != GATE_STATIC; }
 static bool if_static(const Config *c) { return c->gate == GATE_STATIC; }
 static bool if_v_scale(const Config *c) { return c->v_scale; }
 static bool if_qk_norm(const Config *c) { return c->qk_norm; }
@@ -615,7 +615,7 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
   {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
   /* After the paper: 3.8 */
-  {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_gate},
+  {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
   {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
   {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
   {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
@@ -628,9 +628,9 @@ static const TensorRow ATTENTION_TENSORS[] = {
 /* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
   {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
-  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
+  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  config_gated},
   {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
-  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
+  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  config_gated},
   {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
   {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
   {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
@@ -1563,7 +1563,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
   real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
-  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
+  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / real_abs(Z);
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
@@ -1778,8 +1778,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
       head_forward(m, a, l, task / K, h, N);
 }
 
-/* Of one sequence and head: k*, v*, v+, hnorm [D]; the logit, cscale, sbias, vscale. No two threads
- * add to one number. */
+/* Of a head of a sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale: one thread's. */
 static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
@@ -1833,6 +1832,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
 /* Empties what a backward adds to. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
+  if (a->dgate) zero(a->dgate, B * N * config_gates(c));
   zero(a->dk, B * N * Kw);
   zero(a->dv, B * N * Kw);
   zero(a->slot, (idx)B * c->heads * slot_size(c));
@@ -1874,35 +1874,28 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* -------------------------------------
  * 3.8  The way out of a head   [T4] for v+; the rest came after the paper
  *
- * o_i of head h, as 3.7 leaves it, goes through these steps, each of them by choice, in this order.
- * u = x W_g comes from what W_Q reads; g = 1/(1 + e^-u):
+ * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
+ * u = x W_g of what W_Q reads, g = 1/(1 + e^-u):
  *
- *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + 1e-8)   what lies along its own value goes
- *   --vbias       o <- o + v+                                   [T4] outside the weights
- *   --v-scale     o <- c o             c: one number a head, 1 at the start
- *   --gate        o <- g o             head: one g for all D dims; element: one a dim; static: u is
- *                                      learned, 0 at the start, and sees no x: the control
- *   --head-norm   o <- hnorm o r       RMSNorm (3.2) over D, whatever --norm says
+ *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
+ *   --vbias       o <- o + v+                                 [T4] outside the weights
+ *   --v-scale     o <- c o                                    one number a head, 1 at the start
+ *   --gate        o <- g o         one g a head, or an element; static: u from 0, sees no x
+ *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
  *
- * --gate value is the odd one: v <- g v before 3.7, so a_ij v_j carries the gate of its key, and
- * v_i above is the gated one. v* and v+ have none.
+ * --gate value: v <- g v before 3.7, for XSA too, but not v* and v+. Weights that must sum to 1 are
+ * silent only on a value near 0, at a sink. A gate of x is silent wherever they look.
  *
- * Why they matter: a head whose weights must sum to 1 says nothing only where it looks at a value
- * near 0, and that is the sink. A gate of x lets it say nothing wherever it looks.
- *
- * BACKWARD, with dy for the gradient that a step receives, from the last step to the first:
- *   head norm   as 3.2; dhnorm_d = sum_i dy_d o_d r
- *   gate        do = g dy, dg = dy o, summed over the dims that share g;  dg/du = g (1 - g), so
- *               du = dg g (1 - g)        dW_g += x^T du    dx += du W_g^T    static: du summed up
+ * BACKWARD, where a step receives dy, from the last to the first, made again from la->av:
+ *   head norm   as 3.2
+ *   gate        do = g dy, dg = dy o, summed up where dims share g;    du = dg g (1 - g)
+ *               dW_g += x^T du    dx += du W_g^T    static: du summed up over the rows
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
- *   XSA         y = o - p w v, p = <o, v>, w = 1/(<v, v> + e), dw/dv = -2 w^2 v. With t = <dy, v>
- *               do = dy - t w v          dv = -p w dy - t w o + 2 p t w^2 v
- * The steps are made again from la->av, what 3.7 left; of the gates g is kept. */
+ *   XSA         y = o - p u v, p = <o, v>, u = 1/(<v, v> + e), du/dv = -2 u^2 v. With t = <dy, v>
+ *               do = dy - t u v          dv = -p u dy - t u o + 2 p t u^2 v */
 
-static const real XSA_EPS = (real)1e-8;
-
-/* RMSNorm over the D dims of a head: c for the functions of 3.2. */
+/* c for the functions of 3.2: RMSNorm over the D dims of a head. */
 static Config head_norm_of(const Config *c) {
   Config head = *c;
   head.norm = NORM_RMS;
@@ -1910,121 +1903,106 @@ static Config head_norm_of(const Config *c) {
   return head;
 }
 
-/* y [n] *= x [n] */
-static void multiply_rows(real *y, const real *x, idx n) {
-  PARALLEL
-  for (idx j = 0; j < n; j += CHUNK) vec_multiply(chunk(n, j), y + j, x + j);
-}
-
 _Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
-/* la->gate [rows,G] from x [rows,C]. */
-static void gate_forward(const Model *m, const Layer *w, LayerActs *la, const real *x, idx rows) {
+/* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
+static void gate_forward(const Model *m, const Layer *w, LayerActs *la, real *v, const real *x,
+                         idx rows) {
   idx G = config_gates(&m->c);
   if (w->wg) linear_forward(m, la->gate, x, w->wg, NULL, rows, m->c.dim, G);
   PARALLEL
-  for (idx n = 0; n < rows; n++)   /* g = 1/(1 + e^-u) */
-    vec_sigmoid(G, la->gate + n * G, w->wg ? la->gate + n * G : w->gate);
+  for (idx n = 0; n < rows; n++) {
+    real *g = la->gate + n * G;
+    vec_sigmoid(G, g, w->wg ? g : w->gate);   /* g = 1/(1 + e^-u) */
+    if (la->v0) copy(la->v0 + n * G, v + n * G, G);
+    if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
+  }
 }
 
-/* dx [rows,C] is added to, from a->dgate [rows,G], which becomes du. */
+/* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv, which becomes dv0. */
 static void gate_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
                           real *dx, const real *x, idx rows) {
   idx G = config_gates(c);
-  PARALLEL   /* g = 1/(1 + e^-u) */
-  for (idx j = 0; j < rows * G; j++) a->dgate[j] *= la->gate[j] * (1 - la->gate[j]);
+  PARALLEL
+  for (idx j = 0; j < rows * G; j++) {
+    real g = la->gate[j];
+    if (la->v0) a->dgate[j] = a->dv[j] * la->v0[j], a->dv[j] *= g;   /* v = g v0 */
+    a->dgate[j] *= g * (1 - g);
+  }
   if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
   for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
 }
 
-/* The gate of dim d of head h, of a row's g [G]; 1 where o has none. */
-static real gate_at(const Config *c, const real *g, idx h, idx d) {
-  if (!c->gate || c->gate == GATE_VALUE) return 1;
-  return g[c->gate == GATE_ELEMENT ? h * c->head_dim + d : h];
-}
-
-/* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], and `plain` [D],
- * what V-scale and gate multiply. plain overlaps nothing; o may be av. */
+/* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], which may be av,
+ * and plain [D], what V-scale and its gates g multiply. g is NULL for none. */
 static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
                       const real *v, const real *g) {
-  idx D = c->head_dim;
-  real scale = w->vscale ? w->vscale[h] : 1;
+  idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
   copy(plain, av, D);
-  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + XSA_EPS), v);
+  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
   if (w->vplus) vec_add(D, plain, w->vplus + h * D);
-  for (idx d = 0; d < D; d++) o[d] = gate_at(c, g, h, d) * (scale * plain[d]);
+  for (idx d = 0; d < D; d++)
+    o[d] = (w->vscale ? w->vscale[h] : 1) * plain[d] * (g ? g[each * d] : 1);
 }
 
 /* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
 static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
   const Config *c = &m->c, head = head_norm_of(c);
   const Layer *w = &m->w.layer[l];
-  LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
   PARALLEL
-  for (idx n = 0; n < rows; n++) {
-    real *plain = attention_scratch(a), *gated = plain + D, stat[2];
-    for (idx h = 0; h < H; h++) {
-      idx at = (n * H + h) * D;
-      leave_row(c, w, h, w->hnorm ? gated : la->o + at, plain, la->av + at,
-                v + (n * K + h / (H / K)) * D, G ? la->gate + n * G : NULL);
-      if (w->hnorm) norm_row(&head, D, la->o + at, stat, gated, &(Norm){.g = w->hnorm + h * D});
+  for (idx n = 0; n < rows; n++)
+    for (idx h = 0, at; at = (n * H + h) * D, h < H; h++) {
+      real *plain = attention_scratch(a), *o = w->hnorm ? plain + D : la->o + at, stat[2];
+      leave_row(c, w, h, o, plain, la->av + at, v + (n * H + h) / group * D,
+                config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
+      if (w->hnorm) norm_row(&head, D, la->o + at, stat, o, &(Norm){.g = w->hnorm + h * D});
     }
-  }
 }
 
-/* Head h of sequence b backward: a->dout becomes the gradient of av; dv, dgate and the slot of the
- * head are added to. */
-static void leave_head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
+/* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
+ * of its sequence and key head, and walks down the rows of one of its heads after the other. */
+static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c, head = head_norm_of(c);
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
-  real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
-  real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
-  real *dscale = dhnorm + D + 3, scale = w->vscale ? w->vscale[h] : 1;
-  for (idx n = b * N; n < (b + 1) * N; n++) {
-    idx at = (n * H + h) * D, own = (n * K + h / (H / K)) * D;
-    const real *av = la->av + at, *v = la->v + own, *g = G ? la->gate + n * G : NULL;
-    real *dy = a->dout + at, *dv = a->dv + own, along = 0;
-    leave_row(c, w, h, gated, plain, av, v, g);   /* again */
-    /* o = hnorm gated r */
-    if (w->hnorm) {
-      const Norm gain = {.g = w->hnorm + h * D};
-      norm_row(&head, D, dgated, stat, gated, &gain);   /* for r */
-      norm_gains(D, dhnorm, NULL, dy, gated, stat, NULL);
-      zero(dgated, D);
-      norm_row_backward(&head, D, dgated, dy, gated, stat, gain.g);
-      copy(dy, dgated, D);
-    }
-    /* gated = g c plain:  dg = dy c plain, dc = sum dy g plain, dplain = g c dy */
-    for (idx d = 0; d < D; d++) {
-      real g_d = gate_at(c, g, h, d), dg = dy[d] * scale * plain[d];
-      if (c->gate == GATE_ELEMENT) a->dgate[n * G + h * D + d] = dg;
-      along += dg;
-      *dscale += dy[d] * g_d * plain[d];
-      dy[d] *= g_d * scale;
-    }
-    if (c->gate == GATE_HEAD || c->gate == GATE_STATIC) a->dgate[n * G + h] = along;
-    /* plain = .. + v+ */
-    vec_add(D, dvplus, dy);
-    /* .. = av - p w v, p = <av, v>, w = 1/(<v, v> + e) */
-    if (c->xsa) {
-      real w_v = 1 / (vec_dot(D, v, v) + XSA_EPS), p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
-      add_times(D, dv, -p * w_v, dy);
-      add_times(D, dv, -t * w_v, av);
-      add_times(D, dv, 2 * p * t * w_v * w_v, v);
-      add_times(D, dy, -t * w_v, v);
-    }
-  }
-}
-
-/* A task owns the dv of its sequence and key head. With v+ alone dout stays as it is. */
-static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
-  idx K = m->c.kv_heads, group = m->c.heads / K;
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
+  idx each = c->gate == GATE_ELEMENT;
   PARALLEL
   for (idx task = 0; task < B * K; task++)
-    for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-      leave_head_backward(m, a, l, task / K, h, N);
+    for (idx turn = 0; turn < group * N; turn++) {
+      idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
+      idx at = (n * H + h) * D, own = (n * K + task % K) * D;
+      const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
+      const real *g = config_gates_o(c) ? la->gate + n * G + h * G / H : NULL;
+      real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
+      real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
+      real *dscale = dhnorm + D + 3, *dy = a->dout + at, *dv = a->dv + own;
+      leave_row(c, w, h, gated, plain, av, v, g);   /* again */
+      if (w->hnorm) {   /* o = hnorm gated r */
+        const Norm gain = {.g = w->hnorm + h * D};
+        norm_row(&head, D, dgated, stat, gated, &gain);   /* for r */
+        norm_gains(D, dhnorm, NULL, dy, gated, stat, NULL);
+        zero(dgated, D);
+        norm_row_backward(&head, D, dgated, dy, gated, stat, gain.g);
+        copy(dy, dgated, D);
+      }
+      for (idx d = 0; d < D; d++) {   /* gated = g c plain */
+        real g_d = g ? g[each * d] : 1;
+        if (g) a->dgate[g - la->gate + each * d] += dy[d] * scale * plain[d];
+        *dscale += dy[d] * g_d * plain[d];
+        dy[d] *= g_d * scale;
+      }
+      vec_add(D, dvplus, dy);   /* plain = .. + v+ */
+      if (c->xsa) {   /* .. = av - p u v */
+        real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
+        real u = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
+        add_times(D, dv, -p * u, dy);
+        add_times(D, dv, -t * u, av);
+        add_times(D, dv, 2 * p * t * u * u, v);
+        add_times(D, dy, -t * u, v);
+      }
+    }
 }
 
 /* -------------------------------------
@@ -2184,14 +2162,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
   linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-  if (c->gate) gate_forward(m, w, la, x, rows);
-  /* v = g v, and the gated one is cached */
-  if (c->gate == GATE_VALUE) {
-    if (la->v0) copy(la->v0, v, rows * K * D);
-    multiply_rows(v, la->gate, rows * K * D);
-  }
-  /* q = qnorm q r, k = knorm k r, each over the D dims of a head */
-  if (c->qk_norm) {
+  if (c->gate) gate_forward(m, w, la, v, x, rows);
+  if (c->qk_norm) {   /* q = qnorm q0 r, k = knorm k0 r, over the D dims of a head */
     const Config head = head_norm_of(c);
     norm_forward(&head, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
     norm_forward(&head, k, la->kstat, la->k0, &w->knorm, rows * K);
@@ -2259,12 +2231,6 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   if (m->plain) attention_backward(m, a, l, B, N);
   else tiled_backward(m, a, l, B, N);
   slots_end(m, a, l, B);
-  /* v = g v0:  dg = dv v0, dv0 = g dv */
-  if (c->gate == GATE_VALUE) {
-    copy(a->dgate, a->dv, rows * K * D);
-    multiply_rows(a->dgate, la->v0, rows * K * D);
-    multiply_rows(a->dv, la->gate, rows * K * D);
-  }
   /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
    * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
   if (c->kernel != KERNEL_IDENTITY) {
@@ -2284,8 +2250,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
+  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* of --gate value dv as well */
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
-  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);
 }
 
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
@@ -7141,7 +7107,7 @@ typedef struct Tile {
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  /* 2 D (N + 1): no less than 3.8's 3 D; no cache line is shared */
+  /* N + 1: 3.8 needs 3 D; no cache line is shared */
   return 2 * c->head_dim * (N + 1) + (3 * TILE + 3) * tile_row(N) + 64;
 }
 
