@@ -77,8 +77,9 @@
  * compile, or a test fails.
  *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
  *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
- *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS, 7.2;
- *                 closed_row() in data/pages.c, premises() in data/hf.c; test_sink.c 0.3
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9
+ *                 heads, 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in
+ *                 data/hf.c; test_sink.c 0.3
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
@@ -253,6 +254,14 @@ const Variant VARIANTS[] = {
   {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
    "beyond: sigmoid attention (2409.04431)", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  {"gate-head", "--gate head", "beyond: gates (2505.06708)", "", ""},
+  {"gate-element", "--gate element", "beyond: gates (2505.06708)", "", ""},
+  {"gate-value", "--gate value", "beyond: gates (2505.06708)", "", ""},
+  {"gate-static", "--gate static", "beyond: no input (2603.05498)", "", ""},
+  {"qk-norm", "--qk-norm", "beyond: QK-norm (2010.04245)", "", ""},
+  {"head-norm", "--head-norm", "beyond: (2605.06611)", "", ""},
+  {"v-scale", "--v-scale", "beyond: (2603.17771)", "", ""},
+  {"xsa", "--xsa", "beyond: XSA (2603.09078)", "", ""},
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
   {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", "", ""},
@@ -263,6 +272,19 @@ const Variant VARIANTS[] = {
  * one (Table 11). */
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 _Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
+
+/* Does --gate gate the output o? How many gates a row has then, or its values: G. */
+static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
+static int config_gates(const Config *c) {
+  int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
+  if (c->gate == GATE_ELEMENT || c->gate == GATE_VALUE) return heads * c->head_dim;
+  return c->gate ? heads : 0;
+}
+
+/* Does 3.8 do more to o than to add v+? */
+static bool config_leaves(const Config *c) {
+  return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
+}
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -473,6 +495,7 @@ static int config_resolve(Config *c, Error *e) {
  *   P  positions: the context, and one more for each sink token, which come first    X  of those
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
+ *   G  gates of a row (--gate)
  *
  * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
  * a / sqrt(3):
@@ -522,7 +545,6 @@ static bool if_dyt(const Config *c) { return c->norm == NORM_DYT; }
 static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
 static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
 static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
-static bool if_gated(const Config *c) { return config_gated(c); }
 static bool if_ungated(const Config *c) { return !config_gated(c); }
 static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gated(c); }
 static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
@@ -533,6 +555,11 @@ static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT && isnan(
 static bool if_gain(const Config *c) { return c->gain == GAIN_LOGN; }
 static bool if_shift(const Config *c) { return c->shift == SHIFT_LEARNED; }
 static bool if_vbias(const Config *c) { return c->vbias; }
+static bool if_wg(const Config *c) { return c->gate && c->gate != GATE_STATIC; }
+static bool if_static(const Config *c) { return c->gate == GATE_STATIC; }
+static bool if_v_scale(const Config *c) { return c->v_scale; }
+static bool if_qk_norm(const Config *c) { return c->qk_norm; }
+static bool if_head_norm(const Config *c) { return c->head_norm; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
 static bool if_t5(const Config *c) { return c->pos == POS_T5; }
@@ -585,6 +612,13 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
   {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
   {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+  /* After the paper: 3.8 */
+  {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
+  {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
+  {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
+  {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
+  {"qnorm",   offsetof(Layer, qnorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
+  {"knorm",   offsetof(Layer, knorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
   {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
   {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
   {NULL, 0, NULL, 0, false, NULL}
@@ -592,9 +626,9 @@ static const TensorRow ATTENTION_TENSORS[] = {
 /* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
   {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
-  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
+  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  config_gated},
   {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
-  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
+  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  config_gated},
   {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
   {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
   {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
@@ -618,6 +652,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);             case 'X': return c->sink_token;
+  case 'G': return config_gates(c);
   case 'b': return 32;                 case '1': return 1;
   default:  return 0;   /* no such letter: test model_create__table */
   }
@@ -796,8 +831,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *                     y                                                   + <----+
  *                                                                         y
  *
- *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
- *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
+ *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 -> 3.9 W_O
+ *   FFN    3.10       norms   3.2        before the first block   3.1 embedding
  *
  * Rows (tokens) meet in 3.7 and nowhere else. dw is the gradient of the loss by w, of w's shape. A
  * forward overwrites its output. A backward adds to the gradients of its parameters, and says of
@@ -1214,7 +1249,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* -------------------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
+ * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
  * derivative again from x, so that none is kept.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
@@ -1520,7 +1555,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
   real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
-  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
+  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / real_abs(Z);
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
@@ -1533,7 +1568,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)              what 3.8 takes on, v+ first
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
  * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
@@ -1554,17 +1589,16 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
- *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
+ *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),               so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
- *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
  *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * delta_i equals <do_i, o_i>, which is how FlashAttention computes it. With v* = 0
  * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
  * that is 0, and so is all of dk*.
  *
@@ -1704,7 +1738,7 @@ static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
 /* This thread's scratch: here rows of N+1 numbers. */
 static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
 
-/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+/* Head h of sequence b: from q, k, v to av and row_stat. A row of q and o holds H heads, one of k
  * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
@@ -1715,20 +1749,19 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
   real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
   for (idx i = 0; i < N; i++) {
-    real *o_i = la->o + q0 + i * Qw, *a_i = row;
+    real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
     row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (vstar) add_times(D, o_i, a_i[0], vstar);
     for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
     for (idx d = 0; d < D; d++) o_i[d] *= scale;
-    if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
   }
 }
 
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->av [B,N,H,D], row_stat [B,H,N]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
@@ -1737,9 +1770,8 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
       head_forward(m, a, l, task / K, h, N);
 }
 
-/* Of one sequence and head: k*, v*, v+ [D]; the logit, cscale, sbias. No two threads add to one
- * number. */
-static idx slot_size(const Config *c) { return 3 * c->head_dim + 3; }
+/* Of a head of a sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale: one thread's. */
+static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
@@ -1751,8 +1783,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   real *dk = a->dk + k0, *dv = a->dv + k0;
-  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dvplus = dvstar + D;
-  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
   real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
   real *da = dlogz + N + 1, *y = da + N + 1, *dz = z;
   real scale = (real)c->scale, root = score_scale(c, l);
@@ -1763,8 +1795,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
-    vec_add(D, dvplus, do_i);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) {
@@ -1793,6 +1824,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
 /* Empties what a backward adds to. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
+  if (a->dgate) zero(a->dgate, B * N * config_gates(c));
   zero(a->dk, B * N * Kw);
   zero(a->dv, B * N * Kw);
   zero(a->slot, (idx)B * c->heads * slot_size(c));
@@ -1811,28 +1843,162 @@ static void slots_end(Model *m, const Acts *a, int l, int B) {
       if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
       if (d->vstar) d->vstar[star + x] += slot[D + x];
       if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+      if (d->hnorm) d->hnorm[h * D + x] += slot[3 * D + x];
     }
-    if (d->logit) d->logit[h] += slot[3 * D];
-    if (d->cscale) d->cscale[h] += slot[3 * D + 1];
-    if (d->sbias) d->sbias[h] += slot[3 * D + 2];
+    if (d->logit) d->logit[h] += slot[4 * D];
+    if (d->cscale) d->cscale[h] += slot[4 * D + 1];
+    if (d->sbias) d->sbias[h] += slot[4 * D + 2];
+    if (d->vscale) d->vscale[h] += slot[4 * D + 3];
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
+/* From a->dout [B,N,H,D] to a->dq [B,N,H,D] (overwritten), a->dk and a->dv [B,N,K,D], a->dbias and
  * what slots_end adds up (added to). A task owns the dk and dv of its sequence and key head, to
  * which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
-  slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++)
     for (idx h = task % K * group; h < (task % K + 1) * group; h++)
       head_backward(m, a, l, task / K, h, N);
-  slots_end(m, a, l, B);
 }
 
 /* -------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
+ * 3.8  The way out of a head   [T4] for v+; the rest came after the paper
+ *
+ * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
+ * u = x W_g of what W_Q reads, g = 1/(1 + e^-u):
+ *
+ *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
+ *   --vbias       o <- o + v+                                 [T4] outside the weights
+ *   --v-scale     o <- c o                                    one number a head, 1 at the start
+ *   --gate        o <- g o         one g a head, or an element; static: u from 0, sees no x
+ *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
+ *
+ * --gate value: v <- g v before 3.7, for XSA too, but not v* and v+. Weights that must sum to 1 are
+ * silent only on a value near 0, at a sink. A gate of x is silent wherever they look.
+ *
+ * BACKWARD, where a step receives dy, from the last to the first, made again from la->av:
+ *   head norm   as 3.2
+ *   gate        do = g dy, dg = dy o, summed up where dims share g;    du = dg g (1 - g)
+ *               dW_g += x^T du    dx += du W_g^T    static: du summed up over the rows
+ *   V-scale     do = c dy                dc = sum_i <dy, o>
+ *   v+          do = dy                  dv+ = sum_i dy
+ *   XSA         y = o - p u v, p = <o, v>, u = 1/(<v, v> + e), du/dv = -2 u^2 v. With t = <dy, v>
+ *               do = dy - t u v          dv = -p u dy - t u o + 2 p t u^2 v */
+
+/* c for the functions of 3.2: RMSNorm over the D dims of a head. */
+static Config head_norm_of(const Config *c) {
+  Config head = *c;
+  head.norm = NORM_RMS;
+  head.dim = c->head_dim;
+  return head;
+}
+
+_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
+/* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
+static void gate_forward(const Model *m, const Layer *w, LayerActs *la, real *v, const real *x,
+                         idx rows) {
+  idx G = config_gates(&m->c);
+  if (w->wg) linear_forward(m, la->gate, x, w->wg, NULL, rows, m->c.dim, G);
+  PARALLEL
+  for (idx n = 0; n < rows; n++) {
+    real *g = la->gate + n * G;
+    vec_sigmoid(G, g, w->wg ? g : w->gate);   /* g = 1/(1 + e^-u) */
+    if (la->v0) copy(la->v0 + n * G, v + n * G, G);
+    if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
+  }
+}
+
+/* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv, which becomes dv0. */
+static void gate_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
+                          real *dx, const real *x, idx rows) {
+  idx G = config_gates(c);
+  PARALLEL
+  for (idx j = 0; j < rows * G; j++) {
+    real g = la->gate[j];
+    if (la->v0) a->dgate[j] = a->dv[j] * la->v0[j], a->dv[j] *= g;   /* v = g v0 */
+    a->dgate[j] *= g * (1 - g);
+  }
+  if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
+  for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
+}
+
+/* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], which may be av,
+ * and plain [D], what V-scale and its gates g multiply. g is NULL for none. */
+static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
+                      const real *v, const real *g) {
+  idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
+  copy(plain, av, D);
+  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
+  if (w->vplus) vec_add(D, plain, w->vplus + h * D);
+  for (idx d = 0; d < D; d++)
+    o[d] = (w->vscale ? w->vscale[h] : 1) * plain[d] * (g ? g[each * d] : 1);
+}
+
+/* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
+static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
+  const Config *c = &m->c, head = head_norm_of(c);
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
+  PARALLEL
+  for (idx n = 0; n < rows; n++)
+    for (idx h = 0, at; at = (n * H + h) * D, h < H; h++) {
+      real *plain = attention_scratch(a), *o = w->hnorm ? plain + D : la->o + at, stat[2];
+      leave_row(c, w, h, o, plain, la->av + at, v + (n * H + h) / group * D,
+                config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
+      if (w->hnorm) norm_row(&head, D, la->o + at, stat, o, &(Norm){.g = w->hnorm + h * D});
+    }
+}
+
+/* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
+ * of its sequence and key head, and walks down the rows of one of its heads after the other. */
+static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c, head = head_norm_of(c);
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
+  idx each = c->gate == GATE_ELEMENT;
+  PARALLEL
+  for (idx task = 0; task < B * K; task++)
+    for (idx turn = 0; turn < group * N; turn++) {
+      idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
+      idx at = (n * H + h) * D, own = (n * K + task % K) * D;
+      const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
+      const real *g = config_gates_o(c) ? la->gate + n * G + h * G / H : NULL;
+      real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
+      real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
+      real *dscale = dhnorm + D + 3, *dy = a->dout + at, *dv = a->dv + own;
+      leave_row(c, w, h, gated, plain, av, v, g);   /* again */
+      if (w->hnorm) {   /* o = hnorm gated r */
+        const Norm gain = {.g = w->hnorm + h * D};
+        norm_row(&head, D, dgated, stat, gated, &gain);   /* for r */
+        norm_gains(D, dhnorm, NULL, dy, gated, stat, NULL);
+        zero(dgated, D);
+        norm_row_backward(&head, D, dgated, dy, gated, stat, gain.g);
+        copy(dy, dgated, D);
+      }
+      for (idx d = 0; d < D; d++) {   /* gated = g c plain */
+        real g_d = g ? g[each * d] : 1;
+        if (g) a->dgate[g - la->gate + each * d] += dy[d] * scale * plain[d];
+        *dscale += dy[d] * g_d * plain[d];
+        dy[d] *= g_d * scale;
+      }
+      vec_add(D, dvplus, dy);   /* plain = .. + v+ */
+      if (c->xsa) {   /* .. = av - p u v */
+        real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
+        real u = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
+        add_times(D, dv, -p * u, dy);
+        add_times(D, dv, -t * u, av);
+        add_times(D, dv, 2 * p * t * u * u, v);
+        add_times(D, dy, -t * u, v);
+      }
+    }
+}
+
+/* -------------------------------------
+ * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
@@ -1868,7 +2034,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 }
 
 /* -------------------------------------
- * 3.9  Feed-forward   [T11], Appendix C.3
+ * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
@@ -1985,9 +2151,15 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   idx rows = B * N, cached = a->past * K * D;
   real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
   /* q, k, v = x W + b */
-  linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
-  linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
+  linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
+  linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
+  if (c->gate) gate_forward(m, w, la, v, x, rows);
+  if (c->qk_norm) {   /* q = qnorm q0 r, k = knorm k0 r, over the D dims of a head */
+    const Config head = head_norm_of(c);
+    norm_forward(&head, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
+    norm_forward(&head, k, la->kstat, la->k0, &w->knorm, rows * K);
+  }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, la->q, rows, N, H, 1);
@@ -1999,20 +2171,32 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
     kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
   }
-  /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+  /* av = scale A_h v in every head (3.7); by default chapter 14 makes the same in tiles */
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
+  /* o = av + v+, and what else 3.8 does */
+  if (config_leaves(c) || w->vplus) leave_forward(m, a, l, v, rows);
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
   linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                  c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
+/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
+static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
+                             const Norm *w, real *scratch, idx rows) {
+  const Config head = head_norm_of(c);
+  zero(scratch, rows * head.dim);
+  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
+  copy(dq, scratch, rows * head.dim);
+}
+
 /* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
- * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
+ * phi, k*, v*, v+, the logit, the distance bias and what 3.8 learns. The forward's lines upwards:
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
- *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
+ *   o = av + v+ ..             dav, and with XSA a part of dv          3.8, made again from av
+ *   av = scale A v             dphi(q), dphi(k), dv from dav           3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
@@ -2032,9 +2216,13 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
   combine_backward(c, a, rows);
-  /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
+  slots_begin(c, a, B, N);
+  /* o = av + v+ ..: dout becomes the gradient of av */
+  if (config_leaves(c) || w->vplus) leave_backward(m, a, l, B, N);
+  /* av = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
   if (m->plain) attention_backward(m, a, l, B, N);
   else tiled_backward(m, a, l, B, N);
+  slots_end(m, a, l, B);
   /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
    * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
   if (c->kernel != KERNEL_IDENTITY) {
@@ -2046,9 +2234,15 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
+  /* q = qnorm q0 r, k = knorm k0 r */
+  if (c->qk_norm) {
+    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows * H);
+    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows * K);
+  }
   /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
+  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* of --gate value dv as well */
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
@@ -6888,7 +7082,8 @@ typedef struct Tile {
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 3) * tile_row(N) + 64; /* no cache line is shared */
+  /* N + 1: 3.8 needs 3 D; no cache line is shared */
+  return 2 * c->head_dim * (N + 1) + (3 * TILE + 3) * tile_row(N) + 64;
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
@@ -7026,14 +7221,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
-    matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+    matmul_here(la->av + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
-      real *o_i = la->o + (q0 + i * Qw);
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) */
+      real *o_i = la->av + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
       vec_scale(D, o_i, (real)c->scale);
-      if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
     }
   }
 }
@@ -7102,15 +7296,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
-  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dvplus = dvstar + D;
-  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
 
-  /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+  /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
-  for (idx i = 0; i < R; i++) {
+  for (idx i = 0; i < R; i++)
     t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
-    vec_add(D, dvplus, dout + i * Qw);
-  }
   tile_scores(m, a, l, h, t, q, span, i0, i1);
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
@@ -7144,7 +7336,6 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
-  slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
@@ -7155,7 +7346,6 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
   }
-  slots_end(m, a, l, B);
 }
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
@@ -7197,10 +7387,15 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
   idx K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
   bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
+  bool leaves = config_leaves(c), qk = c->qk_norm;
+  idx heads = rows * c->heads, own = rows * c->kv_heads;
   const Room room[] = {
     {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
     {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-    {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0}, {&la->av, keeps && leaves ? Q : 0},
+    {&la->gate, rows * config_gates(c)}, {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0},
+    {&la->q0, qk ? Q : 0}, {&la->k0, qk ? K : 0}, {&la->qstat, qk ? 2 * heads : 0},
+    {&la->kstat, qk ? 2 * own : 0},
     {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
     {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
     {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0},
@@ -7216,6 +7411,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     la->out2 = la->out1;
   }
   if (!sandwich) la->out1 = la->s1, la->out2 = la->s2;
+  if (!keeps || !leaves) la->av = la->o;
 }
 
 /* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
@@ -7248,8 +7444,10 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
-    {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
-    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * slot_size(c)},
+    {&a->dosum, add ? back * rows * D : 0},
+    {&a->dphi, c->kernel == KERNEL_MLP || c->qk_norm ? back * Q : 0},
+    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->dgate, back * rows * config_gates(c)},
+    {&a->slot, back * heads * slot_size(c)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
@@ -7590,8 +7788,13 @@ const Option OPTIONS[] = {
   {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
   {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (beyond)"},
+  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (beyond)"},
+  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (beyond)"},
+  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (beyond)"},
+  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (beyond)"},
   {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
-   "a learned first row x* (Table 4), or N"},
+    "a learned first row x* (Table 4), or N"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
   PUBLISHED_OPTIONS
