@@ -71,8 +71,8 @@ typedef struct Writing {
 CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI);
 CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);                /* the two dims of a rotated pair */
 CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3);        /* how published models stretch them */
-CHOICE(NORM, NORM_RMS, NORM_LAYER);
-CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL);
+CHOICE(NORM, NORM_RMS, NORM_LAYER, NORM_DYT);
+CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL, PLACE_SANDWICH);
 CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH);
 CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
 CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
@@ -82,17 +82,19 @@ CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_
 CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
 CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
 CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
+CHOICE(GATE, GATE_NONE, GATE_HEAD, GATE_ELEMENT, GATE_VALUE, GATE_STATIC);
 CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
-CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD);
+CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD, OPTIMIZER_MUON);
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
 CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
 CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);                /* the rows that it reads */
 CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, ABLATE_KSTAR);
-enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
+enum { VOCAB_DEFAULT = 2048,            /* tokenizer.bin's, and where no tokenizer says */
+       SINK_TOKENS = 16 };              /* at most so many */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
  * (chapter 16) reads, checks, prints and stores every field alike. */
@@ -116,7 +118,8 @@ typedef struct Config {
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
   int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
-  int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
+  int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
+  int gate, qk_norm, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper (3.8) */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
   int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
@@ -138,24 +141,28 @@ extern const Variant VARIANTS[];         /* ends with a NULL name */
 /* -------------------------------------------------------------------------------------------------
  * 2  Parameters: one table of tensors */
 
+/* A norm: gain [C]; bias [C], of LayerNorm and DyT; slope [1], of DyT. NULL where it has none. */
+typedef struct Norm { real *g, *b, *a; } Norm;
+
 /* The parameters of block l, or their gradients. NULL where a variant has none. */
 typedef struct Layer {
-  real *norm1, *norm1b;        /* [C] gain, [C] bias (LayerNorm only) */
+  Norm norm1, norm2, norm3, norm4;      /* before MHSA, before the ffn; behind them in a sandwich */
   real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
   real *bq, *bk, *bv, *bo;     /* [H*D] [K*D] [K*D] [C]: with linear biases */
-  real *norm2, *norm2b;        /* [C] [C] */
   real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
   real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
+  real *wg, *gate;             /* [C,G], G numbers a row (3.8); [H]: what a static gate is of */
+  Norm qnorm, knorm; real *hnorm, *vscale;      /* [D] [D] [H*D]: gains of q, k, o; [H]: c */
 } Layer;
 
 typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-  real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's bias */
-  real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
+  real *xstar, *wpe, *rel;     /* [n,C] n sink tokens; [rows,C] positions; [32,H] T5's bias */
+  Norm normf;                  /* the final norm, absent under post-norm */
   real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
   Layer *layer;                /* [L] */
 } Weights;
@@ -209,6 +216,10 @@ typedef struct Model {
   struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
   struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
   bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
+  /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
+  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                 idx rows, idx in, idx out);
+  const struct Rounding *rounding;
 } Model;
 
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
@@ -222,9 +233,12 @@ void model_free(Model *m);
 typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
+  real *out1, *out2, *n3stat, *n4stat; /* [B,N,C] what n3 and n4 read; s1, s2 without them */
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
+  real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
+  real *q0, *k0, *qstat, *kstat; /* like q, k: before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
   real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
   real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
@@ -260,12 +274,14 @@ typedef struct Acts {
   /* likewise: hides some of keys lo .. lo+n-1, scores z, from row i of sequence b, by -INFINITY */
   void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
   const struct Isolation *isolation; /* what it knows: data/known.c */
+  /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
+  void (*after)(const struct Acts *a, int l, int B, idx N);
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
   real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
-  real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
-  real *slot; /* [B,H,3D+3] gradients of k*, v*, v+, logit, cscale, sbias by sequence */
+  real *dphi, *df1, *df2;      /* like q: scratch of phi, QK-norm; like f1, f2: df1 is dfa first */
+  real *dgate, *slot; /* like gate; [B,H,slot_size]: of k*, v+, .. by sequence (slots_end) */
   real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
@@ -407,9 +423,10 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
+  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
-  const char *verb, *groups; bool given[160];   /* the verb, and those it takes; of OPTIONS */
+  const char *verb, *groups; bool given[200];   /* the verb, and those it takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -428,6 +445,7 @@ void data_close(Data *d);
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
   real *m1, *m2, *first; int *ids;   /* AdamW's moments, like m.params; first_counts; [2,B,T] */
+  real *muon;                        /* Muon's scratch, whose M is in m1; NULL without it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step; double loss, norm, lr;                 /* steps done; of the last step */
@@ -455,10 +473,11 @@ typedef struct Progress {
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
-enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
+       MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
 typedef struct HeadMap {
   int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * (HEAD_MAP + 2)], one[MAP_TOKENS * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * MAP_WIDE], one[MAP_TOKENS * MAP_WIDE];
   char token[MAP_TOKENS][TOKEN_ROOM];
 } HeadMap;
 
@@ -510,11 +529,12 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
-   log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
-   NaN, results below the normal floats are denormal. 13.3 has the errors. */
+   log(x[i]), tanh(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative
+   number are NaN, results below the normal floats are denormal. 13.3 has the errors. */
 void vec_exp(idx n, real *y, const real *x, real less), vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
-void vec_log(idx n, real *y, const real *x), vec_pow(idx n, real *y, const real *x, real p);
+void vec_log(idx n, real *y, const real *x), vec_tanh(idx n, real *y, const real *x);
+void vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */
@@ -640,7 +660,8 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 static const char *const SECTIONS[][2] = {
   {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
   {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
-  {"ids", "Input"}, {"report", "Pages, tables"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+  {"ids", "Input"}, {"report", "Pages, tables"}, {"cache", "The cache"},
+  {"attention-period", "Of Jamba"}, {NULL, NULL}};
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
@@ -659,7 +680,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
-  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make paper or hf; ./paper help, ./hf help| signs quantize stream cache sinks cache-size ",
+  "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 /* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
@@ -673,11 +695,12 @@ static const char *const BELONGS[][2] = {
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
   {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
   {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" isolate-blocks ", "isolate"},
+  {" isolate-blocks ", "isolate"}, {" positions ", "cache"},
+  {" replace-position swap-position ", "!signs"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},

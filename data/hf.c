@@ -913,9 +913,9 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
   for (idx n = 0; n < rows; n++) {
     const real *from = p->p + n * P;
     real *bc = p->bc + n * 2 * M, stat[2];
-    norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
-    norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
-    norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+    norm_row(c, R, p->r + n * R, stat, from, &(Norm){.g = w->r_norm});
+    norm_row(c, M, bc, stat, from + R, &(Norm){.g = w->b_norm});
+    norm_row(c, M, bc + M, stat, from + R + M, &(Norm){.g = w->c_norm});
   }
   linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
   PARALLEL
@@ -931,7 +931,7 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
  *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
  *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * FFN_e is 3.10 with matrices of its own. The kept p_e are those of the softmax over all X: their
  * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
  * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
  * the lower e is taken. Jamba: X = 16, top 2, in every other block.
@@ -4589,7 +4589,7 @@ enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE =
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
   _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                 && EXTRA_ROWS == 6 && PLACE_ROWS == 3, "a new row: which premises has it?");
+                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4, "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                      && !c->sink_token;
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
@@ -4627,11 +4627,11 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
   const Config *c = &y->m.c;
-  double z[TRAINED_T + 2];
+  double z[TRAINED_T + 1 + SINK_TOKENS];
   idx first = config_rows(c, y->T) - y->T;
   int from = 1 - !!c->extra - c->sink_token;
   for (int i = from; i <= y->T; i++) {
-    bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+    bool seen = i <= -first || visible(c, l, first + t - 1, first + i - 1);   /* * always */
     z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
   }
   return closed_off(y, l, h, t, from, z);
@@ -4849,16 +4849,16 @@ static double multiply_rate(Error *e) {
   return best;
 }
 
-/* hf stream: an evaluation of --batch sequences of --context random tokens, their loss included, by
+/* hf pace: an evaluation of --batch sequences of --context random tokens, their loss included, by
  * a model that stays in its file --out; that is made first where it is missing. ratio is to a
  * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
  * where other programs are running, only that which the processor gave to this one. */
-static int verb_stream(Settings *s, const char **words, int n, Error *e) {
+static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
-    return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
-                      "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    return fail(e, 2, "pace: expected --out FILE, a model file, which is made where there is "
+                      "none. Try: --out out/pace.model --dim 1024 --ffn 4096");
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
@@ -4911,7 +4911,8 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream",    "",    "mous batch ", "how fast a model in its file is measured", verb_stream},
+  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
+  {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */

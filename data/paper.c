@@ -161,8 +161,7 @@ static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
   [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
   [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
   [PICTURE_ONSET] = {"onset", 0},   [PICTURE_CORNERS] = {"corners", 1},
-  [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
-  [PICTURE_TOY] = {"toy", 0}};
+  [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0}, [PICTURE_TOY] = {"toy", 0}};
 
 typedef struct Reading {
   Experiments *x;
@@ -1385,7 +1384,7 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
 
 /* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
-  double m[HEAD_MAP * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * MAP_WIDE];
   for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
   result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
   return result_add(r, "map", m, map->T * map->S, e);
@@ -3099,6 +3098,7 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
  * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
  * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
  * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+#include "scale.c"
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
@@ -3341,8 +3341,8 @@ static const Line CLOSED[] = {
   {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token s(n) and s*_t give "
    "every weight.", "--context 24", NULL, 0, 0, 0}};
 static const Check MORE_CHECKS[] = {
-  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
-  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
+  {LINES(SCALE), check_twins}, {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed},
+  {LINES(GATE), NULL}, {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
 
 /* -------------------------------------------------------------------------------------------------
  * 9  The command: ./paper ITEM */
@@ -3783,6 +3783,7 @@ static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
   {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
   {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
+  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };

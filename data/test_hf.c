@@ -2658,17 +2658,17 @@ static void model_list__blocks(Test *t) {
   const Layer *w = &m->w.layer[1];
   const OtherBlock *y = &m->other[1];
   const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
-    {"l1.norm1", 1, 12, 1, w->norm1}, {"l1.m.in", 2, 12, 10, y->in},
+    {"l1.norm1", 1, 12, 1, w->norm1.g}, {"l1.m.in", 2, 12, 10, y->in},
     {"l1.m.conv", 2, 4, 5, y->conv}, {"l1.m.conv.b", 1, 5, 1, y->conv_b},
     {"l1.m.x", 2, 5, 8, y->x}, {"l1.m.rnorm", 1, 2, 1, y->r_norm},
     {"l1.m.bnorm", 1, 3, 1, y->b_norm}, {"l1.m.cnorm", 1, 3, 1, y->c_norm},
     {"l1.m.dt", 2, 2, 5, y->dt}, {"l1.m.dt.b", 1, 5, 1, y->dt_b},
     {"l1.m.alog", 2, 3, 5, y->a_log}, {"l1.m.skip", 1, 5, 1, y->skip},
-    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2},
+    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2.g},
     {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
     {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
     {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
-    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf}};
+    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf.g}};
   enum { ALL = sizeof ROWS / sizeof *ROWS };
   int first = 0;
   while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
@@ -2938,6 +2938,20 @@ static void published__sinks(Test *t) {
   static const char *const FLAGS[] = {
     MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1", "--experts 3"};
   sinks_against_slow(t, FLAGS, 2);
+}
+
+/* eval --signs where blocks are forward only: all but the gradient, which says why. */
+static void signs__forward_only(Test *t) {
+  LABS(b, 1, 9, MAMBA "--layers 4 --attention-period 3 --kv-heads 1") {
+    Signs g; Error e = {0}; Settings s; Data d = {.vocab = b.m.c.vocab};
+    settings_default(&s), s.input = INPUT_RANDOM;
+    fact(t, !signs(&g, &b.m, &d, &s, 3, 9, &e) && strstr(g.why, "forward only"), "%s", g.why);
+    for (int k = 0; k < SIGNS_ALL; k++)
+      for (int l = 0; l <= 4; l++)
+        fact(t, isnan(g.x[l][k]) == (k == G_GRADIENT || (k < G_NORM && l < 4
+             && !config_attends(&b.m.c, l))), "block %d: %s", l + 1, SIGNS_COLUMNS[k].name);
+    signs_free(&g);
+  }
 }
 
 /* Questions of a file, escapes undone, and the lines that are none. */
@@ -3264,7 +3278,7 @@ static void model_file__same_bits(Test *t) {
     fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c),
          "%s: another model", flags);
     fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
-         !stored_tensor(m, m->w.layer[0].norm1), "%s: which tensors stay in the file", flags);
+         !stored_tensor(m, m->w.layer[0].norm1.g), "%s: which tensors stay in the file", flags);
     for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
     double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {
@@ -3618,7 +3632,7 @@ static void sink__streams(Test *t) {
   static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
   Error e = {0}; Trainer m = {0}; char want[64];
   if (!begun(t)) return;
-  const char *out = said(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+  const char *out = said(t, "pace --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                          "--vocab 50 --norm layer --linear-bias --context 16 --batch 3");
   fact(t, strstr(out, "seconds=") && strstr(out, " ratio="), "%s", out);
   file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
@@ -3646,7 +3660,8 @@ static const TestEntry TESTS[] = {
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
-  RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
+  RUNS(published__sinks), RUNS(signs__forward_only),
+  RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
   RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),
