@@ -977,19 +977,19 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dg_c += sum over rows of dy_c t_c        db_c as above
  */
 
+/* One row of y = g tanh(a x) + b. */
+static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
+  vec_tanh(C, y, y);
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->g[ch] * y[ch] + w->b[ch];
+}
+
 _Static_assert(NORM_ROWS == 3, "a new norm: its row and its gains, both ways");
-/* One row: y = g (x - mu) r + b, or g tanh(a x) + b, for x, y [C]. stat [2] becomes mu, r. */
+/* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x, const Norm *w),
      (c, C, y, stat, x, w)) {
   const real *g = w->g, *b = w->b;
-  if (c->norm == NORM_DYT) {
-    for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
-    vec_tanh(C, y, y);
-    for (idx ch = 0; ch < C; ch++) y[ch] = g[ch] * y[ch] + b[ch];
-    stat[0] = stat[1] = 0;
-    return;
-  }
   real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
   for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -1004,7 +1004,9 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
                          idx rows) {
   idx C = c->dim;
   PARALLEL
-  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
+  for (idx n = 0; n < rows; n++)
+    if (w->a) dyt_row(C, y + n * C, x + n * C, w);
+    else norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
 }
 
 /* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of da. */
@@ -2135,6 +2137,22 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences. */
 
+/* q [rows,D] = g r q0, a norm over the D dims of each head; or k. */
+static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
+                            idx rows) {
+  const Config head = head_norm_of(c);
+  norm_forward(&head, q, stat, q0, w, rows);
+}
+
+/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
+static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
+                             const Norm *w, real *scratch, idx rows) {
+  const Config head = head_norm_of(c);
+  zero(scratch, rows * head.dim);
+  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
+  copy(dq, scratch, rows * head.dim);
+}
+
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
  *
@@ -2155,10 +2173,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
   if (c->gate) gate_forward(m, w, la, v, x, rows);
-  if (c->qk_norm) {   /* q = qnorm q0 r, k = knorm k0 r, over the D dims of a head */
-    const Config head = head_norm_of(c);
-    norm_forward(&head, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
-    norm_forward(&head, k, la->kstat, la->k0, &w->knorm, rows * K);
+  if (c->qk_norm) {
+    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
+    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows * K);
   }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
@@ -2180,15 +2197,6 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
   linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                  c->combine == COMBINE_ADD ? D : H * D, C);
-}
-
-/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
-static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
-                             const Norm *w, real *scratch, idx rows) {
-  const Config head = head_norm_of(c);
-  zero(scratch, rows * head.dim);
-  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
-  copy(dq, scratch, rows * head.dim);
 }
 
 /* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
@@ -6157,7 +6165,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  * shows a sink from SHOWS on, and none below ABSENT. Losses within ALIKE nats are equal.
  *
  * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale brings it to that
- * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm learns less (3.50 nats). */
+ * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm ends at 3.50 nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 enum { ARMS = 3 };
