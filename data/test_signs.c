@@ -278,7 +278,7 @@ static void stream__against_one_forward(Test *t) {
 static void stream__identities(Test *t) {
   enum { T = 40, W = 9 };
   LABS(b, 1, T, "", "--pos none --extra k", "--pos alibi --score-scale logn --soft-cap 3",
-       "--extra logn", "--pos t5 --layers 3", "--pos relative --kv-heads 1 --sim sigmoid") EACH(k, POLICIES) {
+       "--extra logn", "--pos t5", "--pos relative --kv-heads 1 --sim sigmoid") EACH(k, POLICIES) {
     double got[T]; Error e = {0}; const Policy *p = &POLICIES[k];
     if (p->all || p->anew || (p->sinks && !p->text && b.m.c.pos != POS_NONE)) continue;
     stream(got, &b.m, b.ids, b.targets, T, p, W, 1, &e);
