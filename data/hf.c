@@ -9,7 +9,8 @@
  *
  * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
  *
- * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral and jamba becomes a model
+ * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral, jamba and of those that
+ * families.c adds becomes a model
  * file (2), with the numbers as they were published, copied or linked to. JSON, headers, names and
  * shapes are checked before they are believed, every tensor is accounted for, every number must be
  * finite, and a key or a value that sink does not know is refused by its name. The folder's
@@ -4909,7 +4910,7 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

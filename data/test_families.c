@@ -49,13 +49,14 @@ static const LaterFact LATER_ROWS[] = {
    "--window 0", NULL},
   {"qwen2", "`use_sliding_window`: true, `sliding_window`: 6, `layer_types`: null", "--window 0",
    NULL},
-  {"qwen2", "`use_sliding_window`: true, `sliding_window`: 7, `max_window_layers`: 0, `layer_types`: null",
-   "--window 7 --window-period 0", NULL},
+  {"qwen2", "`use_sliding_window`: true, `sliding_window`: 7, `max_window_layers`: 0, "
+   "`layer_types`: null", "--window 7 --window-period 0", NULL},
   {"qwen2", "`use_sliding_window`: true, `sliding_window`: 6, `layer_types`: "
    "[`sliding_attention`, `full_attention`, `sliding_attention`]",
    "--window 6 --window-period 2 --window-offset 0", NULL},
   {"qwen2", "`layer_types`: [`full_attention`]", NULL, "a word for each layer, found a list"},
-  {"qwen2", "`layer_types`: [`full_attention`, 1, `full_attention`]", NULL, "or full_attention, fo"},
+  {"qwen2", "`layer_types`: [`full_attention`, 1, `full_attention`]", NULL,
+   "or full_attention, fo"},
   {"qwen2", "`layer_types`: [`full_attention`, `chunked_attention`, `full_attention`]", NULL,
    "found chunked_attention"},
   {"qwen2", "`layer_types`: 5", NULL, "layer_types to be a list"},
@@ -68,7 +69,8 @@ static const LaterFact LATER_ROWS[] = {
   {"qwen2", "`quantization_config`: {`bits`: 4}", NULL, "quantization_config to be null"},
   {"qwen2", "`qk_layernorm`: true", NULL, "found qk_layernorm: true"},
   {"qwen2", "`model_type`: `qwen3`, `head_dim`: 8", NULL, "q_norm.weight [8], found none"},
-  {"qwen3", "`model_type`: `qwen2`", NULL, "self_attn.q_proj.bias [48], found none"},
+  {"qwen3", "`model_type`: `qwen2`, `attention_bias`: null", NULL,
+   "self_attn.q_proj.bias [48], found none"},
   {"qwen3", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [48], found none"},
   {"qwen3", "`head_dim`: null", NULL, "[512,32], found [48,32]"},
   {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
