@@ -292,7 +292,7 @@ static double distance(idx n, const real *x, const real *y) {
  * 0.3  The slow model: the formula of sink.c's masthead once more, for one sequence, in double,
  *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
  *      Config, and nothing else. A new row of an axis is here once more. */
-_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 3 && NORM_ROWS == 3 && ACT_ROWS == 7
+_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 4 && NORM_ROWS == 3 && ACT_ROWS == 8
                && PLACE_ROWS == 4 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 4
                && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
                && SHIFT_ROWS == 3 && GATE_ROWS == 5, "a row is missing");
@@ -358,22 +358,37 @@ static double slow_act(int act, double x) {
   }
 }
 
+/* Which pair, or where between two, has so many turns. */
+static double slow_pair(const Config *c, double turns) {
+  return c->rotary_dims * log(c->rope_original / (turns * 2 * acos(-1))) / (2 * log(c->rope_base));
+}
+
 /* Llama 3.1's rule as its authors state it, in wavelengths; a third of it is a ramp. */
 static double slow_frequency(const Config *c, int p) {
   double w = pow(c->rope_base, -2.0 * p / c->rotary_dims), wavelength = 2 * acos(-1) / w;
   if (c->rope_scaling == ROPE_NONE) return w;
   if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-  if (wavelength < c->rope_original / c->rope_high) return w;
+  if (wavelength <= c->rope_original / c->rope_high) return w;
   if (wavelength > c->rope_original / c->rope_low) return w / c->rope_factor;
   double smooth = (c->rope_original / wavelength - c->rope_low) / (c->rope_high - c->rope_low);
+  if (c->rope_scaling == ROPE_YARN)                        /* by pairs: p of so many turns */
+    smooth = (p - slow_pair(c, c->rope_low)) / (slow_pair(c, c->rope_high)
+                                                - slow_pair(c, c->rope_low));
   return (1 - smooth) * w / c->rope_factor + smooth * w;
 }
 
-static void slow_rotate(const Config *c, double *x, int n) {
+static int slow_window(const Config *c, int l) {
+  bool named = !c->window_period || l % c->window_period == c->window_offset;
+  return named != (bool)c->window_others ? c->window : 0;
+}
+
+static void slow_rotate(const Config *c, int l, double *x, int n) {
   bool half = c->rope_pairing == PAIR_HALF;
   for (int p = 0; p < c->rotary_dims / 2 && c->pos == POS_ROTARY; p++) {
     int u = half ? p : 2 * p, v = half ? p + c->rotary_dims / 2 : 2 * p + 1;
     double angle = n * slow_frequency(c, p), a = x[u], b = x[v];
+    if (c->rope_local > 0 && slow_window(c, l))
+      angle = n * pow(c->rope_local, -2.0 * p / c->rotary_dims);
     x[u] = a * cos(angle) - b * sin(angle);
     x[v] = a * sin(angle) + b * cos(angle);
   }
@@ -411,8 +426,7 @@ static double slow_bias(const Model *m, int h, int i, int j) {
 
 /* Tokens are numbered from 1, x* is 0; the window counts rows. */
 static bool slow_visible(const Config *c, int l, int i, int j) {
-  int token = j + 1 - c->sink_token, w = c->window;
-  if (c->window_period && l % c->window_period != c->window_offset) w = 0;
+  int token = j + 1 - c->sink_token, w = slow_window(c, l);
   return (j <= i && (!w || i - j < w)) || (1 <= token && token <= c->prefix);
 }
 
@@ -480,7 +494,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
       n = 0, keys = 0;
   int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
   double z[160], fq[WIDE_LAB], fk[WIDE_LAB]; Scores row;
-  double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
+  double root = sqrt(c->score_divisor > 0 ? c->score_divisor : D) * (c->score_by_layer ? l + 1 : 1);
   const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
   slow_phi(c, w, fq, q);
   bool no_key = s->what == ABLATE_KEY1 && s->cut != i;
@@ -571,8 +585,8 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
       s->v[row * K * D + u] *= slow_gate(c, w, u, x + n * C);
     for (int h = 0; h < H && c->qk_norm; h++) slow_rms(c, D, s->q + (row * H + h) * D, w->qnorm.g);
     for (int h = 0; h < K && c->qk_norm; h++) slow_rms(c, D, s->k + (row * K + h) * D, w->knorm.g);
-    for (int h = 0; h < H; h++) slow_rotate(c, s->q + (row * H + h) * D, n);
-    for (int h = 0; h < K; h++) slow_rotate(c, s->k + (row * K + h) * D, n);
+    for (int h = 0; h < H; h++) slow_rotate(c, l, s->q + (row * H + h) * D, n);
+    for (int h = 0; h < K; h++) slow_rotate(c, l, s->k + (row * K + h) * D, n);
   }
   for (int i = 0; i < N; i++) {
     double o[WIDE_LAB], all[WIDE_LAB] = {0};
@@ -587,7 +601,8 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
 
 static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x) {
   double f1[WIDE_LAB], f2[WIDE_LAB];
-  bool gated = c->act == ACT_SWIGLU || c->act == ACT_GEGLU || c->act == ACT_REGLU;
+  bool gated = c->act == ACT_SWIGLU || c->act == ACT_GEGLU || c->act == ACT_REGLU
+               || c->act == ACT_GEGLUTANH;
   slow_linear(f1, x, w->w1, w->b1, c->dim, c->ffn);
   if (gated) slow_linear(f2, x, w->w2, w->b2, c->dim, c->ffn);
   for (int f = 0; f < c->ffn; f++) f1[f] = slow_act(c->act, f1[f]) * (gated ? f2[f] : 1);
@@ -650,7 +665,8 @@ static void slow_embed(const Slow *s, const int *ids, int n, double *h) {
   const Weights *w = &s->m->w;
   int C = c->dim, E = c->embed_dim; double e[WIDE_LAB];
   for (int i = 0; i < E && n >= s->N - s->T; i++)
-    e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i];
+    e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i]
+           * (c->embed_scale > 0 ? c->embed_scale : 1);
   if (n < s->N - s->T) for (int i = 0; i < C; i++) h[i] = (double)w->xstar[n * C + i];
   else if (E != C) slow_linear(h, e, w->win, NULL, E, C);
   else memcpy(h, e, (size_t)C * sizeof *h);
@@ -676,9 +692,12 @@ static void slow_forward(Slow *s, const int *ids) {
     else slow_norm(c, nf, h, &w->normf);
     if (n < N - s->T) continue;
     if (E != C) slow_linear(out, nf, w->wout, NULL, C, E);
+    double *logit = s->logits + (n - (N - s->T)) * V;
     for (int v = 0; v < V; v++) for (int i = 0; i < E; i++)
-      s->logits[(n - (N - s->T)) * V + v] += (E != C ? out[i] : nf[i])
+      logit[v] += (E != C ? out[i] : nf[i])
           * (double)(c->tied ? w->wte[v * E + i] : w->wcls[i * V + v]);
+    for (int v = 0; c->logit_cap > 0 && v < V; v++)
+      logit[v] = c->logit_cap * tanh(logit[v] / c->logit_cap);
   }
 }
 
@@ -744,11 +763,16 @@ static const CoverAxis AXES[] = {
   {"rope-pairing", AXIS_FREE, {NULL}},
   {"rope-scaling", AXIS_FREE, {"", "--rope-scaling linear --rope-factor 3",
       "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
-      "--rope-high 3"}}, {"norm", AXIS_FREE, {NULL}}, {"place", AXIS_FREE, {NULL}},
+      "--rope-high 3", "--rope-scaling yarn --rope-base 9 --rope-original 12 --rope-low 0.5"}},
+  {"rope-local", AXIS_FREE, {"", "--rope-local 40"}}, {"norm", AXIS_FREE, {NULL}},
+  {"place", AXIS_FREE, {NULL}},
   {"act", AXIS_FREE, {NULL}},
   {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                          "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
   {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},
+  {"embed-scale", AXIS_FREE, {"", "--embed-scale 1.7"}},
+  {"score-divisor", AXIS_FREE, {"", "--score-divisor 9"}},
+  {"logit-cap", AXIS_FREE, {"", "--logit-cap 1.5"}},
   {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}}, {"combine", AXIS_FREE, {NULL}},
   {"kernel", AXIS_SCORES, {NULL}}, {"sim", AXIS_SCORES, {NULL}},
   {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
@@ -767,7 +791,8 @@ static const CoverAxis AXES[] = {
   {"v-scale", AXIS_FREE, {"", "--v-scale"}},
   {"xsa", AXIS_FREE, {"", "--xsa --norm-eps 0.1"}},    /* it leaves a lone row rounding alone */
   {"window", AXIS_FREE, {"", "--window 3"}},
-  {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1"}},
+  {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1",
+                           "--window-period 3 --window-offset 1 --window-others"}},
   {"prefix", AXIS_FREE, {"", "--prefix 1", "--prefix 3"}},
   {"kv-heads", AXIS_FREE, {"", "--kv-heads 1", "--kv-heads 2"}},
   {"heads", AXIS_WIDTHS, {"", "--heads 4"}}, {"head-dim", AXIS_WIDTHS, {"", "--head-dim 4"}}};
@@ -2416,7 +2441,8 @@ static void activate__formulas(Test *t) {
     {ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
     {ACT_GEGLU, 0.84134474606854293, -0.045500263896358414},
     {ACT_GELU, 0.84134474606854293, -0.045500263896358414}, {ACT_REGLU, 1, 0}, {ACT_RELU, 1, 0},
-    {ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865}};
+    {ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865},
+    {ACT_GEGLUTANH, 0.84119199060827670, -0.045402305912224865}};
   EACH(i, KNOWN) {
     int act = KNOWN[i].act;
     within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1", act);
@@ -3239,11 +3265,12 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
   const Config *c = &b->m.c; const Acts *a = &b->a;
   idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
   idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, half = c->rotary_dims / 2;
+  idx turns = (c->rope_local > 0 ? 2 : 1) * a->N * half;
   int n = 0;
   const ActsArray whole[] = {
     {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
-    {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
-    {"sine", a->sine, a->N * half}, {"sinusoid", a->sinusoid, a->N * C},
+    {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, turns},
+    {"sine", a->sine, turns}, {"sinusoid", a->sinusoid, a->N * C},
     {"bias", a->bias, H * (2 * a->N - 1)}, {"dbias", a->dbias, a->B * H * (2 * a->N - 1)},
     {"dh", a->dh, X}, {"dx", a->dx, X}, {"dn", a->dn, X}, {"dq", a->dq, Q}, {"dk", a->dk, K},
     {"dv", a->dv, K}, {"dout", a->dout, Q}, {"dgate", a->dgate, rows * config_gates(c)},
@@ -7106,12 +7133,13 @@ static void option__choices(Test *t) {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
     {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
-    {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3)}},
+    {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3),
+        IS(ROPE, YARN)}},
     {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
     {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
         IS(PLACE, SANDWICH)}},
-    {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, SWISH),
-        IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
+    {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, GEGLUTANH),
+        IS(ACT, SWISH), IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
     {"bias-in", BIAS_ROWS, {IS(BIAS, ALL), IS(BIAS, QKV), IS(BIAS, ATTENTION), IS(BIAS, FFN)}},
     {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
     {"kernel", KERNEL_ROWS, {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL, MLP)}},

@@ -5,10 +5,11 @@
 
 #define LATER_TINY "data/golden/hf_families.txt"
 
-static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "smollm2", "", "", ""};
+static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "gemma2", "gemma3", "phi3",
+                                               "others"};
 
 static void families__against_library(Test *t) {
-  library_compare(t, LATER_TINY, LATER_FAMILIES, 9);
+  library_compare(t, LATER_TINY, LATER_FAMILIES, 17);
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
@@ -36,7 +37,13 @@ static void families__see_faults(Test *t) {
     WITH("qwen2", "--rope-base 5000"), OUTPUTS("qwen2", "wq wk", neighbours),
     WITH("qwen2-window", "--window-offset 1"), WITH("qwen2-window", "--window 4"),
     WITH("qwen3", "--norm-eps 0.001"), WITH("qwen3-bias", "--window 6"),
-    WITH("qwen3-bias", "--rope-factor 1"), OUTPUTS("qwen3", "w1 w2", halves_swapped)};
+    WITH("qwen3-bias", "--rope-factor 1"), OUTPUTS("qwen3", "w1 w2", halves_swapped),
+    WITH("gemma2", "--soft-cap none"), WITH("gemma2", "--logit-cap 4"),
+    WITH("gemma2", "--embed-scale 1"), WITH("gemma2", "--score-divisor 12"),
+    WITH("gemma2", "--act geglu"), WITH("gemma2", "--window-offset 1"),
+    WITH("gemma2-plain", "--act geglutanh"), WITH("gemma3", "--rope-local 5000"),
+    WITH("gemma3", "--rope-base 10000"), WITH("gemma3", "--window-offset 4"),
+    WITH("gemma3", "--no-window-others"), WITH("gemma3-linear", "--rope-factor 4")};
   faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
 }
 
@@ -64,7 +71,7 @@ static const LaterFact LATER_ROWS[] = {
   {"qwen2", "`max_window_layers`: `a`", NULL, "max_window_layers to be a number"},
   {"qwen2", "`use_mrope`: true", NULL, "use_mrope to be false"},
   {"qwen2", "`attention_bias`: true", NULL, "found attention_bias: true"},
-  {"qwen2", "`hidden_act`: `gelu_new`", NULL, "hidden_act to be silu, gelu or relu"},
+  {"qwen2", "`hidden_act`: `quick_gelu`", NULL, "hidden_act to be silu, relu or a gelu"},
   {"qwen2", "`partial_rotary_factor`: 0.5", NULL, "partial_rotary_factor to be 1"},
   {"qwen2", "`quantization_config`: {`bits`: 4}", NULL, "quantization_config to be null"},
   {"qwen2", "`qk_layernorm`: true", NULL, "found qk_layernorm: true"},
@@ -73,6 +80,39 @@ static const LaterFact LATER_ROWS[] = {
    "self_attn.q_proj.bias [48], found none"},
   {"qwen3", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [48], found none"},
   {"qwen3", "`head_dim`: null", NULL, "[512,32], found [48,32]"},
+  {"gemma2", "`final_logit_softcapping`: null, `attn_logit_softcapping`: null, `sliding_window`: 9",
+   "--logit-cap 0 --soft-cap none --window 9 --window-period 2 --window-offset 0", NULL},
+  {"gemma2", "`layer_types`: null, `query_pre_attn_scalar`: null",
+   "--window 5 --window-period 2 --window-offset 0 --score-divisor 256 --embed-scale 6", NULL},
+  {"gemma2", "`sliding_window`: null, `layer_types`: [`full_attention`, `full_attention`, "
+   "`full_attention`, `full_attention`]", "--window 0 --window-period 0", NULL},
+  {"gemma2", "`hidden_act`: `silu`", "--act geglutanh", NULL},
+  {"gemma2", "`layer_types`: [`sliding_attention`, `full_attention`, `full_attention`, "
+   "`sliding_attention`]", "--window 5 --window-period 3 --window-offset 0", NULL},
+  {"gemma2", "`layer_types`: [`sliding_attention`, `full_attention`, `sliding_attention`, "
+   "`sliding_attention`]", "--window-period 3 --window-offset 1 --window-others 1", NULL},
+  {"gemma2", "`use_bidirectional_attention`: true", NULL, "bidirectional_attention to be false"},
+  {"gemma2", "`attn_logit_softcapping`: `a`", NULL, "attn_logit_softcapping to be a number"},
+  {"gemma2", "`final_logit_softcapping`: 0", NULL, "final_logit_softcapping to be a number"},
+  {"gemma2", "`query_pre_attn_scalar`: -1", NULL, "query_pre_attn_scalar to be a number"},
+  {"gemma2", "`model_type`: `gemma`", NULL, "found gemma. Try"},
+  {"gemma2", "`model_type`: `gemma3`", NULL, "found gemma3. Try"},
+  {"gemma2", "`tie_word_embeddings`: false", NULL, "lm_head.weight [97,36], found none"},
+  {"gemma2", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [48], found none"},
+  {"gemma3", "`layer_types`: null, `_sliding_window_pattern`: null",
+   "--window 5 --window-period 6 --window-offset 5 --window-others 1 --rope-local 10000 "
+   "--rope-base 1000000", NULL},
+  {"gemma3", "`_sliding_window_pattern`: 3, `layer_types`: null",
+   "--window-period 3 --window-offset 2 --window-others 1", NULL},
+  {"gemma3", "`_sliding_window_pattern`: 1.5", NULL, "sliding_window_pattern to be an integer"},
+  {"gemma3", "`attn_logit_softcapping`: 50", NULL, "attn_logit_softcapping to be null"},
+  {"gemma3", "`rope_parameters`: {`full_attention`: {`rope_type`: `yarn`}}", NULL, "found yarn"},
+  {"gemma3", "`rope_parameters`: {`sliding_attention`: {`rope_type`: `linear`}}", NULL,
+   "sliding_attention.rope_type to be default"},
+  {"gemma3", "`rope_parameters`: {`full_attention`: {`partial_rotary_factor`: 0.5}}", NULL,
+   "found partial_rotary_factor"},
+  {"gemma3", "`rope_parameters`: null, `rope_scaling`: {`rope_type`: `linear`, `factor`: 8}",
+   "--rope-scaling linear --rope-factor 8 --rope-base 1000000 --rope-local 10000", NULL},
   {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
    "`use_sliding_window`: null", NULL, "found model.layers.0.self_attn.k_norm.weight too"}};
 

@@ -1107,7 +1107,7 @@ static const char *const KEYS_REFUSED[] = {
 
 /* Whole files that are no config of a model. */
 static const char *const NO_CONFIGS[][2] = {
-  {"{}", "mistral, jamba, qwen2 or qwen3, found none"},
+  {"{}", "qwen2, qwen3, gemma2 or gemma3_text, found none"},
   {"{`model_type`: `qwen4`}", "found qwen4"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
   {"{`model_type`: 1}", "found 1"}, {"{`architectures`: [`BertModel`]}", "found BertModel"},
   {"{`architectures`: []}", "found none"},
