@@ -851,9 +851,10 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * there when the embedding is narrower than the model; Gemma multiplies e by sqrt(C). P is absolute
  * [E5], a table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere
  * (NoPE). Appendix B.1 draws its line here. Without P a repeated token starts from equal states
- * and, under softmax, keeps them in all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
- * whose P is learned, and 0.00 in LLaMA3-8B (rotary). Positions count from 0, x* included, as in
- * the authors' code; the paper counts from 1. It has one x*; several see each other causally.
+ * and, under softmax, keeps them in all blocks; with P it does not. So Table 1 has on repeated
+ * tokens a Sink_1 of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ * Positions count from 0, x* included, as in the authors' code; the paper counts from 1. It has one
+ * x*; several see each other causally.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
