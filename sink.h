@@ -77,8 +77,9 @@ CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT
 CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
 CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
 CHOICE(KERNEL, KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP);
-CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY);
-CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM);
+CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY, SIM_SOFTPICK, SIM_RECTIFIED, SIM_RELU);
+CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM,
+       NORMALIZER_COUNT);
 CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
 CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
 CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
@@ -111,6 +112,7 @@ typedef struct Config {
   int bias_in, score_by_layer; /* BIAS_*: where those are; scores of block l, from 0, over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
   double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
+  double clip_low, clip_high;       /* G and X of clipped weights; 0 and 1 clip nothing (3.6) */
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
