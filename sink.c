@@ -21,15 +21,15 @@
  *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + b      after the paper: 3.7
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
- *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)            e = 0 for exp, 1e-8 else
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+                             j runs over * and the keys
+ *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+          s / Z may be clipped; j is * and every key
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do, with a_j = s_j / Z:
  *
  *   da_j = scale <do, v_j>      delta = sum_j a_j da_j      dz_j = s'_j / Z da_j - dlogz_j delta
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
- *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
+ *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z | 0
  *
  * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
  * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
@@ -159,7 +159,9 @@
  *   heads         concatenated; added          key heads: H; fewer       Table 12 left
  *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
  *   similarity    exp; sigmoid, elu + 1, identity                        Tables 6, 15
+ *                 softpick, rectified, relu                              after the paper
  *   normaliser    sum; one, clamp, p-norm      scale: 1; any             Tables 14, 15, equation 43
+ *                 count; weights: as they are; clipped                   after the paper
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *                 logn; a fixed logit                                    after the paper
  *   scores        as they are; soft-cap, scale logn, bias logn or learned   after the paper
@@ -244,13 +246,18 @@ const Variant VARIANTS[] = {
   {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
   {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
   {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
+  {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  /* After the paper: what others did about sinks, in the same formula */
+  {"softpick", "--sim softpick", "beyond: softpick (2504.20966)", "", ""},
+  {"rectified", "--sim rectified", "beyond: rectified-only (2504.20966)", "", ""},
+  {"relu-n", "--sim relu --normalizer count", "beyond: ReLU over n (2309.08586)", "", ""},
+  {"clipped-softmax", "--clip-low -0.03", "beyond: clipped softmax (2306.12929)", "", ""},
   {"null-logit", "--extra logit --extra-logit 4", "beyond: a fixed sink logit", "", ""},
   {"softmax-n", "--extra logn", "beyond: softmax_n, a null logit log n", "", ""},
   {"soft-cap", "--soft-cap 50", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"scalable-softmax", "--score-scale logn", "beyond: SSMax (2501.19399)", "", ""},
   {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
    "beyond: sigmoid attention (2409.04431)", "", ""},
-  {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
   {NULL, NULL, NULL, NULL, NULL}
 };
 
@@ -2625,10 +2632,10 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   /* all the means in one array, sums; shapes in struct Sinks */
   double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
-                       &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
+                       &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product, &s->raw};
   idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
-                 L * N,     L * N,             L * N, 2 * L * H, 2 * L * H};
-  for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
+                 L * N,     L * N,             L * N, 2 * L * H, 2 * L * H, L * H};
+  for (int i = 0; i < 12; i++) s->n_sums += sizes[i];
   s->sums = grab(s->n_sums, sizeof(double), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
@@ -2636,7 +2643,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
   if (e->status) { sinks_free(s); return e->status; }
   double *at = s->sums;
-  for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
+  for (int i = 0; i < 12; at += sizes[i++]) *fields[i] = at;
   for (idx l = 0; l < L; l++)
     s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
@@ -2682,7 +2689,8 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
- *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1 */
+ *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1
+ *   raw       the same of |scale s/Z|. Where it is near 0, m makes much of next to nothing */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
@@ -2694,15 +2702,15 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    const real *p = m + i * S; double entropy = 0, mass = 0;
+    const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
     for (idx from = 0; from < S; from += CHUNK) {
       idx some = S - from < CHUNK ? S - from : CHUNK; real log_p[CHUNK];
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
-    for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
-    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T;
+    for (idx j = keys; j < S; j++) mass += (double)w[j], raw += fabs((double)w[j]);
+    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T, s->raw[lh] += raw / s->T;
   }
 }
 
@@ -5766,7 +5774,7 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[ALPHA_1] = sinks_alpha(s, first);
   row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
   row[ROW_MASS] = 0;
-  for (int i = 0; i < s->L * s->H; i++) row[ROW_MASS] += s->mass[i] / s->heads;
+  for (int i = 0; i < s->L * s->H; i++) row[ROW_MASS] += s->raw[i] / s->heads;
   row[NORM_RATIO] = sinks_ratio(s);
   if (loss > 0) row[HELD_LOSS] = loss;
   if (star < 0) return;
@@ -7906,7 +7914,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+                                s->product[2 * at + 1], s->entropy[at], s->raw[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
     if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -7918,7 +7926,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   }
   fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
           "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
-          "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+          "mass: the sum of its |weights|.\nMassive activation: largest |h| %.3g, median beside it "
           "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
   heat_maps(maps, star >= 0 ? 2 : 1, out);

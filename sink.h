@@ -300,7 +300,8 @@ typedef struct Sinks {
                                    /* others have 0 in all that is of heads, and are in no mean */
   int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-  double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
+  double *entropy, *mass, *raw; /* [L,H] row entropy of m in nats; sum of a row's weights over */
+                                   /* keys, and of their sizes */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */

@@ -274,9 +274,10 @@ static void options__none(Test *t) {
 /* ---- 3  Blocks, norms, x*, the optimiser: 3.1, 3.2, 4, 5 ---- */
 
 static const TestEntry TESTS[] = {
-  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
-  RUNS(row__by_hand), RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
-  RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none)};
+  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
+  RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
+  RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
+  RUNS(gradients__one_key), RUNS(options__none)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
