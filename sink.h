@@ -87,13 +87,14 @@ CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
-CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD);
+CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD, OPTIMIZER_MUON);
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
 CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
 CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);                /* the rows that it reads */
 CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, ABLATE_KSTAR);
-enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
+enum { VOCAB_DEFAULT = 2048,            /* tokenizer.bin's, and where no tokenizer says */
+       SINK_TOKENS = 16 };              /* at most so many */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
  * (chapter 16) reads, checks, prints and stores every field alike. */
@@ -118,7 +119,7 @@ typedef struct Config {
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
   int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
-  int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
+  int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
   int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
@@ -158,7 +159,7 @@ typedef struct Layer {
 
 typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-  real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's bias */
+  real *xstar, *wpe, *rel;     /* [n,C] n sink tokens; [rows,C] positions; [32,H] T5's bias */
   Norm normf;                  /* the final norm, absent under post-norm */
   real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
   Layer *layer;                /* [L] */
@@ -213,6 +214,10 @@ typedef struct Model {
   struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
   struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
   bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
+  /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
+  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                 idx rows, idx in, idx out);
+  const struct Rounding *rounding;
 } Model;
 
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
@@ -265,6 +270,8 @@ typedef struct Acts {
   /* likewise: hides some of keys lo .. lo+n-1, scores z, from row i of sequence b, by -INFINITY */
   void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
   const struct Isolation *isolation; /* what it knows: data/known.c */
+  /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
+  void (*after)(const struct Acts *a, int l, int B, idx N);
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
@@ -413,9 +420,10 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
+  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
-  const char *verb, *groups; bool given[160];   /* the verb, and those it takes; of OPTIONS */
+  const char *verb, *groups; bool given[200];   /* the verb, and those it takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -434,6 +442,7 @@ void data_close(Data *d);
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
   real *m1, *m2, *first; int *ids;   /* AdamW's moments, like m.params; first_counts; [2,B,T] */
+  real *muon;                        /* Muon's scratch, whose M is in m1; NULL without it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step; double loss, norm, lr;                 /* steps done; of the last step */
@@ -461,10 +470,11 @@ typedef struct Progress {
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
-enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
+       MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
 typedef struct HeadMap {
   int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * (HEAD_MAP + 2)], one[MAP_TOKENS * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * MAP_WIDE], one[MAP_TOKENS * MAP_WIDE];
   char token[MAP_TOKENS][TOKEN_ROOM];
 } HeadMap;
 
@@ -647,7 +657,8 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 static const char *const SECTIONS[][2] = {
   {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
   {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
-  {"ids", "Input"}, {"report", "Pages, tables"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+  {"ids", "Input"}, {"report", "Pages, tables"}, {"cache", "The cache"},
+  {"attention-period", "Of Jamba"}, {NULL, NULL}};
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
@@ -666,7 +677,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
-  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make paper or hf; ./paper help, ./hf help| signs quantize stream cache sinks cache-size ",
+  "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 /* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
@@ -680,11 +692,12 @@ static const char *const BELONGS[][2] = {
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
   {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
   {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" isolate-blocks ", "isolate"},
+  {" isolate-blocks ", "isolate"}, {" positions ", "cache"},
+  {" replace-position swap-position ", "!signs"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},

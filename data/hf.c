@@ -4627,11 +4627,11 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
   const Config *c = &y->m.c;
-  double z[TRAINED_T + 2];
+  double z[TRAINED_T + 1 + SINK_TOKENS];
   idx first = config_rows(c, y->T) - y->T;
   int from = 1 - !!c->extra - c->sink_token;
   for (int i = from; i <= y->T; i++) {
-    bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+    bool seen = i <= -first || visible(c, l, first + t - 1, first + i - 1);   /* * always */
     z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
   }
   return closed_off(y, l, h, t, from, z);
@@ -4849,16 +4849,16 @@ static double multiply_rate(Error *e) {
   return best;
 }
 
-/* hf stream: an evaluation of --batch sequences of --context random tokens, their loss included, by
+/* hf pace: an evaluation of --batch sequences of --context random tokens, their loss included, by
  * a model that stays in its file --out; that is made first where it is missing. ratio is to a
  * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
  * where other programs are running, only that which the processor gave to this one. */
-static int verb_stream(Settings *s, const char **words, int n, Error *e) {
+static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
-    return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
-                      "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    return fail(e, 2, "pace: expected --out FILE, a model file, which is made where there is "
+                      "none. Try: --out out/pace.model --dim 1024 --ffn 4096");
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
@@ -4911,7 +4911,8 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream",    "",    "mous batch ", "how fast a model in its file is measured", verb_stream},
+  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
+  {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
