@@ -3433,7 +3433,8 @@ static bool must_be_zero(const Lab *b, const Tensor *x, double *most) {
   bool scales = c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM ||
                 (clamp && over == rows);
   bool forgets = (c->sim == SIM_EXP ? scales : c->sim == SIM_RECTIFIED) && !sees;
-  bool multiple = (c->sim == SIM_IDENTITY || c->sim == SIM_RELU) && scales && !sees && !c->shift;
+  bool multiple = (c->sim == SIM_IDENTITY || c->sim == SIM_RELU) && scales && !c->shift
+               && (!sees || c->extra == EXTRA_ZERO);
   if (!strcmp(last, ".cscale") && multiple) *most = 1e-6;
   if (!strcmp(last, ".cscale") && multiple) return true;
   return forgets && (!strcmp(last, ".sbias") || (!strcmp(last, ".bk") && !(c->soft_cap > 0)
@@ -3459,15 +3460,20 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
   return frozen(&b->m, x, i);
 }
 
-/* The maps of a lab, and whether a layer of it has no weight at all. */
+/* The maps of a lab, and whether in a layer of it no key has any weight. */
 static bool lab_dead(Lab *b) {
-  idx map = (idx)b->B * b->m.c.heads * config_rows(&b->m.c, b->T) * config_columns(&b->m.c, b->T);
+  int S = config_columns(&b->m.c, b->T), extra = b->m.c.extra != EXTRA_NONE;
+  int rows = b->B * b->m.c.heads * config_rows(&b->m.c, b->T);
   if (!b->probe) lab_maps(b);
   b->a.probe = b->probe;
   lab_forward(b);
   b->a.probe = NULL;
-  for (int l = 0; l < b->m.c.layers; l++)
-    if (biggest(map, b->probe[l].weight) == 0) return true;
+  for (int l = 0; l < b->m.c.layers; l++) {
+    double most = 0;
+    for (int i = 0; i < rows; i++)
+      most = fmax(most, biggest(S - extra, b->probe[l].weight + i * S + extra));
+    if (most == 0) return true;
+  }
   return false;
 }
 
@@ -3540,7 +3546,7 @@ static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
 static void tell_tally(Test *t, const Tally *y) {
   if (REAL_EPS > 1e-10) return;
   note(t, "%ld quotients, %ld skipped, %d zeros as expected", y->checked, y->skipped, y->zeros);
-  fact(t, y->dead < 5, "%d labs with a layer that has no weight", y->dead);
+  fact(t, y->dead < 5, "%d labs with a layer whose keys have no weight", y->dead);
   fact(t, y->skipped * 200 <= y->checked, "%ld skipped, %ld checked", y->skipped, y->checked);
   t->error = y->worst;
   t->bound = GRADIENT_BOUND;
@@ -3559,7 +3565,7 @@ static void gradients__every_pair(Test *t) {
        v->covered, v->n);
   tell_tally(t, &y);
   if (REAL_EPS > 1e-10) return;
-  fact(t, y.over > 50 && y.under > 50, "the clamp bound %d rows and left %d", y.over, y.under);
+  fact(t, y.over > 20 && y.under > 20, "the clamp bound %d rows and left %d", y.over, y.under);
   note(t, "; clamp %d over 1, %d not", y.over, y.under);
 }
 
@@ -4501,7 +4507,7 @@ static void checks__not_finite(Test *t) {
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; data/test_paper.c has all. A
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
-  checks_hold(t, NULL, 174, 245);
+  checks_hold(t, NULL, 174, 252);
   fact(t, checks_run(NULL, "prop9", stdout, false, fresh(t)) == 2
           && strstr(t->e.text, "sink check prop1"), "%s", t->e.text);
 }

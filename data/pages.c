@@ -1173,6 +1173,7 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
   int keys = c->extra ? -1 : 0;                          /* z[0] is the extra column's */
   for (int j = 0; j < n; j++) {
     a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+    if (c->sim == SIM_SOFTPICK && z[j] > 0) e = fmax(e, 1e-8 * exp(z[j]));   /* beside e^-m s */
     keys += z[j] == z[j];
     sum += a[j];
     size += fabs(a[j]);
