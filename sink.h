@@ -83,6 +83,7 @@ CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_
 CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
 CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
 CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
+CHOICE(GATE, GATE_NONE, GATE_HEAD, GATE_ELEMENT, GATE_VALUE, GATE_STATIC);
 CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
@@ -113,13 +114,13 @@ typedef struct Config {
   int bias_in, score_by_layer; /* BIAS_*: where those are; scores of block l, from 0, over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
   double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
-  double clip_low, clip_high;       /* G and X of clipped weights; 0 and 1 clip nothing (3.6) */
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
-  int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
+  int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*: 3.7; G, X: 3.6 */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
+  int gate, qk_norm, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper (3.8) */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
   int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
@@ -155,6 +156,8 @@ typedef struct Layer {
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
   real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
+  real *wg, *gate;             /* [C,G], G numbers a row (3.8); [H]: what a static gate is of */
+  Norm qnorm, knorm; real *hnorm, *vscale;      /* [D] [D] [H*D]: gains of q, k, o; [H]: c */
 } Layer;
 
 typedef struct Weights {
@@ -235,6 +238,8 @@ typedef struct LayerActs {
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
+  real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
+  real *q0, *k0, *qstat, *kstat; /* like q, k: before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
   real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
   real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
@@ -276,8 +281,8 @@ typedef struct Acts {
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
   real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
-  real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
-  real *slot; /* [B,H,3D+3] gradients of k*, v*, v+, logit, cscale, sbias by sequence */
+  real *dphi, *df1, *df2;      /* like q: scratch of phi, QK-norm; like f1, f2: df1 is dfa first */
+  real *dgate, *slot; /* like gate; [B,H,slot_size]: of k*, v+, .. by sequence (slots_end) */
   real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
@@ -310,8 +315,7 @@ typedef struct Sinks {
                                    /* others have 0 in all that is of heads, and are in no mean */
   int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-  double *entropy, *mass, *raw; /* [L,H] row entropy of m in nats; sum of a row's weights over */
-                                   /* keys, and of their sizes */
+  double *entropy, *mass, *raw; /* [L,H] a row's entropy of m in nats; sum of weights, |weights| */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */

@@ -931,7 +931,7 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
  *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
  *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * FFN_e is 3.10 with matrices of its own. The kept p_e are those of the softmax over all X: their
  * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
  * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
  * the lower e is taken. Jamba: X = 16, top 2, in every other block.

@@ -688,6 +688,7 @@ static const char PAGE_STYLE[] =
     "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
     ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
     "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
+    ".fine text{font-size:7px}"
     ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
     "font-weight:400}nav td,nav th+th{width:5rem}"
     ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
@@ -1161,9 +1162,9 @@ static double closed_similarity(int sim, double z) {
 }
 static double closed_normalizer(const Config *c, double sum, double e, double power, int keys) {
   int row = c->normalizer;
-  if (row == NORMALIZER_COUNT) return keys;
   return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-       : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+       : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1
+       : row == NORMALIZER_COUNT ? keys : NAN;
 }
 
 /* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN
@@ -1179,14 +1180,13 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
     size += fabs(a[j]);
     power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
   }
-  bool picks = c->sim == SIM_SOFTPICK;
+  bool picks = c->sim == SIM_SOFTPICK; double spread = c->clip_high - c->clip_low;
   double Z = closed_normalizer(c, picks ? size : sum, e, power, keys);
   for (int j = 0; j < n; j++) {
     if (picks) a[j] = fmax(a[j], 0);
     m[j] = a[j] == 0 ? 0 : fabs(a[j]) / (size + e);
     a[j] = a[j] == 0 ? 0 : a[j] / Z;
-    if (config_clips(c))
-      a[j] = fmin(fmax((c->clip_high - c->clip_low) * a[j] + c->clip_low, 0), 1);
+    if (config_clips(c)) a[j] = fmin(fmax(spread * a[j] + c->clip_low, 0), 1);
     a[j] *= c->scale;
   }
 }

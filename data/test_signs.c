@@ -65,7 +65,8 @@ static void gather(const Acts *a, int l, int B, idx N) {
 }
 static void signs_after__gradients(Test *t) {
   LABS(b, 2, 9, "--norm layer", "--norm layer --place parallel --pos t5 --kv-heads 1",
-       "--norm layer --sink-token --extra kv --window 4", "--norm layer --combine add --prefix 2") {
+       "--norm layer --sink-token --extra kv --window 4 --combine add --prefix 2",
+       "--norm layer --place sandwich --gate element --qk-norm --xsa") {
     memset(behind, 0, sizeof behind);
     b.a.after = gather;
     lab_gradients(&b);
@@ -130,9 +131,9 @@ static void quantized__by_hand(Test *t) {
     {8, {0.51f, -1, 0.0039f, 0.004f}, {65 / 127.0, -1, 0, 1 / 127.0}},
     {8, {NAN, 1, 2, 3}, {NAN, 126 / 127.0, 255 / 127.0, 3}}};
   real x[500], y[500], z[500]; Rng r = {3};
-  EACH(i, ROWS) {
+  EACH(i, ROWS) for (int j = 0; j < 4; j++) {
     quantized(4, y, ROWS[i].x, ROWS[i].bits);
-    for (int j = 0; j < 4; j++) is_what(t, (double)y[j], ROWS[i].y[j], "Q(x)");
+    is_what(t, (double)y[j], ROWS[i].y[j], "Q(x)");
   }
   for (int i = 0; i < 500; i++) x[i] = (real)(rng_normal(&r) * exp(rng_normal(&r)));
   for (int bits = 2; bits <= 24; bits++) {
@@ -184,9 +185,10 @@ static const char *const STREAMS[] = {
   "--pos learned", "--pos absolute --extra kv --vbias", "--sink-token --rotary-dims 2",
   "--sink-token --pos alibi", "--sink-token --pos learned --extra logit", "--window 6",
   "--kernel mlp --sim identity --normalizer clamp", "--kernel elu --sim identity --pos t5",
-  "--prefix 3", "--window 6 --prefix 2 --pos alibi", "--extra kv --kv-heads 1",
-  "--sink-token --window 9 --pos t5 --place parallel", "--sim sigmoid --normalizer one",
-  "--rope-pairing interleaved --head-dim 4 --kv-heads 1 --norm layer --combine add", NULL};
+  "--prefix 3", "--window 6 --prefix 2 --pos alibi", "--extra kv --kv-heads 1", "--sim sigmoid",
+  "--sink-token --window 9 --pos t5 --place parallel", "--gate value --qk-norm --xsa",
+  "--rope-pairing interleaved --head-dim 4 --kv-heads 1 --norm layer --combine add",
+  "--gate element --head-norm --place sandwich --norm dyt", NULL};
 
 /* In a text no longer than the cache every policy has the loss of one forward. */
 static void stream__as_evaluated(Test *t) {
@@ -259,8 +261,7 @@ static void reference_loss(Lab *b, const Policy *p, idx W, idx S) {
 static void stream__against_one_forward(Test *t) {
   enum { T = 24 };
   static const struct { idx W, S; } SIZES[] = {{8, 2}, {5, 4}, {11, 1}, {9, 3}};
-  const int had = workers();
-  set_workers(1);
+  const int had = workers(); set_workers(1);
   LABS_OF(b, 1, T, STREAMS) EACH(k, SIZES) EACH(x, POLICIES) {
     double got[T], worst = 0; Error e = {0}; const Policy *p = &POLICIES[x];
     if (p->anew || p->all) continue;
@@ -276,8 +277,8 @@ static void stream__against_one_forward(Test *t) {
  * sink is a prefix of 1. And a text is recomputed by forwards that end in each token. */
 static void stream__identities(Test *t) {
   enum { T = 40, W = 9 };
-  LABS(b, 1, T, "", "--pos none --extra k", "--pos alibi", "--pos t5 --layers 3",
-       "--pos relative --kv-heads 1 --sim sigmoid") EACH(k, POLICIES) {
+  LABS(b, 1, T, "", "--pos none --extra k", "--pos alibi --score-scale logn --soft-cap 3",
+       "--extra logn", "--pos t5", "--pos relative --kv-heads 1 --sim sigmoid") EACH(k, POLICIES) {
     double got[T]; Error e = {0}; const Policy *p = &POLICIES[k];
     if (p->all || p->anew || (p->sinks && !p->text && b.m.c.pos != POS_NONE)) continue;
     stream(got, &b.m, b.ids, b.targets, T, p, W, 1, &e);
@@ -307,8 +308,7 @@ static void streamed_of__by_hand(Test *t) {
   within(t, x[S_LOSS], (7 + 180 + 84) / 118.0, 1e-12, "loss");
   within(t, log(x[S_PERPLEXITY]), x[S_LOSS], 1e-12, "perplexity");
   fact(t, at[0] == 1 && at[1] == 2 && at[2] == 4 && isnan(at[3]), "%g %g %g", at[0], at[1], at[2]);
-  loss[50] = NAN;
-  streamed_of(x, loss, 120);
+  loss[50] = NAN, streamed_of(x, loss, 120);
   fact(t, isnan(x[0]) && isnan(x[1]) && isnan(at[1]) && at[2] == 4, "a NaN");
 }
 
