@@ -1527,7 +1527,7 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
   if (c->sim == SIM_RECTIFIED && top == -INFINITY) {   /* no score is left */
     for (idx j = 0; j < n; j++) z[j] = z[j] == top ? 0 : z[j];
-    return top;
+    return 0;
   }
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
@@ -1567,7 +1567,7 @@ static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) 
 static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
                              real *deriv, real *dlogz) {
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
-  real log_Z = clamped || row_stat == -INFINITY ? 0 : row_stat;   /* that: rectified, none left */
+  real log_Z = clamped ? 0 : row_stat;
   vec_exp(n, a, z, log_Z);
   if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
     for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
