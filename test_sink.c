@@ -4470,7 +4470,7 @@ static void checks__not_finite(Test *t) {
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; data/test_paper.c has all. A
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
-  checks_hold(t, NULL, 169, 208);
+  checks_hold(t, NULL, 182, 213);
   fact(t, checks_run(NULL, "prop9", stdout, false, fresh(t)) == 2
           && strstr(t->e.text, "sink check prop1"), "%s", t->e.text);
 }
@@ -7781,12 +7781,12 @@ static void sink__dump(Test *t) {
 static void sink__dump_gates(Test *t) {
   static const struct { const char *flags; int rank, own, each; idx shape[5]; } ROWS[] = {
     {"--gate head", 4, 4, 1, {2, 1, 4, 3}}, {"--gate static", 4, 4, 1, {2, 1, 4, 3}},
-    {"--gate element", 5, 4, 3, {2, 1, 4, 3, 3}}, {"--gate value", 5, 2, 3, {2, 1, 4, 4, 3}}};
+    {"--gate element", 5, 4, 4, {2, 1, 4, 3, 4}}, {"--gate value", 5, 2, 4, {2, 1, 4, 4, 4}}};
   if (no_binary(t)) return;
   EACH(r, ROWS) LABS(b, 1, 3, ROWS[r].flags) {
     const int each = ROWS[r].each, own = ROWS[r].own, rows = (int)ROWS[r].shape[3];
     Npy x; char all[200];
-    snprintf(all, sizeof all, "--sink-token --heads 4 --kv-heads 2 %s", ROWS[r].flags);
+    snprintf(all, sizeof all, "--sink-token --heads 4 --kv-heads 2 --head-dim 4 %s", ROWS[r].flags);
     scratch_open();
     file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
     said(t, "dump --all --seed 3 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s%s", BASE, all);

@@ -216,9 +216,9 @@ static void halve(Lab *b, const char *name) {
 static void gates__half(Test *t) {
   static const struct { const char *gate, *others, *halved; } ROWS[] = {
     {"--gate head", "--vbias --kv-heads 1", "wo"}, {"--gate element", "--combine add", "wo"},
-    {"--gate static", "--place post --sink-token --heads 4 --kv-heads 2", "wo"},
+    {"--gate static", "--place post --sink-token --heads 4 --kv-heads 2 --head-dim 4", "wo"},
     {"--gate value", "--extra kv --vbias --kv-heads 1", "wv"},
-    {"--gate value", "--extra kv --xsa --heads 4 --kv-heads 2", "wv"},
+    {"--gate value", "--extra kv --xsa --heads 4 --kv-heads 2 --head-dim 4", "wv"},
     {"--v-scale", "--xsa --vbias", ""}};
   EACH(r, ROWS) LABS(a, 2, 40, ROWS[r].others)
     LABS(b, 2, 40, flags_of(ROWS[r].gate, ROWS[r].others)) {
@@ -242,7 +242,8 @@ static void gates__half(Test *t) {
 /* XSA leaves nothing along a row's own value, the gated one, in its key head; and nothing at all of
  * a row that sees itself alone. v+ comes after it. */
 static void xsa__own_value(Test *t) {
-  LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2", "--xsa --window 1",
+  LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2 --head-dim 4",
+       "--xsa --window 1",
        "--xsa --kv-heads 1 --sim sigmoid --normalizer one --extra kv --sink-token") {
     const Config *c = &b.m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = b.a.N;
@@ -265,7 +266,7 @@ static void qk_norm__lengths(Test *t) {
   static const char *const GAINS[] = {"l0.qnorm", "l0.knorm", "l1.qnorm", "l1.knorm"};
   static const char *const SCALED[] = {"l0.wq", "l0.bq", "l1.wk", "l1.bk"};
   LABS(b, 2, 9, "--qk-norm --norm-eps 0 --linear-bias --norm layer --kv-heads 1",
-       "--qk-norm --norm-eps 0 --linear-bias --heads 4 --kv-heads 2 --extra k --place post") {
+       "--qk-norm --norm-eps 0 --linear-bias --kv-heads 2 --head-dim 4 --extra k --place post") {
     const Config *c = &b.m.c;
     idx D = c->head_dim, rows = 2 * b.a.N, S = config_columns(c, 9), n = rows * c->dim;
     lab_maps(&b);
@@ -327,7 +328,7 @@ static void heads__start(Test *t) {
   static const struct { const char *name; double value; } STARTS[] = {
     {"l1.gate", 0}, {"l1.vscale", 1}, {"l1.hnorm", 1}, {"l1.qnorm", 1}, {"l1.knorm", 1}};
   static const struct { const char *flags; int rows, columns; } SHAPES[] = {
-    {"--gate head", 12, 4}, {"--gate element", 12, 20}, {"--gate value", 12, 10}};
+    {"--gate head", 12, 4}, {"--gate element", 12, 24}, {"--gate value", 12, 12}};
   LABS(b, 1, 2, "--qk-norm --head-norm --v-scale --gate static") EACH(k, STARTS) {
     const Tensor *x = model_tensor(&b.m, STARTS[k].name);
     model_init(&b.m, INIT_TORCH, 3);
@@ -335,7 +336,7 @@ static void heads__start(Test *t) {
     for (idx i = 0; x && i < x->count; i++)
       within(t, (double)b.m.params[x->at + i], STARTS[k].value, 0, "%s", x->name);
   }
-  EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 5", SHAPES[r].flags))
+  EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 6", SHAPES[r].flags))
     for (int init = 0; init < INIT_ROWS; init++) {
       const Tensor *x = model_tensor(&b.m, "l0.wg"), *wq = model_tensor(&b.m, "l0.wq");
       fact(t, x->matrix && x->shape[0] == SHAPES[r].rows && x->shape[1] == SHAPES[r].columns
