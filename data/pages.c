@@ -1160,7 +1160,7 @@ static double closed_similarity(int sim, double z) {
        : sim == SIM_RELU ? fmax(z, 0) : sim == SIM_RECTIFIED ? (z < 0 ? 0 : exp(z))
        : sim == SIM_SOFTPICK ? exp(z) - 1 : NAN;
 }
-static double closed_normalizer(const Config *c, double sum, double e, double power, int keys) {
+static double closed_normalizer(const Config *c, double sum, double e, double power, double keys) {
   int row = c->normalizer;
   return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
        : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1
