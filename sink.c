@@ -485,8 +485,7 @@ static int config_resolve(Config *c, Error *e) {
 /* =====================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
- * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
  * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
  * the paper's y = x W writes it.
  *
@@ -511,15 +510,14 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
- * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. The
+ * paper does not say which. Its authors' training on several GPUs builds the model without memory,
+ * and the framework that fills it in calls PyTorch's defaults: so torch is the default.
  *
- * The paper does not say which. Its authors' training on several GPUs builds the model without
- * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
- *
- * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
- * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
- * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
- * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model: from it the stream
+ * starts, and so the norm ratios of Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a
+ * token's under torch, 31 times it under authors. With --tied the unembedding is wte^T, whose
+ * logits under torch have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -677,8 +675,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Names
- * begin with that of the whole, "" or a norm's, which lies at `field`. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. `whole`
+ * is the name of the norm at `field` that they are parts of, or "". */
 static void list_parts(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
                        Error *e) {
   for (; rows->name && !e->status; rows++) {
@@ -952,10 +950,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
- * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
- * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
- * elsewhere than theirs.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5. A norm
+ * forgets its row's length: once divided by its RMS the massive h_1 of section 3.1 is as long as
+ * the other rows; its few huge channels stay, the rest shrink, and its key lies elsewhere.
  *
  * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
  * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
@@ -977,19 +974,19 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dg_c += sum over rows of dy_c t_c        db_c as above
  */
 
+/* One row of y = g tanh(a x) + b. */
+static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
+  vec_tanh(C, y, y);
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->g[ch] * y[ch] + w->b[ch];
+}
+
 _Static_assert(NORM_ROWS == 3, "a new norm: its row and its gains, both ways");
-/* One row: y = g (x - mu) r + b, or g tanh(a x) + b, for x, y [C]. stat [2] becomes mu, r. */
+/* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x, const Norm *w),
      (c, C, y, stat, x, w)) {
   const real *g = w->g, *b = w->b;
-  if (c->norm == NORM_DYT) {
-    for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
-    vec_tanh(C, y, y);
-    for (idx ch = 0; ch < C; ch++) y[ch] = g[ch] * y[ch] + b[ch];
-    stat[0] = stat[1] = 0;
-    return;
-  }
   real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
   for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -1004,7 +1001,9 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
                          idx rows) {
   idx C = c->dim;
   PARALLEL
-  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
+  for (idx n = 0; n < rows; n++)
+    if (w->a) dyt_row(C, y + n * C, x + n * C, w);
+    else norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
 }
 
 /* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of da. */
@@ -2123,17 +2122,31 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * tokens, and with sink tokens the first row is x*.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
- * goes to both terms, and the branch's part is added to what went past it. Each backward below is
- * its forward read from the last line to the first.
+ * goes to both terms. Each backward below is its forward read from the last line to the first.
  *
- * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
- * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
- * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
- * scores again.
+ * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
+ * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
+ * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
+ * attention 5 products to the forward's 2, one of them to make the scores again.
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences. */
+
+/* q [rows,D] = g r q0, a norm over the D dims of each head; or k. */
+static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
+                            idx rows) {
+  const Config head = head_norm_of(c);
+  norm_forward(&head, q, stat, q0, w, rows);
+}
+
+/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
+static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
+                             const Norm *w, real *scratch, idx rows) {
+  const Config head = head_norm_of(c);
+  zero(scratch, rows * head.dim);
+  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
+  copy(dq, scratch, rows * head.dim);
+}
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -2155,10 +2168,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
   if (c->gate) gate_forward(m, w, la, v, x, rows);
-  if (c->qk_norm) {   /* q = qnorm q0 r, k = knorm k0 r, over the D dims of a head */
-    const Config head = head_norm_of(c);
-    norm_forward(&head, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
-    norm_forward(&head, k, la->kstat, la->k0, &w->knorm, rows * K);
+  if (c->qk_norm) {
+    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
+    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows * K);
   }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
@@ -2180,15 +2192,6 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
   linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                  c->combine == COMBINE_ADD ? D : H * D, C);
-}
-
-/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
-static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
-                             const Norm *w, real *scratch, idx rows) {
-  const Config head = head_norm_of(c);
-  zero(scratch, rows * head.dim);
-  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
-  copy(dq, scratch, rows * head.dim);
 }
 
 /* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
@@ -2273,11 +2276,9 @@ static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, in
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
- * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
- *
- * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). out1
- * and out2 are s1 and s2 themselves but in a sandwich. */
+ * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
+ * input has been read for the last time when the output's array is begun, so blocks may share their
+ * arrays (acts_create). out1 and out2 are s1 and s2 themselves but in a sandwich. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2303,10 +2304,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   }
 }
 
-/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
- * residual sum hands its gradient to both terms, so dh is carried along and each branch adds to it.
- * With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and ds1, ds2 for the
- * gradients of the sums, the two turns of the loop below are:
+/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return; each
+ * branch adds to it. With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and
+ * ds1, ds2 for the gradients of the sums, the two turns of the loop below are:
  *
  *          post             pre               parallel                      sandwich
  *   ds2    n2'^T dy         dy                dy                            dy
@@ -2343,8 +2343,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     /* out = F(in) */
     if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
     else mhsa_backward(m, a, l, dn, dout, in, B, N);
-    /* in = x, or norm(x), to whose gradient the branch adds its part. In parallel the ffn's branch
-     * leaves from the block's input and passes u by: it waits in dx for MHSA's. */
+    /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
     if (post) add_rows(dh, dn, n);
     else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
     if (parallel && k == 0) add_rows(dh, dx, n);
@@ -2375,12 +2374,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 }
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
- * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
- * more with sink tokens.
- *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
- * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. sinks_measure looks between the blocks instead. */
+ * less than acts_create made room for; arrays then fill from their start. a->h is then h^L before
+ * the final norm, where Figures 11 to 14 take it (Appendix B.3). Of ACTS_ALL a->layer[l].x is h^l,
+ * l = 0 .. L-1: a block's input is the output array of the block below, never a copy. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2388,10 +2384,9 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
- * the unembedding, which model_loss has served; a tied wte receives its second part here. ids, B
- * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
- * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
- * a->dh. */
+ * the unembedding, which model_loss has served; a tied wte receives its second part here. Gradients
+ * are added to what is there: forward, loss and backward of two half batches, each with the share
+ * 1/2, are one step of the whole. Leaves the gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T);
@@ -2551,13 +2546,13 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * authors), is lr g / (|g| + eps), lr times the sign of g. A gradient's size cancels. So a factor a
  * in front of W is no more than a start and a learning rate times a, with eps/a and wd/a (equations
  * 36 to 42); SGD, where it does not cancel, has a^2 lr (32 to 35). The scale of Table 14 left is
- * such a factor of W_O; `sink check scale` trains both sides for 200 steps.
+ * such a factor of W_O; `paper check scale` trains both sides for 200 steps.
  *
- * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
- * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
- * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
- * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
- * in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
+ * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
+ * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
+ * gains, k* and v* as well (F5). A number without gradient, as in the row of wte of a token that
+ * never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45 in the paper's 20000
+ * steps; at wd = 5, the end of Table 2, to 1/e in 500.
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
@@ -2608,8 +2603,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   }
 }
 
-/* The sum of x^2, for x [n]. It is cut into SHARES of fixed borders, a share into dot products of
- * CHUNK. Their sums are in double and in order: the same bits on any number of threads. */
+/* The sum of x^2, for x [n]: SHARES of fixed borders, each by dot products of CHUNK, are added up
+ * in double and in order, to the same bits on any number of threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2636,11 +2631,11 @@ static double square_sum(idx n, const real *x) {
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
  * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
  * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
- * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a
- * direction that few tokens write into is stepped along as far as one that all write into.
+ * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
+ * direction is stepped along as far as one that all tokens write into.
  *
  * U V^T has min(rows, columns) values of 1, so its numbers' mean square is 1/max. The factor makes
- * steps of 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
+ * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
@@ -3165,23 +3160,10 @@ static void toy_feed(Toy *y, uint64_t seed) {
   toy_forward(y);
 }
 
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y) {
-  model_zero_grads(&y->m);
-  double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-  model_backward(&y->m, &y->a, y->ids, 1, y->T);
-  return loss;
-}
-
 /* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
 static const real *toy_state(const Toy *y, int l, int t) {
   const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
   return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
-}
-
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-  model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
 }
 
 /* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
@@ -3723,128 +3705,7 @@ static const Line PROP4[] = {
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
 /* -------------------------------------
- * 7.9  [E29] The scale, and [E32] what it is to the optimiser
- *
- * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
- * behind. So training W under the scale a is training W^ = a W without it, if each step keeps W^ =
- * a W. The gradient of W^ is g/a (equation 40), its moments m/a and v/a^2, and for that matrix
- *
- *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)    lr' = a lr, eps' = eps/a, wd' = wd/a
- *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
- *
- * (equations 42, 35). Were wd |W|^2 part of the loss, as section 6 writes it, AdamW would need wd'
- * = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm than
- * g; counted as g, it is restored. At a = 1/4 all factors are powers of two, and the two trainings
- * agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which may grow
- * tenfold: SCORES. The main job's sigmoid arm (12) has such an a. */
-enum { UNCLIPPED, CLIPPED, CORRECTED };   /* corrected: the norm counts g for g/a */
-typedef struct Twin {
-  double alpha;
-  int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-  int clip; bool breaks;   /* by the global norm of 0.5; must the two part? */
-  const char *tensor, *reference, *text, *flags;
-} Twin;
-
-static const Twin TWINS[] = {
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", ""},
-  {0.25, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  a = 1/4, to the bit", ""},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V", ""},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V beside V biases", "--vbias"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  of W_O beside V biases", "--vbias"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  of W_O beside KV biases", "--extra kv"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wv", "eq. 42", "  of W_V beside KV biases", "--extra kv"},
-  { 0.2, 0, 1,  0, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = eps", ""},
-  { 0.2, 0, 1,  1, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = a eps", ""},
-  { 0.2, 0, 1, -1,  0, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd", ""},
-  { 0.2, 0, 1, -1, -2, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd/a^2", ""},
-  { 0.2, 0, 2, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  with lr' = a^2 lr", ""},
-  { 0.2, 0, 1, -1, -1, 0, 0, 1, ".wo", "eq. 42", "  from W^ = W", ""},
-  { 0.2, 0, 1, -1, -1, 1, CLIPPED, 1, ".wo", "beyond", "  clipped by the global norm", ""},
-  { 0.2, 0, 1, -1, -1, 1, CORRECTED, 0, ".wo", "beyond", "  clipped, g for g/a in the norm", ""},
-  { 0.2, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", ""},
-  {0.25, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "  a = 1/4, to the bit", ""},
-  { 0.2, 1, 1,  0, -2, 1, 0, 1, ".wo", "eq. 35", "  with lr' = a lr", ""}};
-enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
-
-/* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
-static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
-  Model *m = &y->m;
-  const Tensor *bad;
-  toy_feed(y, (uint64_t)t);
-  double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-  for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
-    const Tensor *x = &m->tensor[i];
-    double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-    if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
-  }
-  double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
-  for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
-  for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *x = &m->tensor[i];
-    double a = strstr(x->name, w->tensor) ? alpha : 1;
-    Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
-    real *first = moments + x->at, *second = first + m->count;
-    optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
-  }
-  return loss;
-}
-
-/* Multiplies one tensor of every block. */
-static void fold(Model *m, const char *tensor, double factor) {
-  for (int i = 0; i < m->n_tensors; i++)
-    for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
-      m->params[m->tensor[i].at + n] *= (real)factor;
-}
-
-/* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
- * end, with alpha W for W. */
-static void check_twins(Page *p) {
-  for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-    Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                 w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-    double gap = 0;
-    if (!moments) return;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-      double loss = twin_step(w, a, moments, t, 1);
-      gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-      gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    page_line(p, &line, gap);
-    free(moments);
-  }
-}
-
-/* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
-static double folded(Toy *y) {
-  real scaled[LOGITS], other[LOGITS];
-  fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
-  toy_forward(y->other);
-  toy_logits(y, scaled);
-  toy_logits(y->other, other);
-  return apart(y->T * TOY_VOCAB, scaled, other);
-}
-
-#define SCALED_V "--scale 0.2 --vbias | --vbias"
-#define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
-static const Line SCALE[] = {
-  {"scale", "Equations 29 to 42: scale and optimiser\nA scale on o is a factor on W_V or W_O: "
-   "another learning rate, decay and start.", "", NULL, 1, 0, 0},
-  {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
-  {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
-  {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
-  {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
-  {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
-  {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
-
-/* -------------------------------------
- * 7.10  [E43] [E44] The p-norm
+ * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). Any row sums to between 1
@@ -3883,7 +3744,7 @@ static const Line PNORMS[] = {
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------
- * 7.11  Section 3.2: [M1] [M2] the metric
+ * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
  * kernel can be 0. Without equation 29 no head could pass 0.3 under a scale below 0.3. */
@@ -6291,7 +6152,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  * shows a sink from SHOWS on, and none below ABSENT. Losses within ALIKE nats are equal.
  *
  * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale brings it to that
- * size, and is a smaller start and rate of W_O (7.9). At 1 the arm learns less (3.50 nats). */
+ * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm ends at 3.50 nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 enum { ARMS = 3 };
@@ -8403,7 +8264,7 @@ struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
   {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
   {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
-  {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
+  {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {

@@ -688,6 +688,7 @@ static const char PAGE_STYLE[] =
     "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
     ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
     "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
+    ".fine text{font-size:7px}"
     ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
     "font-weight:400}nav td,nav th+th{width:5rem}"
     ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
