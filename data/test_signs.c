@@ -52,7 +52,7 @@ static void streams__by_hand(Test *t) {
   }
 }
 
-/* dn behind a block: its sum over rows is the gradient of n1's bias; by the normed row, its gain's 
+/* dn behind a block: its sum over rows is n1's bias gradient; by the normed row, n1's gain's. */
 static double behind[2][2][12];
 static void gather(const Acts *a, int l, int B, idx N) {
   for (idx i = 0; i < B * N * 12; i++) {
