@@ -4609,10 +4609,11 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
-  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4, "a new row: which premises has it?");
+  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5
+                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
+                 "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                     && !c->sink_token;
+                                     && !c->sink_token && c->sim < SIM_SOFTPICK && !config_clips(c);
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
             && config_attending(c) == c->layers;
   bool law = equal && soft && !c->window && !c->prefix, shaped = config_shapes(c);
