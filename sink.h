@@ -104,8 +104,7 @@ typedef struct Config {
   int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
   int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
   int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-  int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
-  int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
+  int pos, rotary_dims; /* POS_*: P added to the input, R in <q R, k R>, b(i-j); r, 0 means D */
   int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
   double rope_base, rope_local; /* 10000; that of layers with the window, not stretched, or 0 */
   double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */

@@ -359,7 +359,6 @@ static double slow_act(int act, double x) {
   }
 }
 
-/* Which pair, or where between two, has so many turns. */
 static double slow_pair(const Config *c, double turns) {
   return c->rotary_dims * log(c->rope_original / (turns * 2 * acos(-1))) / (2 * log(c->rope_base));
 }
@@ -372,9 +371,8 @@ static double slow_frequency(const Config *c, int p) {
   if (wavelength <= c->rope_original / c->rope_high) return w;
   if (wavelength > c->rope_original / c->rope_low) return w / c->rope_factor;
   double smooth = (c->rope_original / wavelength - c->rope_low) / (c->rope_high - c->rope_low);
-  if (c->rope_scaling == ROPE_YARN)                        /* by pairs: p of so many turns */
-    smooth = (p - slow_pair(c, c->rope_low)) / (slow_pair(c, c->rope_high)
-                                                - slow_pair(c, c->rope_low));
+  double low = slow_pair(c, c->rope_low), high = slow_pair(c, c->rope_high);
+  if (c->rope_scaling == ROPE_YARN) smooth = (p - low) / (high - low);     /* by pairs */
   return (1 - smooth) * w / c->rope_factor + smooth * w;
 }
 
@@ -611,8 +609,7 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
 
 static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x) {
   double f1[WIDE_LAB], f2[WIDE_LAB];
-  bool gated = c->act == ACT_SWIGLU || c->act == ACT_GEGLU || c->act == ACT_REGLU
-               || c->act == ACT_GEGLUTANH;
+  bool gated = c->act < ACT_SWISH;
   slow_linear(f1, x, w->w1, w->b1, c->dim, c->ffn);
   if (gated) slow_linear(f2, x, w->w2, w->b2, c->dim, c->ffn);
   for (int f = 0; f < c->ffn; f++) f1[f] = slow_act(c->act, f1[f]) * (gated ? f2[f] : 1);
@@ -780,9 +777,8 @@ static const CoverAxis AXES[] = {
   {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                          "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
   {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},
-  {"embed-scale", AXIS_FREE, {"", "--embed-scale 1.7"}},
-  {"score-divisor", AXIS_FREE, {"", "--score-divisor 9"}},
-  {"logit-cap", AXIS_FREE, {"", "--logit-cap 1.5"}},
+  {"embed-scale", AXIS_FREE, {"", "--embed-scale 1.7"}}, {"logit-cap", AXIS_FREE, {"",
+      "--logit-cap 1.5"}}, {"score-divisor", AXIS_FREE, {"", "--score-divisor 9"}},
   {"embed-dim", AXIS_FREE, {"", "--embed-dim 5"}}, {"combine", AXIS_FREE, {NULL}},
   {"kernel", AXIS_SCORES, {NULL}}, {"sim", AXIS_SCORES, {NULL}},
   {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
@@ -2379,29 +2375,6 @@ static void rotate__pairings(Test *t) {
   }
 }
 
-/* Frequencies: the paper's, the linear stretch, and Llama 3.1's (base 500000, D 128: 8, 1, 4,
- * 8192), worked in wavelengths: pair 28 is kept, 29 to 34 lie on the ramp, 35 is whole. */
-static void rope_frequency__stretched(Test *t) {
-  Config c = {.rotary_dims = 96, .rope_base = 10000};
-  within(t, rope_frequency(&c, 0), 1, 0, "pair 0");
-  within(t, rope_frequency(&c, 15), 0.056234132519034908, 1e-16, "pair 15 of 48");
-  within(t, rope_frequency(&c, 24), 0.01, 1e-17, "pair 24 of 48");
-  c.rope_scaling = ROPE_LINEAR;
-  c.rope_factor = 4;
-  within(t, rope_frequency(&c, 24), 0.0025, 1e-17, "linear");
-  c = (Config){.rotary_dims = 128, .rope_base = 500000, .rope_scaling = ROPE_LLAMA3,
-               .rope_factor = 8, .rope_low = 1, .rope_high = 4, .rope_original = 8192};
-  int ramp = 0;
-  for (int p = 0; p < 64; p++) {
-    double plain = pow(500000, -p / 64.0), w = rope_frequency(&c, p);
-    within(t, w / plain, slow_frequency(&c, p) / plain, 8 * DBL_EPSILON, "llama3, pair %d", p);
-    fact(t, p > 28 || w == plain, "pair %d is stretched", p);
-    fact(t, p < 35 || fabs(w * 8 / plain - 1) < 1e-14, "pair %d is not stretched whole", p);
-    ramp += w < plain && w > plain / 7.99;
-  }
-  fact(t, ramp == 6, "%d pairs on the ramp", ramp);
-}
-
 /* [E6] [E7] [T3] With q = 0 a score is its bias: relative's bucket number for every head, T5's
  * learned table, ALiBi's slopes at 8, 16 and 6 heads. A key ahead of its query has distance 0. */
 static void distance_bias__tables(Test *t) {
@@ -3286,13 +3259,12 @@ typedef struct ActsArray { const char *name; real *at; idx n; } ActsArray;
 static int acts_arrays(const Lab *b, ActsArray *out) {
   const Config *c = &b->m.c; const Acts *a = &b->a;
   idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
-  idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, half = c->rotary_dims / 2;
-  idx turns = (c->rope_local > 0 ? 2 : 1) * a->N * half;
-  int n = 0;
+  idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, n = 0;
+  idx half = c->rotary_dims / (c->rope_local > 0 ? 1 : 2);
   const ActsArray whole[] = {
     {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
-    {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, turns},
-    {"sine", a->sine, turns}, {"sinusoid", a->sinusoid, a->N * C},
+    {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
+    {"sine", a->sine, a->N * half}, {"sinusoid", a->sinusoid, a->N * C},
     {"bias", a->bias, H * (2 * a->N - 1)}, {"dbias", a->dbias, a->B * H * (2 * a->N - 1)},
     {"dh", a->dh, X}, {"dx", a->dx, X}, {"dn", a->dn, X}, {"dq", a->dq, Q}, {"dk", a->dk, K},
     {"dv", a->dv, K}, {"dout", a->dout, Q}, {"dgate", a->dgate, rows * config_gates(c)},
@@ -8160,7 +8132,7 @@ static const TestEntry TESTS[] = {
   RUNS(model_init__laws), RUNS(model_init__streams), RUNS(embed_forward__rows),
   RUNS(embed_forward__edited), RUNS(embed_forward__absolute), RUNS(norm_forward__by_hand),
   RUNS(norm_forward__invariances), RUNS(linear__with_biases), RUNS(rotate__angles),
-  RUNS(rotate__relative), RUNS(rotate__pairings), RUNS(rope_frequency__stretched),
+  RUNS(rotate__relative), RUNS(rotate__pairings),
   RUNS(distance_bias__tables), RUNS(activate__formulas), RUNS(ffn_forward__table_11),
   RUNS(kernel_forward__formulas), RUNS(row__every_operation), RUNS(row_forward__extremes),
   RUNS(row_forward__tiny_sigmoids), RUNS(row_forward__pnorm_traps),

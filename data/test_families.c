@@ -47,6 +47,37 @@ static void families__see_faults(Test *t) {
   faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
 }
 
+/* Frequencies: the paper's, the linear stretch, and Llama 3.1's (base 500000, D 128: 8, 1, 4,
+ * 8192), worked in wavelengths: pair 28 is kept, 29 to 34 lie on the ramp, 35 is whole. */
+static void rope_frequency__stretched(Test *t) {
+  Config c = {.rotary_dims = 96, .rope_base = 10000};
+  within(t, rope_frequency(&c, 0), 1, 0, "pair 0");
+  within(t, rope_frequency(&c, 15), 0.056234132519034908, 1e-16, "pair 15 of 48");
+  within(t, rope_frequency(&c, 24), 0.01, 1e-17, "pair 24 of 48");
+  c.rope_scaling = ROPE_LINEAR;
+  c.rope_factor = 4;
+  within(t, rope_frequency(&c, 24), 0.0025, 1e-17, "linear");
+  c = (Config){.rotary_dims = 128, .rope_base = 500000, .rope_scaling = ROPE_LLAMA3,
+               .rope_factor = 8, .rope_low = 1, .rope_high = 4, .rope_original = 8192};
+  int ramp = 0;
+  for (int p = 0; p < 64; p++) {
+    double plain = pow(500000, -p / 64.0), w = rope_frequency(&c, p);
+    within(t, w / plain, slow_frequency(&c, p) / plain, 8 * DBL_EPSILON, "llama3, pair %d", p);
+    fact(t, p > 28 || w == plain, "pair %d is stretched", p);
+    fact(t, p < 35 || fabs(w * 8 / plain - 1) < 1e-14, "pair %d is not stretched whole", p);
+    ramp += w < plain && w > plain / 7.99;
+  }
+  fact(t, ramp == 6, "%d pairs on the ramp", ramp);
+  /* gpt-oss's: pairs 8.092779 to 17.398025 of 32, which turn 32 times and once in 4096 */
+  c = (Config){.rotary_dims = 64, .rope_base = 150000, .rope_scaling = ROPE_YARN,
+               .rope_factor = 32, .rope_low = 1, .rope_high = 32, .rope_original = 4096};
+  for (int p = 0; p < 32; p++) {
+    double plain = pow(150000, -p / 32.0), ramp_p = (p - 8.092779) / (17.398025 - 8.092779);
+    ramp_p = fmin(fmax(ramp_p, 0), 1);
+    within(t, rope_frequency(&c, p) / plain, 1 - ramp_p + ramp_p / 32, 1e-6, "yarn, pair %d", p);
+  }
+}
+
 /* Keys put in front of a case's config.json: the flags that they become, or why not. */
 typedef struct LaterFact { const char *name, *text, *flags, *said; } LaterFact;
 

@@ -3644,7 +3644,8 @@ static void sink__streams(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(families__against_library), RUNS(families__see_faults), RUNS(families__facts),
+  RUNS(rope_frequency__stretched), RUNS(families__against_library),
+  RUNS(families__see_faults), RUNS(families__facts),
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
