@@ -3259,8 +3259,8 @@ typedef struct ActsArray { const char *name; real *at; idx n; } ActsArray;
 static int acts_arrays(const Lab *b, ActsArray *out) {
   const Config *c = &b->m.c; const Acts *a = &b->a;
   idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
-  idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, n = 0;
-  idx half = c->rotary_dims / (c->rope_local > 0 ? 1 : 2);
+  idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D;
+  int n = 0, half = c->rotary_dims / (c->rope_local > 0 ? 1 : 2);
   const ActsArray whole[] = {
     {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
     {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
