@@ -68,10 +68,10 @@ static const Own *own_of(const Settings *s) {
  *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
- * (+onset, +until, +known: onset.c), and after=ROW goes on from that row's trained model,
- * with these flags on top of its own. A paper's number is -, where training failed there, or .
- * where none is printed, or a number, which a * may follow (measured on proxy scores) and a ~
- * precede (second-hand: our copy has lost it).
+ * (+onset, +until, +known: onset.c; +signs: remedies.c), and after=ROW goes on from that row's
+ * trained model, with these flags on top of its own. A paper's number is -, where training failed
+ * there, or . where none is printed, or a number, which a * may follow (measured on proxy scores)
+ * and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -1224,7 +1224,7 @@ static void toy_print(const Result *r, FILE *out) {
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
 static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
-static int measure_known(Result *r, Trainer *t, double even, Error *e);
+static int measure_more(Result *r, Trainer *t, const Row *row, double even, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
@@ -1483,7 +1483,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
     if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
-    if (asks(row, "known")) measure_known(r, t, o->even, e);
+    measure_more(r, t, row, o->even, e);
     if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
     if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
   }
