@@ -485,8 +485,7 @@ static int config_resolve(Config *c, Error *e) {
 /* =====================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
- * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
  * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
  * the paper's y = x W writes it.
  *
@@ -511,15 +510,14 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
- * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. The
+ * paper does not say which. Its authors' training on several GPUs builds the model without memory,
+ * and the framework that fills it in calls PyTorch's defaults: so torch is the default.
  *
- * The paper does not say which. Its authors' training on several GPUs builds the model without
- * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
- *
- * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
- * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
- * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
- * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model: from it the stream
+ * starts, and so the norm ratios of Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a
+ * token's under torch, 31 times it under authors. With --tied the unembedding is wte^T, whose
+ * logits under torch have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -677,8 +675,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Names
- * begin with that of the whole, "" or a norm's, which lies at `field`. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. `whole`
+ * is the name of the norm at `field` that they are parts of, or "". */
 static void list_parts(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
                        Error *e) {
   for (; rows->name && !e->status; rows++) {
@@ -952,10 +950,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
- * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
- * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
- * elsewhere than theirs.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5. A norm
+ * forgets its row's length: once divided by its RMS the massive h_1 of section 3.1 is as long as
+ * the other rows; its few huge channels stay, the rest shrink, and its key lies elsewhere.
  *
  * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
  * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
@@ -2125,14 +2122,12 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * tokens, and with sink tokens the first row is x*.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
- * goes to both terms, and the branch's part is added to what went past it. Each backward below is
- * its forward read from the last line to the first.
+ * goes to both terms. Each backward below is its forward read from the last line to the first.
  *
- * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
- * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
- * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
- * scores again.
+ * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
+ * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
+ * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
+ * attention 5 products to the forward's 2, one of them to make the scores again.
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences. */
@@ -2281,11 +2276,9 @@ static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, in
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
- * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
- *
- * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). out1
- * and out2 are s1 and s2 themselves but in a sandwich. */
+ * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
+ * input has been read for the last time when the output's array is begun, so blocks may share their
+ * arrays (acts_create). out1 and out2 are s1 and s2 themselves but in a sandwich. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2311,10 +2304,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   }
 }
 
-/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
- * residual sum hands its gradient to both terms, so dh is carried along and each branch adds to it.
- * With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and ds1, ds2 for the
- * gradients of the sums, the two turns of the loop below are:
+/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return; each
+ * branch adds to it. With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and
+ * ds1, ds2 for the gradients of the sums, the two turns of the loop below are:
  *
  *          post             pre               parallel                      sandwich
  *   ds2    n2'^T dy         dy                dy                            dy
@@ -2351,8 +2343,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     /* out = F(in) */
     if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
     else mhsa_backward(m, a, l, dn, dout, in, B, N);
-    /* in = x, or norm(x), to whose gradient the branch adds its part. In parallel the ffn's branch
-     * leaves from the block's input and passes u by: it waits in dx for MHSA's. */
+    /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
     if (post) add_rows(dh, dn, n);
     else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
     if (parallel && k == 0) add_rows(dh, dx, n);
@@ -2383,12 +2374,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 }
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
- * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
- * more with sink tokens.
- *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
- * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. sinks_measure looks between the blocks instead. */
+ * less than acts_create made room for; arrays then fill from their start. a->h is then h^L before
+ * the final norm, where Figures 11 to 14 take it (Appendix B.3). Of ACTS_ALL a->layer[l].x is h^l,
+ * l = 0 .. L-1: a block's input is the output array of the block below, never a copy. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2396,10 +2384,9 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
- * the unembedding, which model_loss has served; a tied wte receives its second part here. ids, B
- * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
- * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
- * a->dh. */
+ * the unembedding, which model_loss has served; a tied wte receives its second part here. Gradients
+ * are added to what is there: forward, loss and backward of two half batches, each with the share
+ * 1/2, are one step of the whole. Leaves the gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T);
@@ -2561,11 +2548,11 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * 36 to 42); SGD, where it does not cancel, has a^2 lr (32 to 35). The scale of Table 14 left is
  * such a factor of W_O; `paper check scale` trains both sides for 200 steps.
  *
- * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
- * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
- * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
- * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
- * in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
+ * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
+ * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
+ * gains, k* and v* as well (F5). A number without gradient, as in the row of wte of a token that
+ * never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45 in the paper's 20000
+ * steps; at wd = 5, the end of Table 2, to 1/e in 500.
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
@@ -2616,8 +2603,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   }
 }
 
-/* The sum of x^2, for x [n]. It is cut into SHARES of fixed borders, a share into dot products of
- * CHUNK. Their sums are in double and in order: the same bits on any number of threads. */
+/* The sum of x^2, for x [n]: SHARES of fixed borders, each by dot products of CHUNK, are added up
+ * in double and in order, to the same bits on any number of threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2644,11 +2631,11 @@ static double square_sum(idx n, const real *x) {
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
  * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
  * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
- * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a
- * direction that few tokens write into is stepped along as far as one that all write into.
+ * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
+ * direction is stepped along as far as one that all tokens write into.
  *
  * U V^T has min(rows, columns) values of 1, so its numbers' mean square is 1/max. The factor makes
- * steps of 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
+ * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
