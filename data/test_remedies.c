@@ -30,8 +30,8 @@ static void null_logit__gate(Test *t) {
       with[j] = plain[j] = (real)sin(5.0 * j);
       sum += exp((double)with[j]);
     }
-    row_forward(&c, 1 + N, with, spare);
-    row_forward(&c, 1 + N, plain, spare);
+    row_forward(&c, 1 + N, N, with, spare);
+    row_forward(&c, 1 + N, N, plain, spare);
     for (int j = 1; j <= N; j++)
       within(t, (double)with[j], (double)plain[j] / (1 + exp(SLOTS[k] - log(sum))), 8 * REAL_EPS,
              "b = %g, key %d", SLOTS[k], j);
@@ -58,6 +58,131 @@ static void before_sim__by_hand(Test *t) {
        (double)y[4]);
   within(t, (double)dc_db[0], 13 * log(4), 64 * REAL_EPS, "dc_h");
   within(t, (double)dc_db[1], 15, 0, "db_h");
+}
+
+/* A row by its flags, forward and backward. */
+typedef struct Row { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Row;
+static Row row_of(Test *t, const char *flags, int n, int seen, const double *z) {
+  const Config c = config_of(t, "%s", flags);
+  real of[8], again[8]; Row r;
+  for (int j = 0; j < n; j++) r.a[j] = of[j] = (real)z[j];
+  r.row_stat = row_forward(&c, n, seen, r.a, again);
+  row_metric(&c, n, r.a, r.row_stat, r.m);
+  row_backward(&c, n, of, r.row_stat, again, r.deriv, r.dlogz);
+  for (int j = 0; j < n; j++)
+    within(t, (double)again[j], (double)r.a[j], 8 * REAL_EPS, "%s: weight %d made again", flags, j);
+  return r;
+}
+
+/* Rows worked by hand: weights, s'/Z, dlogz and m. The 1e-8 in Z is left out of them. */
+static void row__by_hand(Test *t) {
+  const double inf = INFINITY, e = exp(1);
+  const struct { const char *flags; int n, seen; double z[4], a[4], deriv[4], dlogz[4], m[4]; }
+  ROWS[] = {
+    /* e^z - 1 = (2, -1/2), and so Z = 5/2 */
+    {"--sim softpick", 2, 2, {log(3), -log(2)}, {0.8, 0}, {1.2, 0}, {1.2, -0.2}, {0.8, 0}},
+    {"--sim softpick", 4, 2, {log(3), -log(2), -inf, 0}, {0.8, 0, 0, 0}, {1.2, 0, 0, 0},
+     {1.2, -0.2, 0, 0}, {0.8, 0, 0, 0}},
+    /* none above 0: no weight, but Z = 1/2 + 3/4; far below 0 e^z - 1 is -1 */
+    {"--sim softpick", 2, 2, {-log(2), -log(4)}, {0}, {0}, {-0.4, -0.2}, {0}},
+    {"--sim softpick", 3, 3, {-1e4, -1e5, -200}, {0}, {0}, {0}, {0}},
+    /* far above it is softmax, and e^z would overflow */
+    {"--sim softpick", 2, 2, {1e4 + 1, 1e4}, {e / (e + 1), 1 / (e + 1)},
+     {e / (e + 1), 1 / (e + 1)}, {e / (e + 1), 1 / (e + 1)}, {e / (e + 1), 1 / (e + 1)}},
+    {"--sim rectified", 4, 4, {log(2), -1, 0, -inf}, {2 / 3.0, 0, 1 / 3.0, 0},
+     {2 / 3.0, 0, 1 / 3.0, 0}, {2 / 3.0, 0, 1 / 3.0, 0}, {2 / 3.0, 0, 1 / 3.0, 0}},
+    {"--sim rectified", 3, 3, {-1, -1e5, -inf}, {0}, {0}, {0}, {0}},
+    {"--sim rectified", 2, 2, {1e4, 1e3}, {1, 0}, {1, 0}, {1, 0}, {1, 0}},
+    {"--sim relu", 4, 3, {3, -2, 1, -inf}, {0.75, 0, 0.25, 0}, {0.25, 0, 0.25, 0},
+     {0.25, 0, 0.25, 0}, {0.75, 0, 0.25, 0}},
+    {"--sim relu", 2, 2, {0, -1}, {0}, {0}, {0}, {0}},
+    {"--sim relu --normalizer count", 3, 5, {3, -2, 1}, {0.6, 0, 0.2}, {0.2, 0, 0.2}, {0},
+     {0.75, 0, 0.25}},
+    {"--sim relu --normalizer pnorm --pnorm 2", 3, 3, {3, 0, 4}, {0.6, 0, 0.8}, {0.2, 0, 0.2},
+     {0.12, 0, 0.16}, {3 / 7.0, 0, 4 / 7.0}},
+    {"--sim relu --normalizer clamp", 2, 2, {0.5, -3}, {0.5, 0}, {1, 0}, {0}, {1, 0}},
+    {"--sim identity --normalizer count", 2, 2, {3, -1}, {1.5, -0.5}, {0.5, 0.5}, {0},
+     {0.75, 0.25}}};
+  EACH(i, ROWS) {
+    const Row r = row_of(t, ROWS[i].flags, ROWS[i].n, ROWS[i].seen, ROWS[i].z);
+    const double big = REAL_EPS * fmax(1, fabs(ROWS[i].z[0]));   /* z itself is rounded */
+    for (int j = 0; j < ROWS[i].n; j++) {
+      const double got[] = {(double)r.a[j], (double)r.deriv[j], (double)r.dlogz[j], (double)r.m[j]};
+      const double to[] = {ROWS[i].a[j], ROWS[i].deriv[j], ROWS[i].dlogz[j], ROWS[i].m[j]};
+      for (int k = 0; k < 4; k++)
+        within(t, got[k], to[k], 5e-8 + 16 * big, "%s, row %d: number %d of column %d",
+               ROWS[i].flags, i, k, j);
+    }
+  }
+}
+
+/* Near 0 the scores of softpick are e^z - 1 to the last digits, which e^z has lost: beside the 1e-8
+ * in Z that shows. */
+static void softpick__small_scores(Test *t) {
+  static const double SIZES[] = {1e-3, 1e-6, 1e-9, 1e-15, 0.99, 1.01, 30};
+  EACH(k, SIZES) {
+    const double z = (double)(real)SIZES[k], u = expm1(z) * exp(-z), e = (double)(real)1e-8;
+    const Row r = row_of(t, "--sim softpick", 2, 2, (double[]){z, -z});
+    const double Z = u + fabs(expm1(-z)) * exp(-z) + e;
+    within(t, (double)r.a[0] * Z / u, 1, 8 * REAL_EPS, "the weight at %g", z);
+    within(t, (double)r.dlogz[1] * Z / exp(-2 * z), -1, 8 * REAL_EPS, "dlogz at %g", -z);
+  }
+}
+
+/* A NaN among scores below 0, or alone, is no row without weight. */
+static void row__nan(Test *t) {
+  static const char *const FLAGS[] = {"--sim softpick", "--sim rectified", "--sim relu",
+                                      "--sim relu --normalizer count"};
+  EACH(k, FLAGS) {
+    const Config c = config_of(t, "%s", FLAGS[k]);
+    real z[] = {-1, (real)NAN, -2}, m[3], spare[3];
+    row_metric(&c, 3, z, row_forward(&c, 3, 3, z, spare), m);
+    fact(t, isnan((double)z[1]) && isnan((double)m[1]), "%s: weight %g, m %g", FLAGS[k],
+         (double)z[1], (double)m[1]);
+  }
+}
+
+/* 1.3 a - 0.1, cut at 0 and 1; there the gradient is 0, and at the very border still 1.3. The first
+ * column stands for a masked key. */
+static void row_clip__by_hand(Test *t) {
+  const Config c = config_of(t, "--clip-low -0.1 --clip-high 1.2"), none = config_of(t, "");
+  const double border = 0.1 / 1.3, to[] = {0, 0, 0.55, 1, 0}, back[] = {0, 0, 1.3, 0, 0};
+  const real from[] = {0, (real)0.02, (real)0.5, (real)0.98, (real)(border * 0.99)};
+  real a[5], da[] = {1, 1, 1, 1, 1};
+  copy(a, from, 5);
+  row_clip_backward(&c, 5, a, da);
+  row_clip(&c, 5, a);
+  for (int j = 0; j < 5; j++) {
+    within(t, (double)a[j], to[j], 4 * REAL_EPS, "weight %d", j);
+    within(t, (double)da[j], back[j], 4 * REAL_EPS, "its gradient %d", j);
+  }
+  const Config wide = config_of(t, "--clip-high 2");
+  real edge[] = {0, (real)0.5, (real)0.75}, d_edge[] = {1, 1, 1};
+  row_clip_backward(&wide, 3, edge, d_edge);
+  fact(t, d_edge[0] == 2 && d_edge[1] == 2 && d_edge[2] == 0, "at 0 %g, at 1 %g, beyond %g",
+       (double)d_edge[0], (double)d_edge[1], (double)d_edge[2]);
+  copy(a, from, 5);
+  row_clip(&none, 5, a);
+  fact(t, same_numbers(5, a, from), "0 and 1 clip something");
+}
+
+/* A bias of -99 leaves softpick, rectified and relu no score above 0 from the start: no weight, no
+ * NaN, and nothing to learn from. The values alone do not care. */
+static void gradients__dead_heads(Test *t) {
+  static const char *const DEAD[] = {"l0.wq", "l1.wk", "l0.sbias", "l1.cscale", "l0.wv"};
+  LABS(b, 2, 7, "--score-scale logn --score-bias learned --sim rectified",
+       "--score-scale logn --score-bias learned --sim relu",
+       "--score-scale logn --score-bias learned --sim relu --normalizer count",
+       "--score-scale logn --score-bias learned --sim relu --normalizer pnorm",
+       "--score-scale logn --score-bias learned --sim softpick") {
+    lab_fill(&b, "l0.sbias", -99); lab_fill(&b, "l1.sbias", -99);
+    double loss = lab_gradients(&b);
+    fact(t, isfinite(loss), "the loss is %g, %s", loss, b.flags);
+    EACH(k, DEAD) {
+      const Tensor *x = model_tensor(&b.m, DEAD[k]);
+      within(t, biggest(x->count, b.m.grads + x->at), 0, 0, "d%s, %s", DEAD[k], b.flags);
+    }
+  }
 }
 
 /* One key: log 1 = 0 exactly, whatever c_h. --score-bias logn takes log(4) off. A NaN stays one. */
@@ -120,6 +245,30 @@ static void gradients__one_key(Test *t) {
   }
 }
 
+/* What is refused, with status 2 and one line that names the flag; and its nearest neighbours. */
+static void scores__refuses(Test *t) {
+  static const struct { const char *flags, *named; } WRONG[] = {
+    {"--sim softpick --normalizer one", "--sim"}, {"--sim softpick --kernel elu", "--kernel"},
+    {"--sim rectified --normalizer clamp", "--sim"}, {"--sim rectified --kernel elu", "--kernel"},
+    {"--sim softpick --normalizer count", "softpick"}, {"--normalizer count", "--normalizer"},
+    {"--sim rectified --normalizer pnorm", "--sim"}, {"--clip-low 0.1", "--clip-low"},
+    {"--clip-high 0.9", "--clip-high"}, {"--clip-low -0.1 --normalizer pnorm", "--clip-low"},
+    {"--clip-high 2 --sim elu --normalizer one", "--clip-high"}, {"--soft-cap 0", "none or a num"},
+    {"--soft-cap nan", "none or"}, {"--soft-cap -1", "--soft-cap"}, {"--extra-logit inf", "none"},
+    {"--context 1 --score-scale logn", "--score"}, {"--context 1 --score-bias learned", "--score"}};
+  static const char *const RIGHT[] = {
+    "--sim softpick --normalizer pnorm --pnorm 1", "--sim rectified --kernel mlp --extra logit",
+    "--sim relu --kernel elu --normalizer count", "--sim identity --normalizer count --extra k",
+    "--clip-low 0 --clip-high 1 --normalizer one", "--clip-low -1 --sim relu --extra logn"};
+  EACH(i, WRONG) {
+    Config c;
+    int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
+    fact(t, status == 2 && strstr(t->e.text, WRONG[i].named) && strstr(t->e.text, "Try: "),
+         "%s: %d, %s", WRONG[i].flags, status, t->e.text);
+  }
+  EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
+}
+
 /* none is a value of these flags: read, written and kept as such. */
 static void options__none(Test *t) {
   static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
@@ -145,6 +294,206 @@ static void options__none(Test *t) {
 }
 
 /* ---- 2  The way out of a head: 3.8 ---- */
+
+/* Both, until the next call. */
+static const char *flags_of(const char *some, const char *more) {
+  static char all[300];
+  snprintf(all, sizeof all, "%s %s", some, more);
+  return all;
+}
+
+/* One head of two dims, one row: v = (1, 2), the output (3, 1), all parameters set here. What
+ * leaves, and from do = (1, 1) what comes back to the output, to v, and to each parameter. */
+static void leave__by_hand(Test *t) {
+  const double root = sqrt((9 + 1) / 2.0 + 1e-5), cube = root * root * root;
+  const struct { const char *flags; double o[2], dout[2], dv[2], dplus[2], dgain[2], dc, dg[2]; }
+  ROWS[] = {
+    {"--vbias", {3.5, 3}, {1, 1}, {0, 0}, {1, 1}, {0, 0}, 0, {0, 0}},
+    {"--v-scale", {6, 2}, {2, 2}, {0, 0}, {0, 0}, {0, 0}, 4, {0, 0}},
+    {"--gate head", {0.75, 0.25}, {0.25, 0.25}, {0, 0}, {0, 0}, {0, 0}, 0, {4, 0}},
+    {"--gate static", {0.75, 0.25}, {0.25, 0.25}, {0, 0}, {0, 0}, {0, 0}, 0, {4, 0}},
+    {"--gate element", {0.75, 0.5}, {0.25, 0.5}, {0, 0}, {0, 0}, {0, 0}, 0, {3, 1}},
+    {"--gate value", {3, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}, 0, {0, 0}},
+    /* <o, v> = |v|^2 = 5, <do, v> = 3 */
+    {"--xsa", {2, -1}, {0.4, -0.2}, {-1.6, 0.8}, {0, 0}, {0, 0}, 0, {0, 0}},
+    /* (2, -1), + v+, times 2, times g; back: (1/2, 1), of which XSA takes <.., v> / 5 = 1/2 of v:
+     * dv = -(1/2, 1) - (3, 1) / 2 + (1, 2) */
+    {"--xsa --vbias --v-scale --gate element", {1.25, 1}, {0, 0}, {-1, 0.5}, {0.5, 1},
+     {0, 0}, 1.125, {5, 2}},
+    /* gains 2, 3 and r = 1 / root: dgain = o r; do = r (2, 3) - o r^3 (2 3 + 3 1) / 2 */
+    {"--head-norm", {6 / root, 3 / root},
+     {2 / root - 3 * 4.5 / cube, 3 / root - 4.5 / cube}, {0, 0}, {0, 0}, {3 / root, 1 / root}, 0,
+     {0, 0}}};
+  const real v[] = {1, 2}, out[] = {3, 1}, ones[] = {1, 1};
+  EACH(r, ROWS) LABS(b, 1, 1, flags_of("--heads 1 --head-dim 2 --layers 1", ROWS[r].flags)) {
+    const char *flags = ROWS[r].flags;
+    LayerActs *la = &b.a.layer[0];
+    const Layer *w = &b.m.w.layer[0];
+    if (w->vplus) copy(w->vplus, (const real[]){(real)0.5, 2}, 2);
+    if (w->hnorm) copy(w->hnorm, (const real[]){2, 3}, 2);
+    if (w->vscale) *w->vscale = 2;
+    if (la->gate) la->gate[0] = (real)0.25;
+    if (la->gate && config_gates(&b.m.c) == 2) la->gate[1] = (real)0.5;
+    copy(la->v, v, 2); copy(la->av, out, 2); copy(b.a.dout, ones, 2);
+    leave_forward(&b.m, &b.a, 0, la->v, 1);
+    slots_begin(&b.m.c, &b.a, 1, 1);
+    real left[] = {la->o[0], la->o[1]};
+    if (la->av == la->o) copy(la->av, out, 2);
+    leave_backward(&b.m, &b.a, 0, 1, 1);
+    for (int d = 0; d < 2; d++) {
+      const real *slot = b.a.slot + d;
+      const double tight = 1e-7, x = (double)b.a.dout[d];                /* XSA has an e of 1e-8 */
+      within(t, (double)left[d], ROWS[r].o[d], tight, "o_%d, %s", d, flags);
+      within(t, x, ROWS[r].dout[d], tight, "its gradient, %s", flags);
+      within(t, (double)b.a.dv[d], ROWS[r].dv[d], tight, "dv_%d, %s", d, flags);
+      if (w->vplus) within(t, (double)slot[4], ROWS[r].dplus[d], tight, "dv+_%d, %s", d, flags);
+      if (w->hnorm) within(t, (double)slot[6], ROWS[r].dgain[d], tight, "dhnorm_%d, %s", d, flags);
+      if (b.a.dgate && (d == 0 || config_gates(&b.m.c) == 2))
+        within(t, (double)b.a.dgate[d], ROWS[r].dg[d], tight, "dg_%d, %s", d, flags);
+    }
+    if (w->vscale) within(t, (double)b.a.slot[11], ROWS[r].dc, 1e-7, "dc, %s", flags);
+  }
+}
+
+static void halve(Lab *b, const char *name) {
+  real *x = lab_at(b, name);
+  for (idx i = 0; x && i < model_tensor(&b->m, name)->count; i++) x[i] /= 2;
+}
+
+/* With u = 0 every gate is 1/2, which W_O can hold as well, or of values W_V: the same states to
+ * the bit. v* and v+ have no gate of values. A factor of 1 is none. */
+static void gates__half(Test *t) {
+  static const struct { const char *gate, *others, *halved; } ROWS[] = {
+    {"--gate head", "--vbias --kv-heads 1", "wo"}, {"--gate element", "--combine add", "wo"},
+    {"--gate static", "--place post --sink-token --heads 4 --kv-heads 2 --head-dim 4", "wo"},
+    {"--gate value", "--extra kv --vbias --kv-heads 1", "wv"},
+    {"--gate value", "--extra kv --xsa --heads 4 --kv-heads 2 --head-dim 4", "wv"},
+    {"--v-scale", "--xsa --vbias", ""}};
+  EACH(r, ROWS) LABS(a, 2, 40, ROWS[r].others)
+    LABS(b, 2, 40, flags_of(ROWS[r].gate, ROWS[r].others)) {
+      char name[16]; const char *ZERO[] = {"wg", "gate"};
+      lab_share(&b, &a);
+      for (int l = 0; l < 2; l++) {
+        EACH(k, ZERO) snprintf(name, 16, "l%d.%s", l, ZERO[k]), lab_fill(&b, name, 0);
+        snprintf(name, 16, "l%d.vscale", l);
+        lab_fill(&b, name, 1);
+        snprintf(name, 16, "l%d.%s", l, ROWS[r].halved);
+        halve(&a, name);
+      }
+      lab_forward(&a); lab_forward(&b);
+      idx n = 2 * (idx)a.a.N * a.m.c.dim;
+      fact(t, same_numbers(n, a.a.nf, b.a.nf), "%s: off by %g", b.flags,
+           distance(n, a.a.nf, b.a.nf));
+      fact(t, biggest(n, a.a.nf) > 0.1, "%s: nothing there", b.flags);
+    }
+}
+
+/* XSA leaves nothing along a row's own value, the gated one, in its key head; and nothing at all of
+ * a row that sees itself alone. v+ comes after it. */
+static void xsa__own_value(Test *t) {
+  LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2 --head-dim 4",
+       "--xsa --window 1",
+       "--xsa --kv-heads 1 --sim sigmoid --normalizer one --extra kv --sink-token") {
+    const Config *c = &b.m.c;
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = b.a.N;
+    lab_forward(&b);
+    for (idx at = 0; at < 2 * N * H; at++) {
+      const real *o = b.a.layer[1].o + at * D, *av = b.a.layer[1].av + at * D;
+      const real *v = b.a.layer[1].v + (at / H * K + at % H / (H / K)) * D;
+      double size = sqrt((double)(vec_dot(D, av, av) * vec_dot(D, v, v)));
+      within(t, (double)vec_dot(D, o, v), 0, 1e-5 * (1 + size), "along v, %s", b.flags);
+      bool alone = c->window == 1 || (at / H % N == 0 && !c->extra);
+      fact(t, (biggest(D, o) < 1e-5 * biggest(D, av)) == alone, "row %td of %s", at / H, b.flags);
+    }
+  }
+}
+
+/* With gains of 1 and no eps every q and k has length sqrt(D), after a bias and before the
+ * rotation, with RMSNorm under LayerNorm too: hence |z| <= sqrt(D), and four times the weights are
+ * the same model. k* has the length it has. */
+static void qk_norm__lengths(Test *t) {
+  static const char *const GAINS[] = {"l0.qnorm", "l0.knorm", "l1.qnorm", "l1.knorm"};
+  static const char *const SCALED[] = {"l0.wq", "l0.bq", "l1.wk", "l1.bk"};
+  LABS(b, 2, 9, "--qk-norm --norm-eps 0 --linear-bias --norm layer --kv-heads 1",
+       "--qk-norm --norm-eps 0 --linear-bias --kv-heads 2 --head-dim 4 --extra k --place post") {
+    const Config *c = &b.m.c;
+    idx D = c->head_dim, rows = 2 * b.a.N, S = config_columns(c, 9), n = rows * c->dim;
+    lab_maps(&b);
+    EACH(k, GAINS) lab_fill(&b, GAINS[k], 1);
+    lab_forward(&b);
+    for (int key = 0; key < 2; key++)
+      for (idx at = 0; at < rows * (key ? c->kv_heads : c->heads); at++) {
+        const real *x = (key ? b.a.layer[1].k : b.a.layer[1].q) + at * D;
+        within(t, (double)vec_dot(D, x, x), (double)D, 1e-12, "length, %s", b.flags);
+      }
+    const real *z = b.probe[1].z;
+    for (idx j = 0; j < rows * c->heads * S; j++)
+      fact(t, (c->extra && j % S == 0) || fabs((double)z[j]) <= sqrt((double)D) + 1e-12,
+           "a score of %g, %s", (double)z[j], b.flags);
+    real *before = reals(n), *kstar = lab_at(&b, "l1.kstar"), was = z[S];
+    copy(before, b.a.nf, n);
+    EACH(k, SCALED) for (int twice = 0; twice < 2; twice++) {
+      real *x = lab_at(&b, SCALED[k]);
+      for (idx i = 0; i < model_tensor(&b.m, SCALED[k])->count; i++) x[i] *= 2;
+    }
+    lab_forward(&b);
+    fact(t, same_numbers(n, before, b.a.nf), "four times: off by %g", distance(n, before, b.a.nf));
+    for (idx i = 0; kstar && i < c->heads * D; i++) kstar[i] *= 2;
+    lab_forward(&b);
+    if (kstar) within(t, (double)z[S], 2 * (double)was, 0, "twice k*");
+    free(before);
+  }
+}
+
+/* What cannot learn: gains of q and k where scores are 0 or alone; a factor before a head norm
+ * without eps. What can, in the same models: the rest. */
+static void gradients__no_use(Test *t) {
+  static const struct { const char *flags, *names[2]; double most; } ROWS[] = {
+    {"--window 1 --qk-norm", {"l0.qnorm", "l1.knorm"}, 0},
+    {"--window 1 --qk-norm --score-scale logn --sim sigmoid", {"l0.qnorm", "l1.knorm"}, 0},
+    {"--window 1 --qk-norm --score-scale logn --extra kv", {"l1.knorm", "l0.wk"}, 0},
+    {"--head-norm --norm-eps 0 --v-scale --gate static", {"l0.vscale", "l1.gate"}, 1e-12}},
+    LIVE[] = {
+    {"--window 1 --v-scale --gate static", {"l0.vscale", "l1.gate"}, 0},
+    {"--window 1 --qk-norm --score-scale logn --extra kv", {"l0.qnorm", "l0.wq"}, 0},
+    {"--window 2 --qk-norm", {"l0.qnorm", "l0.knorm"}, 0},
+    {"--head-norm --norm-eps 0.1 --v-scale --gate static", {"l0.vscale", "l1.gate"}, 0}};
+  for (int live = 0; live < 2; live++) EACH(r, ROWS)
+    LABS(b, 2, 7, live ? LIVE[r].flags : ROWS[r].flags) {
+      lab_gradients(&b);
+      double all = biggest(b.m.count, b.m.grads);
+      for (int k = 0; k < 2; k++) {
+        const Tensor *x = model_tensor(&b.m, live ? LIVE[r].names[k] : ROWS[r].names[k]);
+        double size = biggest(x->count, b.m.grads + x->at);
+        fact(t, live ? size > 1e-6 * all : size <= ROWS[r].most * all, "d%s is %g of %g, %s",
+             x->name, size, all, b.flags);
+      }
+    }
+}
+
+/* New matrices start as wq does, W_g alone of the new tensors decays as a matrix, and what is no
+ * matrix starts so that it changes nothing, or at a gate of 1/2. */
+static void heads__start(Test *t) {
+  static const struct { const char *name; double value; } STARTS[] = {
+    {"l1.gate", 0}, {"l1.vscale", 1}, {"l1.hnorm", 1}, {"l1.qnorm", 1}, {"l1.knorm", 1}};
+  static const struct { const char *flags; int rows, columns; } SHAPES[] = {
+    {"--gate head", 12, 4}, {"--gate element", 12, 24}, {"--gate value", 12, 12}};
+  LABS(b, 1, 2, "--qk-norm --head-norm --v-scale --gate static") EACH(k, STARTS) {
+    const Tensor *x = model_tensor(&b.m, STARTS[k].name);
+    model_init(&b.m, INIT_TORCH, 3);
+    fact(t, x && !x->matrix, "no %s", STARTS[k].name);
+    for (idx i = 0; x && i < x->count; i++)
+      within(t, (double)b.m.params[x->at + i], STARTS[k].value, 0, "%s", x->name);
+  }
+  EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 6", SHAPES[r].flags))
+    for (int init = 0; init < INIT_ROWS; init++) {
+      const Tensor *x = model_tensor(&b.m, "l0.wg"), *wq = model_tensor(&b.m, "l0.wq");
+      fact(t, x->matrix && x->shape[0] == SHAPES[r].rows && x->shape[1] == SHAPES[r].columns
+              && x->init == wq->init, "%s: [%d,%d]", b.flags, x->shape[0], x->shape[1]);
+      model_init(&b.m, init, 3);
+      fact(t, biggest(x->count, b.m.params + x->at) > 0, "W_g starts at 0");
+    }
+}
 
 /* ---- 3  Blocks, norms, x*, the optimiser: 3.1, 3.2, 4, 5 ---- */
 
@@ -406,8 +755,12 @@ static void muon__of_the_matrices(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
-  RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none),
+  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
+  RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
+  RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
+  RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses),
+  RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
+  RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(muon_step__against_slow), RUNS(muon_step__singular_values),
   RUNS(muon_step__threads), RUNS(muon__of_the_matrices)};
