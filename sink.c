@@ -269,8 +269,8 @@ const Variant VARIANTS[] = {
   {"gate-value", "--gate value", "beyond: gates (2505.06708)", "", ""},
   {"gate-static", "--gate static", "beyond: no input (2603.05498)", "", ""},
   {"qk-norm", "--qk-norm", "beyond: QK-norm (2010.04245)", "", ""},
-  {"head-norm", "--head-norm", "beyond: (2605.06611)", "", ""},
-  {"v-scale", "--v-scale", "beyond: (2603.17771)", "", ""},
+  {"head-norm", "--head-norm", "beyond: arXiv 2605.06611", "", ""},
+  {"v-scale", "--v-scale", "beyond: arXiv 2603.17771", "", ""},
   {"xsa", "--xsa", "beyond: XSA (2603.09078)", "", ""},
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
@@ -8158,8 +8158,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
   }
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-          even, "block");
+  double numbers[ROW];
+  sinks_row(s, c, 0, numbers);
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n%5s",
+          s->eps[0], even, numbers[ROW_MASS], "block");
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {

@@ -545,7 +545,7 @@ static double slow_gate(const Config *c, const Layer *w, int u, const double *x)
   int wide = c->gate == GATE_HEAD ? c->heads
                                   : c->head_dim * (c->gate == GATE_VALUE ? c->kv_heads : c->heads);
   double z = w->gate ? (double)w->gate[u] : 0;
-  for (int i = 0; i < c->dim && w->wg; i++) z += x[i] * (double)w->wg[i * wide + u];
+  for (int i = 0; w->wg && i < c->dim; i++) z += x[i] * (double)w->wg[i * wide + u];
   return 1 / (1 + exp(-z));
 }
 
@@ -3131,10 +3131,10 @@ static void model_forward__against_slow(Test *t) {
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
- * gradient of one must be the other's, within 4e-12 in double and 2e-4 in float: relative to the
+ * gradient of one must be the other's, within 1e-12 in double and 2e-4 in float: relative to the
  * largest number of an array; of a gradient, to its tensor's largest or a thousandth of all's. */
 static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
-  const double bound = REAL_EPS > 1e-10 ? 2e-4 : 4e-12;
+  const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
   LABS(b, B, T, flags) LABS(plain, B, T, flags) {
     const Config *c = &b.m.c;
     idx N = config_rows(c, T), map = B * c->heads * N * config_columns(c, T), rows = B * N;
@@ -3161,7 +3161,8 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
       const real *from = b.m.grads + x->at, *to = plain.m.grads + x->at;
       double size = biggest(x->count, from), most = distance(x->count, from, to);
       if (size > 0) most *= size;                      /* absolute */
-      within(t, most / fmax(size, all / 1000), 0, bound, "grad of %s, %s", x->name, flags);
+      double least = strstr(x->name, ".cscale") ? all : all / 1000;      /* its terms may cancel */
+      within(t, most / fmax(size, least), 0, bound, "grad of %s, %s", x->name, flags);
     }
   }
 }
@@ -7818,15 +7819,14 @@ static void sink__dump_gates(Test *t) {
   static const struct { const char *flags; int rank, own, each; idx shape[5]; } ROWS[] = {
     {"--gate head", 4, 4, 1, {2, 1, 4, 3}}, {"--gate static", 4, 4, 1, {2, 1, 4, 3}},
     {"--gate element", 5, 4, 4, {2, 1, 4, 3, 4}}, {"--gate value", 5, 2, 4, {2, 1, 4, 4, 4}}};
-  if (no_binary(t)) return;
-  EACH(r, ROWS) LABS(b, 1, 3, ROWS[r].flags) {
+  Lab b;
+  if (!no_binary(t)) EACH(r, ROWS) {
     const int each = ROWS[r].each, own = ROWS[r].own, rows = (int)ROWS[r].shape[3];
-    Npy x; char all[200];
+    char all[200]; Npy x;
     snprintf(all, sizeof all, "--sink-token --heads 4 --kv-heads 2 --head-dim 4 %s", ROWS[r].flags);
     scratch_open();
     file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
     said(t, "dump --all --seed 3 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s%s", BASE, all);
-    lab_close(&b);
     if (!lab_open(&b, t, 1, 3, all)) return;
     memcpy(b.ids, (int[]){1, 2, 3}, 3 * sizeof *b.ids);
     model_init(&b.m, INIT_TORCH, 3);
@@ -7840,7 +7840,7 @@ static void sink__dump_gates(Test *t) {
       within(t, x.at[i], (double)*g, 1e-5, "%s: number %d", all, i);
       fact(t, (*g == (real)0.5) == (r == 1), "%s: a gate of %g", all, (double)*g);
     }
-    free(x.at);
+    free(x.at); lab_close(&b);
   }
 }
 
