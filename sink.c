@@ -8158,8 +8158,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
   }
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-          even, "block");
+  double numbers[ROW];
+  sinks_row(s, c, 0, numbers);
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n%5s",
+          s->eps[0], even, numbers[ROW_MASS], "block");
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {
@@ -8606,7 +8608,9 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    int at = *v->sink || *v->loss
+           ? printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss)
+           : printf("%-16s %-38s ", v->name, v->source);   /* no numbers of the paper */
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"

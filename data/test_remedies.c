@@ -269,6 +269,25 @@ static void scores__refuses(Test *t) {
   EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
 }
 
+/* Two rows of scores -1, and 2 and -3, taken as they are: the weights sum to -1, and their sizes to
+ * (1 + 5) / 2. Without weight there is no mass, whatever the proxy m says of it. */
+static void sinks__raw_mass(Test *t) {
+  LABS(b, 1, 2, "--layers 1 --heads 1 --sim identity --normalizer one",
+       "--layers 1 --heads 1 --sim relu --score-bias learned --normalizer count") {
+    Sinks s; double row[ROW];
+    const Config *c = &b.m.c; const bool dead = c->sim == SIM_RELU;
+    real map[] = {1, 0, (real)0.4, (real)0.6}, weight[] = {-1, 0, 2, -3};
+    if (dead) zero(weight, 4);
+    if (sinks_create(&s, c, 2, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
+    measure_head(&s, c, METRIC_REAL, 0, map, weight);
+    s.n = 1;
+    sinks_row(&s, c, 0, row);
+    within(t, row[ROW_MASS], dead ? 0 : 3, 0, "raw mass");
+    within(t, s.mass[0], dead ? 0 : -1, 0, "the sum of the weights");
+    sinks_free(&s);
+  }
+}
+
 /* none is a value of these flags: read, written and kept as such. */
 static void options__none(Test *t) {
   static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
@@ -758,7 +777,7 @@ static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
   RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
-  RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses),
+  RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses), RUNS(sinks__raw_mass),
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
