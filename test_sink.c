@@ -566,8 +566,7 @@ static void slow_leave(const Config *c, const Layer *w, int h, double *o, const 
                        const double *x) {
   int D = c->head_dim;
   double along = 0, length = 1e-8;
-  for (int d = 0; d < D; d++) along += o[d] * v[d];
-  for (int d = 0; d < D; d++) length += v[d] * v[d];
+  for (int d = 0; d < D; d++) along += o[d] * v[d], length += v[d] * v[d];
   for (int d = 0; d < D; d++) {
     if (c->xsa) o[d] -= along * v[d] / length;
     if (c->vbias) o[d] += (double)w->vplus[h * D + d];
@@ -1366,7 +1365,7 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
   fact(t, sscanf(last, "%d hold, %d controls fail as they must, %d refuted as printed, %d WRONG",
                  &hold, &fails, &refuted, &count) == 4, "the last line: %s", last);
   fact(t, hold == holds && fails == must_fail && refuted == 5 && !count && !wrong, "%s", last);
-  fact(t, headings > 9 && said == headings && listed == refuted && controls > 20,
+  fact(t, headings > 8 && said == headings && listed == refuted && controls > 9,
        "%d sentences for %d headings, %d refuted, %d controls", said, headings, listed, controls);
   note(t, "%s, %d lines", last, lines);
 }
@@ -7163,8 +7162,9 @@ static void option__choices(Test *t) {
     {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
     {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
     {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
-    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD),
-        IS(OPTIMIZER, MUON)}},
+    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD), IS(OPTIMIZER, MUON)}},
+    {"gate", GATE_ROWS, {IS(GATE, NONE), IS(GATE, HEAD), IS(GATE, ELEMENT), IS(GATE, VALUE),
+        IS(GATE, STATIC)}},
     {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
     {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
     {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
@@ -7341,7 +7341,7 @@ static void settings_count__rows(Test *t) {
     {"--window 3 --window-offset 1", "--window-period."}, {"eval: --fix-token 65", "there are 64"},
     {"generate: --grammar g --prompt a", "prompt: it"}, {"generate: --fix-token 2", "there are 1"},
     {"--extra-shared --extra logit", "--extra k|kv."}, {"dump: --pnorm 3", "--normalizer pnorm."},
-    {"--extra-order last --extra k", "--extra-dims."}, {"--optimizer sgd --beta2 0.5", "adamw."},
+    {"--extra-order last --extra k", "--extra-dims."}, {"--optimizer sgd --beta2 0.5", "|muon."},
     {"--tokens a --tokenizer b", "beside --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
     {"--valid 0.1 --grammar g", "beside --grammar."}, {"--attention-offset 1", "-period."},
     {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
@@ -7831,12 +7831,12 @@ static void sink__dump_gates(Test *t) {
     memcpy(b.ids, (int[]){1, 2, 3}, 3 * sizeof *b.ids);
     model_init(&b.m, INIT_TORCH, 3);
     lab_forward(&b);
-    bool same = npy_read(t, "gate", &x) && x.rank == ROWS[r].rank && x.count == 8 * rows * each;
-    for (int k = 0; same && k < x.rank; k++) same = x.shape[k] == ROWS[r].shape[k];
+    bool same = npy_read(t, "gate", &x) && x.rank == ROWS[r].rank;
+    for (int k = 0; k < 5; k++) same = same && x.shape[k] == ROWS[r].shape[k];
     fact(t, same, "%s has another shape", all);
     for (int i = 0; same && i < x.count; i++) {
       const int n = 4 - rows + i / each % rows, h = i / each / rows % 4, l = i / each / rows / 4;
-      const real *g = b.a.layer[l].gate + n * own * each + h / (4 / own) * each + i % each;
+      const real *g = b.a.layer[l].gate + (n * own + h / (4 / own)) * each + i % each;
       within(t, x.at[i], (double)*g, 1e-5, "%s: number %d", all, i);
       fact(t, (*g == (real)0.5) == (r == 1), "%s: a gate of %g", all, (double)*g);
     }
