@@ -7139,9 +7139,8 @@ static void option__choices(Test *t) {
   static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
-    {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
-    {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3),
-        IS(ROPE, YARN)}},
+    {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}}, {"rope-scaling",
+        ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3), IS(ROPE, YARN)}},
     {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
     {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
         IS(PLACE, SANDWICH)}},
