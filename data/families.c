@@ -1,4 +1,5 @@
-/* families.c - later families of published models, for data/hf.c, which includes it: Qwen, Gemma.
+/* families.c - later families of published models, for data/hf.c, which includes it: Qwen, Gemma,
+ * Phi-3.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -11,8 +12,10 @@
  *                every other block
  *   gemma3_text  that with QK-norm, without caps; a window in 5 of 6 blocks, which turn by a base
  *                of their own. Its larger models come with an image part, as gemma3: refused
+ *   phi3         a llama whose q, k and v are one matrix, and gate and up another; maybe only the
+ *                first dims of a head turn. longrope, which changes with the length, is refused
  *
- * SmolLM and SmolLM2 are llamas by their config.json.
+ * YaRN's angles serve all llama-like ones here. SmolLM and SmolLM2 are llamas by their config.json.
  *
  * Sources: the modelling code of transformers 5.23 and the published files of each. */
 
@@ -156,6 +159,9 @@ static void gemma_more(const Facts *f, int period) {
 }
 
 static void gemma2_more(const Facts *f) {
+  if (f->s->model.rope_scaling == ROPE_YARN)               /* it would share the divisor */
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
+               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
   cap_flag(f, "attn_logit_softcapping", "soft-cap", "50");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "30");
   gemma_more(f, 2);
@@ -184,11 +190,99 @@ static void gemma3_more(const Facts *f) {
   gemma_more(f, (int)period);
 }
 
+/* --- Phi-3 ------------------------------------------------------------------------------------ */
+
+static const Counterpart PHI3[] = {
+  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+  {"@norm1", "@input_layernorm", AS_IS}, {"@wq", "@self_attn.qkv_proj", TURNED | FUSED},
+  {"@wk", "@self_attn.qkv_proj", TURNED | FUSED}, {"@wv", "@self_attn.qkv_proj", TURNED | FUSED},
+  {"@wo", "@self_attn.o_proj", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
+  {"@w1", "@mlp.gate_up_proj", TURNED | FUSED}, {"@w2", "@mlp.gate_up_proj", TURNED | FUSED},
+  {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
+
+/* Rows of the stored matrix [out,in] in which W_Q, W_K and W_V, or W_1 and W_2, lie one after the
+ * other; how many of them come before this one's. */
+static uint64_t fused_rows(const Config *c, const char *name, uint64_t *before) {
+  const char last = name[strlen(name) - 1];
+  const uint64_t D = (uint64_t)c->head_dim, F = (uint64_t)c->ffn;
+  const uint64_t Q = (uint64_t)c->heads * D, K = (uint64_t)c->kv_heads * D;
+  *before = last == 'k' ? Q : last == 'v' ? Q + K : last == '2' ? F : 0;
+  return last == '1' || last == '2' ? 2 * F : Q + 2 * K;
+}
+
+/* The first int(width of a head * partial_rotary_factor) dims turn. */
+static void phi3_more(const Facts *f) {
+  static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
+  const Config *c = &f->s->model;
+  const JsonValue *type = fact_at(f, TYPE);
+  const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|partial_rotary_factor");
+  double part = 1; char flags[64];
+  if (type && !json_is(f->j, type, "default"))
+    fact_fails(f, "rope_scaling", "null or of type default", type);
+  if (v && (!fact_number(f, v, &part) || !(part > 0 && part <= 1)))
+    fact_fails(f, "partial_rotary_factor", "a number above 0, to 1", v);
+  fact_flag(f, ROPE("rope_theta") "|rope_theta", "rope-base", "");
+  fact_at(f, "original_max_position_embeddings");          /* of longrope */
+  fact_at(f, "auto_map.AutoConfig");                       /* what older libraries load */
+  fact_at(f, "auto_map.AutoModelForCausalLM");
+  if (f->e->status) return;
+  const int turned = (int)((c->head_dim ? c->head_dim : c->dim / c->heads) * part);
+  if (turned % 2 || !turned)
+    fact_fails(f, "partial_rotary_factor", "an even number of a head's dims", v);
+  snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
+  if (v && !f->e->status) flags_set(f, flags);
+}
+
+/* --- YaRN ------------------------------------------------------------------------------------- */
+
+/* The pair, or where between two, that turns so often in the original context. */
+static double yarn_pair(const Config *c, int r, double turns) {
+  return r * log(c->rope_original / (turns * 2 * PI)) / (2 * log(c->rope_base));
+}
+
+/* Pairs up to beta_fast's keep their angles, those from beta_slow's are divided, and a ramp lies in
+ * between, from a whole pair to a whole pair unless truncate is false. Those two pairs' turns are
+ * what the rule in sink.c, 3.4, asks for. The library also makes q and k longer, by m each; here
+ * the scores are that much larger: <q,k> m^2 / sqrt(D) = <q,k> / sqrt(D / m^4). */
+static void fact_yarn(const Facts *f) {
+  Config *c = &f->s->model;
+  const JsonValue *fast = fact_at(f, ROPE("beta_fast")), *slow = fact_at(f, ROPE("beta_slow"));
+  const JsonValue *given = fact_at(f, ROPE("attention_factor"));
+  const bool whole = fact_true(f, ROPE("truncate"), true);
+  double turns[2] = {32, 1}, m; char flags[160];
+  fact_flag(f, ROPE("factor"), "rope-factor", NULL);
+  fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
+  if (fast && (!fact_number(f, fast, &turns[0]) || !(turns[0] > 0)))
+    fact_fails(f, "rope_scaling.beta_fast", "a number above 0", fast);
+  if (slow && (!fact_number(f, slow, &turns[1]) || !(turns[1] > 0)))
+    fact_fails(f, "rope_scaling.beta_slow", "a number above 0", slow);
+  m = c->rope_factor > 1 ? 0.1 * log(c->rope_factor) + 1 : 1;
+  if (given && (!fact_number(f, given, &m) || !(m > 0)))
+    fact_fails(f, "rope_scaling.attention_factor", "a number above 0", given);
+  if (!f->e->status && !(c->rope_base > 1))
+    fact_fails(f, "rope_theta", "above 1", fact_at(f, ROPE("rope_theta") "|rope_theta"));
+  if (f->e->status) return;
+  const int r = c->head_dim ? c->head_dim : c->dim / c->heads;
+  double low = yarn_pair(c, r, turns[0]), high = yarn_pair(c, r, turns[1]);
+  if (whole) low = floor(low), high = ceil(high);
+  if (low < 0) low = 0;
+  if (high > r - 1) high = r - 1;
+  if (high == low) high += 0.001;
+  turns[0] = c->rope_original * pow(c->rope_base, -2 * low / r) / (2 * PI);
+  turns[1] = c->rope_original * pow(c->rope_base, -2 * high / r) / (2 * PI);
+  snprintf(flags, sizeof flags, "--rope-scaling yarn --rope-high %.17g --rope-low %.17g "
+           "--score-divisor %.17g", turns[0], turns[1], r / (m * m * m * m));
+  if (!(turns[0] > turns[1]))
+    fact_fails(f, "rope_scaling.beta_fast", "above beta_slow", fast);
+  else flags_set(f, flags);
+}
+
 /* --- Keys of config.json ---------------------------------------------------------------------- */
 
 static const Fact LATER_FACTS[] = {
-  {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
-  {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
+  {"p",      "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
+  {"p",      "sliding_window",                         NUMBER, "window",   ""},
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},
   {"ab",     "use_bidirectional_attention",            ONLY,   NULL, "false"},

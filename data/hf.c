@@ -1291,7 +1291,8 @@ enum {
   LATER = 16,                  /* after two more rows (OPT's positions) */
   TAPS = 32,                   /* [out,1,in] (a convolution) */
   BARE = 64,                   /* its name is whole: no .weight behind it */
-  PLUS_ONE = 128               /* a gain less 1 (Gemma) */
+  PLUS_ONE = 128,              /* a gain less 1 (Gemma) */
+  FUSED = 256                  /* rows behind those of others (Phi-3: fused_rows) */
 };
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
@@ -2342,6 +2343,8 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   fact_fails(f, key, "silu, relu or a gelu", v);
 }
 
+static void fact_yarn(const Facts *f);           /* families.c */
+
 /* Rotary positions: how the angles are stretched. */
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key
 static void fact_rope(const Facts *f) {
@@ -2351,11 +2354,15 @@ static void fact_rope(const Facts *f) {
   if ((!v && !old) || json_is(f->j, v, "default")) return;
   bool llama3 = json_is(f->j, v, "llama3");
   if (json_is(f->j, v, "dynamic"))
-    fail(f->e, 1, "%s: expected rope_scaling of type default, linear or llama3, found dynamic. "
-         "Try: \"rope_scaling\": null there, the same up to max_position_embeddings", f->j->name);
-  else if (!llama3 && !json_is(f->j, v, "linear"))
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3", v);
-  if (f->e->status) return;
+    fail(f->e, 1, "%s: expected rope_scaling of type default, linear, llama3 or yarn, found "
+         "dynamic. Try: \"rope_scaling\": null there, the same up to max_position_embeddings",
+         f->j->name);
+  else if (!llama3 && !json_is(f->j, v, "linear") && !json_is(f->j, v, "yarn"))
+    fact_fails(f, "rope_scaling", "of type default, linear, llama3 or yarn", v);
+  if (f->e->status || json_is(f->j, v, "yarn")) {
+    if (!f->e->status) fact_yarn(f);
+    return;
+  }
   flags_set(f, llama3 ? "--rope-scaling llama3" : "--rope-scaling linear");
   fact_flag(f, ROPE("factor"), "rope-factor", NULL);
   if (!llama3) return;
@@ -2405,9 +2412,11 @@ static const Fact FACTS[] = {
   {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
+  {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
+  {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
   {"lmqwp",  "hidden_act",                             GATED,  NULL, "silu"},
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwaps", ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
+  {"lmqwa",  ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2416,7 +2425,7 @@ static const Fact FACTS[] = {
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
   {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwas", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwa",  ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
@@ -2547,6 +2556,7 @@ static const Family FAMILIES[] = {
   {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", qwen3_more, false},
   {"gemma2",   "Gemma2ForCausalLM",  "model.",       GEMMA, 'a', "--place sandwich", gemma2_more,
    true},
+  {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
   {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
    gemma3_more, true},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
@@ -2564,7 +2574,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
-         "qwen3, gemma2 or gemma3_text, found %s. Try: a model of these", j->name,
+         "qwen3, gemma2, gemma3_text or phi3, found %s. Try: a model of these", j->name,
          shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
@@ -4039,7 +4049,7 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
  * the order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
-static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
+static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
   uint64_t in = (uint64_t)x->shape[0], out = (uint64_t)x->shape[1];
   bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
   shape[0] = matrix && turned ? out : in;
@@ -4047,6 +4057,7 @@ static int their_shape(const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
   if (how == LATER) shape[0] += 2;
   if (how == THIRDS) shape[matrix] *= 3;
   if (how == HEADS) shape[0] *= 3;
+  if (how & FUSED) shape[0] = fused_rows(c, x->name, &in);
   if (how != TAPS) return x->rank;
   shape[0] = out;
   shape[1] = 1;
@@ -4062,6 +4073,12 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
   if (how == LATER) {                          /* the first two rows are for padding */
     at.at += 2 * bytes * (uint64_t)x->shape[1];
+    at.run = bytes * (uint64_t)x->count;
+  }
+  if (how & FUSED) {
+    uint64_t before;
+    fused_rows(c, x->name, &before);
+    at.at += before * bytes * (uint64_t)x->shape[0];
     at.run = bytes * (uint64_t)x->count;
   }
   /* each row holds q, k and v of all heads, one after the other */
@@ -4093,11 +4110,12 @@ static void shape_text(char text[160], int rank, const uint64_t *shape) {
 }
 
 /* Where a tensor of the model comes from, its format and shape checked. */
-static int plan_tensor(Planned *p, const Tensor *x, const Folder *f, const Family *family,
-                       Error *e) {
+static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
+                       const Family *family, Error *e) {
+  const Tensor *x = &list->tensor[i];
   char name[160], wanted[160], found[160]; uint64_t shape[RANK_MOST]; int how;
   if (counterpart(family->tensors, x, name, &how, e)) return e->status;
-  int rank = their_shape(x, how, shape);
+  int rank = their_shape(&list->c, x, how, shape);
   shape_text(wanted, rank, shape);
   Entry *s = entry_find(f, family, name);
   if (!s)
@@ -4146,7 +4164,7 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
   const Counterpart *last = family->tensors;
   while (last[1].ours) last++;
   for (int i = 0; i < list->n_tensors; i++) {
-    if (plan_tensor(&p[i], &list->tensor[i], f, family, e)) return e->status;
+    if (plan_tensor(&p[i], list, i, f, family, e)) return e->status;
     if (!strcmp(list->tensor[i].name, "wte")) embedding = p[i].from;
   }
   for (idx i = 0; i < f->tensors; i++) {
@@ -4255,7 +4273,7 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
       Entry *x = &f->tensor[f->tensors++];
       *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
                    .end = at + 4 * (uint64_t)ours->count};
-      x->rank = their_shape(ours, how, x->shape);
+      x->rank = their_shape(&list.c, ours, how, x->shape);
       at = x->end;
     }
   }
@@ -4924,7 +4942,7 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2, gemma3;\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2, gemma3, phi3;\n"
    "    FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",

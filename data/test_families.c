@@ -9,7 +9,7 @@ static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "gemma2", "gemma
                                                "others"};
 
 static void families__against_library(Test *t) {
-  library_compare(t, LATER_TINY, LATER_FAMILIES, 17);
+  library_compare(t, LATER_TINY, LATER_FAMILIES, 22);
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
@@ -43,7 +43,11 @@ static void families__see_faults(Test *t) {
     WITH("gemma2", "--act geglu"), WITH("gemma2", "--window-offset 1"),
     WITH("gemma2-plain", "--act geglutanh"), WITH("gemma3", "--rope-local 5000"),
     WITH("gemma3", "--rope-base 10000"), WITH("gemma3", "--window-offset 4"),
-    WITH("gemma3", "--no-window-others"), WITH("gemma3-linear", "--rope-factor 4")};
+    WITH("gemma3", "--no-window-others"), WITH("gemma3-linear", "--rope-factor 4"),
+    OUTPUTS("phi3", "w1 w2", halves_swapped), OUTPUTS("phi3", "wq wk", neighbours),
+    WITH("phi3-f16", "--window 4"), WITH("phi3-partial", "--rotary-dims 2"),
+    WITH("llama-yarn", "--rope-low 0.2"), WITH("llama-yarn", "--rope-scaling llama3"),
+    WITH("llama-yarn", "--score-divisor 16"), WITH("qwen3-yarn", "--rope-high 1.5")};
   faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
 }
 
@@ -144,6 +148,24 @@ static const LaterFact LATER_ROWS[] = {
    "found partial_rotary_factor"},
   {"gemma3", "`rope_parameters`: null, `rope_scaling`: {`rope_type`: `linear`, `factor`: 8}",
    "--rope-scaling linear --rope-factor 8 --rope-base 1000000 --rope-local 10000", NULL},
+  {"phi3", "`auto_map`: {`AutoConfig`: `configuration_phi3.Phi3Config`}, `sliding_window`: 2047",
+   "--window 2047 --rotary-dims 8", NULL},
+  {"phi3", "`auto_map`: {`AutoTokenizer`: `x`}", NULL, "found AutoTokenizer: x"},
+  {"phi3", "`rope_parameters`: {`rope_type`: `longrope`}", NULL, "default, found longrope"},
+  {"phi3", "`rope_parameters`: null, `rope_scaling`: {`type`: `su`}", NULL, "default, found su"},
+  {"phi3", "`rope_parameters`: {`partial_rotary_factor`: 0.4}", NULL, "an even number of a head's"},
+  {"phi3", "`rope_parameters`: {`partial_rotary_factor`: 1.5}", NULL, "a number above 0, to 1"},
+  {"phi3", "`num_key_value_heads`: 4", NULL, "weight of [96,32], found [64,32]"},
+  {"phi3", "`intermediate_size`: 56", NULL, "gate_up_proj.weight"},
+  {"phi3", "`attention_bias`: true", NULL, "found attention_bias: true"},
+  {"llama-yarn", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4}", NULL,
+   "original_max_position_embeddings"},
+  {"llama-yarn", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4, `mscale`: 1, "
+   "`original_max_position_embeddings`: 16, `rope_theta`: 100}", NULL, "found mscale: 1"},
+  {"llama-yarn", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4, `beta_slow`: 0, "
+   "`original_max_position_embeddings`: 16, `rope_theta`: 100}", NULL, "beta_slow to be a number"},
+  {"gemma2", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4, `rope_theta`: 100, "
+   "`original_max_position_embeddings`: 16}", NULL, "linear or llama3, found yarn"},
   {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
    "`use_sliding_window`: null", NULL, "found model.layers.0.self_attn.k_norm.weight too"}};
 

@@ -1083,7 +1083,7 @@ static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
   {"gpt_neox", "`attention_bias`: false", "found gpt_neox.layers.0.attention.dense.bias too"},
   {"opt", "`layer_norm_elementwise_affine`: false", "layer_norm_elementwise_affine"},
   {"opt", "`enable_bias`: false", "of 2 layers, found decoder.layers.0.fc1.bias too"},
-  {"llama", "`rope_scaling`: {`type`: `yarn`, `factor`: 4}", "found yarn"},
+  {"llama", "`rope_scaling`: {`type`: `yarn`, `factor`: 4}", "original_max_position_embeddings"},
   {"llama", "`rope_scaling`: {`factor`: 4}", "rope_scaling to be of type default"},
   {"llama", "`rope_scaling`: {`type`: `linear`}", "rope_scaling.factor to be"},
   {"llama", "`partial_rotary_factor`: 0.5", "partial_rotary_factor to be 1, found 0.5"},
@@ -1107,7 +1107,7 @@ static const char *const KEYS_REFUSED[] = {
 
 /* Whole files that are no config of a model. */
 static const char *const NO_CONFIGS[][2] = {
-  {"{}", "qwen2, qwen3, gemma2 or gemma3_text, found none"},
+  {"{}", "qwen3, gemma2, gemma3_text or phi3, found none"},
   {"{`model_type`: `qwen4`}", "found qwen4"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
   {"{`model_type`: 1}", "found 1"}, {"{`architectures`: [`BertModel`]}", "found BertModel"},
   {"{`architectures`: []}", "found none"},

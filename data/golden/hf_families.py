@@ -4,6 +4,7 @@
 hf_tiny.txt, in its format and by its functions. What differs:
 
     K counts from 1000
+    key l g                    before YaRN's factor
     all of one dim: .weight    1 + floor(512 u) / 1024, so that 1 + it is a float as well
 
     pip install torch transformers
@@ -14,7 +15,7 @@ import sys
 
 import torch
 import transformers
-from transformers import (Gemma2Config, Gemma3TextConfig, LlamaConfig, Qwen2Config, Qwen3Config)
+from transformers import (Gemma2Config, Gemma3TextConfig, LlamaConfig, Phi3Config, Qwen2Config, Qwen3Config)
 
 import hf_tiny
 from golden import finish
@@ -27,6 +28,8 @@ GEMMA2 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=4, query_pre_
               sliding_window=5, attn_logit_softcapping=1.5, final_logit_softcapping=3.0)
 GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_attn_scalar=10,
               sliding_window=5)
+PHI3 = dict(TINY, pad_token_id=0)
+YARN = dict(TINY, hidden_size=64)
 
 CASES = [
     # SmolLM2's config.json: a llama
@@ -59,6 +62,16 @@ CASES = [
                                        final_logit_softcapping=3.0, rope_parameters=dict(
         full_attention=dict(rope_type="linear", factor=8.0, rope_theta=500.0),
         sliding_attention=dict(rope_type="default", rope_theta=50.0))), "F32", ""),
+    ("phi3", Phi3Config(**PHI3), "F32", "shards 30KB, published"),
+    ("phi3-f16", Phi3Config(**{**PHI3, "num_key_value_heads": 4}, sliding_window=5), "F16", ""),
+    ("phi3-partial", Phi3Config(**PHI3, tie_word_embeddings=True, rope_parameters=dict(
+        rope_type="default", rope_theta=500.0, partial_rotary_factor=0.5)), "BF16", ""),
+    ("llama-yarn", LlamaConfig(**YARN, rope_parameters=dict(
+        rope_type="yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=1.5,
+        beta_slow=0.1, truncate=False, rope_theta=100.0)), "F32", ""),
+    ("qwen3-yarn", Qwen3Config(**{**YARN, "head_dim": 16}, rope_parameters=dict(
+        rope_type="yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=2.0,
+        attention_factor=1.25, rope_theta=100.0)), "F32", ""),
 ]
 
 drawn = hf_tiny.tensor_bytes
@@ -104,6 +117,16 @@ def widen(model):
 
 
 hf_tiny_published = hf_tiny.published
+def forward(model, ids):
+    """As hf_tiny's, with keys before YaRN's factor, which sink puts into the scores."""
+    got, gap = plain_forward(model, ids)
+    for what in got:
+        if what.startswith("key "):
+            got[what] = got[what] / getattr(model.model.rotary_emb, "attention_scaling", 1.0)
+    return got, gap
+
+
+plain_forward, hf_tiny.forward = hf_tiny.forward, forward
 widened = hf_tiny.widen
 hf_tiny.tensor_bytes, hf_tiny.published, hf_tiny.widen = tensor_bytes, published, widen
 
