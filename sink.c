@@ -17,6 +17,8 @@
  *   q, k, v = n(x) W (+ b)            head h reads key head h / (H/K); the first r <= D dims rotate
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number      the extra column: unrotated
+ *          or, after the paper: a fixed number, log n_i                 n_i: the keys i sees
+ *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + b      after the paper: 3.7
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)            e = 0 for exp, 1e-8 else
@@ -159,6 +161,8 @@
  *   similarity    exp; sigmoid, elu + 1, identity                        Tables 6, 15
  *   normaliser    sum; one, clamp, p-norm      scale: 1; any             Tables 14, 15, equation 43
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
+ *                 logn; a fixed logit                                    after the paper
+ *   scores        as they are; soft-cap, scale logn, bias logn or learned   after the paper
  *   others        value bias v+; sink token x*                           Table 4
  *   mask          causal; window w; prefix p                             Figures 5, 6
  *
@@ -240,6 +244,12 @@ const Variant VARIANTS[] = {
   {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
   {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
   {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
+  {"null-logit", "--extra logit --extra-logit 4", "beyond: a fixed sink logit", "", ""},
+  {"softmax-n", "--extra logn", "beyond: softmax_n, a null logit log n", "", ""},
+  {"soft-cap", "--soft-cap 50", "beyond: Gemma 2 (2408.00118)", "", ""},
+  {"scalable-softmax", "--score-scale logn", "beyond: SSMax (2501.19399)", "", ""},
+  {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
+   "beyond: sigmoid attention (2409.04431)", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
   {NULL, NULL, NULL, NULL, NULL}
 };
@@ -296,6 +306,9 @@ static int config_attending(const Config *c) {
   for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
   return n;
 }
+
+/* Is anything done to scores before sim (3.7)? */
+static bool config_shapes(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
 
 /* X where block l has experts, else 0 */
 static int config_experts(const Config *c, int l) {
@@ -370,7 +383,7 @@ static void config_fill(Config *c) {
   if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6,
                "a new row: which signs have its scores, and beside what is it refused?");
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
@@ -386,7 +399,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTR
  *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
  *
  * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too. The paper tries
- * neither, and they are not refused.
+ * neither, and they are not refused. A score bias does it from the start, and is.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 static int config_resolve(Config *c, Error *e) {
@@ -395,6 +408,7 @@ static int config_resolve(Config *c, Error *e) {
   bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
   bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
   bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
+  bool by_context = c->gain || c->shift == SHIFT_LEARNED;
   int D = c->head_dim, period = c->attention_period;
   int attending = period < c->layers ? period : c->layers;
   /* what must not be, and what to say of it, with two numbers at most */
@@ -432,6 +446,10 @@ static int config_resolve(Config *c, Error *e) {
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
     {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
+    {identity && c->shift && (sum || (p_norm && c->pnorm < 1)), "--score-bias makes scores of "
+     "either sign with --sim identity. Try: --normalizer one or clamp, or --sim exp", 0, 0},
+    {by_context && c->context == 1, "--score-scale and --score-bias start from the context's "
+     "logarithm, and that of %d is 0. Try: --context %d", 1, 2},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
@@ -462,6 +480,7 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
+ *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
  * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
@@ -486,7 +505,7 @@ static int config_resolve(Config *c, Error *e) {
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864 */
 enum {
   INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
-  INITIAL_BIAS, INITIAL_SMALL
+  INITIAL_BIAS, INITIAL_SMALL, INITIAL_GAIN, INITIAL_SHIFT
 };
 
 /* When a tensor exists. The paper's model has no linear biases; its RMSNorm has none either. */
@@ -504,7 +523,9 @@ static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_
 static bool if_mlp(const Config *c) { return c->kernel == KERNEL_MLP; }
 static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra == EXTRA_KV; }
 static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }   /* else 0, or fixed */
-static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT; }
+static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT && isnan(c->extra_logit); }
+static bool if_gain(const Config *c) { return c->gain == GAIN_LOGN; }
+static bool if_shift(const Config *c) { return c->shift == SHIFT_LEARNED; }
 static bool if_vbias(const Config *c) { return c->vbias; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
@@ -550,6 +571,8 @@ static const TensorRow ATTENTION_TENSORS[] = {
   /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
   {"phi1",    offsetof(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
   {"phi2",    offsetof(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
+  {"cscale",  offsetof(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},
+  {"sbias",   offsetof(Layer, sbias),  "H",  INITIAL_SHIFT,  false, if_shift},
   /* Tables 4, 5, 12 and 13: learned, in every block anew */
   {"kstar",   offsetof(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
   {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
@@ -735,6 +758,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
       double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
                             : spread * rng_normal(&rng);
       if (t->init == INITIAL_ZERO || t->init == INITIAL_ONE) x = t->init == INITIAL_ONE;
+      if (t->init == INITIAL_GAIN) x = 1 / log(m->c.context);
+      if (t->init == INITIAL_SHIFT) x = -log(m->c.context);
       if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
       m->params[t->at + n] = (real)x;
     }
@@ -1522,6 +1547,14 @@ static bool visible(const Config *c, int l, idx i, idx j) {
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
+/* n_i: how many keys the mask shows row i of N, whatever their scores. */
+static idx keys_seen(const Config *c, int l, idx N, idx i) {
+  idx w = config_window(c, l), first = c->sink_token ? 1 : 0, last = at_most(first + c->prefix, N);
+  idx own = w ? at_most(w, i + 1) : i + 1, seen = own;   /* up to i, and what a prefix adds */
+  for (idx j = first; j < last; j++) seen += j > i || j <= i - own;
+  return seen;
+}
+
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
  * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
 static real score_scale(const Config *c, int l) {
@@ -1547,33 +1580,72 @@ static void fixed_value(const Config *c, real *v) {
     v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
 }
 
-_Static_assert(EXTRA_ROWS == 5, "a new column: its score, its value, and the backward below");
+_Static_assert(EXTRA_ROWS == 6, "a new column: its score, its value, and the backward below");
 /* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
-static real extra_score(const Model *m, int l, idx h, const real *q_i) {
+static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   switch (c->extra) {
   case EXTRA_NONE:  return -INFINITY;
   case EXTRA_ZERO:  return 0;
-  case EXTRA_LOGIT: return w->logit[h];
+  case EXTRA_LOGIT: return w->logit ? w->logit[h] : (real)c->extra_logit;
+  case EXTRA_LOGN:  return real_log((real)seen);
   default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
   }
 }
 
+/* SCORES BEFORE SIM, of keys alone; none of the three is the paper's. n_i keys are seen, log 1 = 0:
+ *
+ *   soft-cap      y = X tanh(z / X)      |y| < X                            Gemma 2
+ *   score scale   c_h log(n_i) y         an even row stays as sharp when it grows
+ *   score bias    .. - log(n_i), or .. + b_h: what a sigmoid lacks to have rows of about 1
+ *
+ * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     db_h = sum_j dz_j
+ *   dc_h = log(n_i) sum_j y_j dz_j         z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2
+ *
+ * c_h log(n_i) is one where there is no scale. */
+static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
+  return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
+}
+
+/* z [n] in place. y [n] is kept for the backward, or NULL. What is masked stays so, with y = 0. */
+static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z, real *y) {
+  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
+  real shift = w->sbias ? w->sbias[h] : c->shift ? -real_log((real)seen) : 0;
+  if (!config_shapes(c)) return;
+  for (idx j = 0; j < n; j++) {
+    bool masked = z[j] == -INFINITY;
+    if (X > 0 && !masked) z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
+    if (y) y[j] = masked ? 0 : z[j];
+    if (!masked) z[j] = gain * z[j] + shift;
+  }
+}
+
+/* dz [n] in place, of a row with y [n]; dc_h and db_h, which lie side by side, are added to. */
+static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
+                                const real *y, real *dc_db) {
+  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
+  if (!config_shapes(c)) return;
+  dc_db[0] += real_log((real)seen) * vec_dot(n, y, dz);
+  dc_db[1] += vec_sum(n, dz);
+  for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
+}
+
 /* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
- * holds K heads. */
+ * holds K heads. y [N] as in before_sim. */
 static void row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
-                       const real *q_i, const real *k, real *z) {
+                       const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);   /* by j - i, or NULL */
-  idx D = c->head_dim, Kw = c->kv_heads * D;
-  z[0] = extra_score(m, l, h, q_i);
+  idx D = c->head_dim, Kw = c->kv_heads * D, seen = keys_seen(c, l, N, i);
+  z[0] = extra_score(m, l, h, seen, q_i);
   for (idx j = 0; j < N; j++) {
     z[1 + j] = -INFINITY;
     if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
+  before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
   if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
 }
 
@@ -1598,7 +1670,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   for (idx i = 0; i < N; i++) {
     real *o_i = la->o + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
-    row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row);
+    row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
     zero(o_i, D);
@@ -1618,6 +1690,10 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
       head_forward(m, a, l, task / K, h, N);
 }
 
+/* Of one sequence and head: k*, v*, v+ [D]; the logit, cscale, sbias. No two threads add to one
+ * number. */
+static idx slot_size(const Config *c) { return 3 * c->head_dim + 3; }
+
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
@@ -1628,16 +1704,16 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   real *dk = a->dk + k0, *dv = a->dv + k0;
-  real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dvplus = dvstar + D;
   real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
   real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
-  real *da = dlogz + N + 1, *dz = z;
+  real *da = dlogz + N + 1, *y = da + N + 1, *dz = z;
   real scale = (real)c->scale, root = score_scale(c, l);
   for (idx i = 0; i < N; i++) {
     const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
     real *dq_i = a->dq + q0 + i * Qw;
     /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
-    row_scores(m, a, l, b, h, N, i, q_i, k, z);
+    row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
@@ -1652,7 +1728,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     real delta = vec_dot(N + 1, a_i, da);
     for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
 
-    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+    /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
+    before_sim_backward(c, w, h, keys_seen(c, l, N, i), N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
       add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
@@ -1666,23 +1743,22 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   }
 }
 
-/* Empties what a backward adds to. A slot holds one sequence's part of the gradients of k*, v*, v+
- * and the logit for one head: no two threads add to one number. */
+/* Empties what a backward adds to. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
   zero(a->dk, B * N * Kw);
   zero(a->dv, B * N * Kw);
-  zero(a->slot, (idx)B * c->heads * (3 * c->head_dim + 1));
+  zero(a->slot, (idx)B * c->heads * slot_size(c));
 }
 
-/* Adds the slots [B,H,3D+1] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
+/* Adds the slots [B,H] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
  * k* that are fixed at 0 get no gradient. */
 static void slots_end(Model *m, const Acts *a, int l, int B) {
   const Config *c = &m->c;
   Layer *d = &m->d.layer[l];
   idx D = c->head_dim, H = c->heads;
   for (idx bh = 0; bh < B * H; bh++) {
-    const real *slot = a->slot + bh * (3 * D + 1);
+    const real *slot = a->slot + bh * slot_size(c);
     idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
     for (idx x = 0; x < D; x++) {
       if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
@@ -1690,12 +1766,14 @@ static void slots_end(Model *m, const Acts *a, int l, int B) {
       if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
     }
     if (d->logit) d->logit[h] += slot[3 * D];
+    if (d->cscale) d->cscale[h] += slot[3 * D + 1];
+    if (d->sbias) d->sbias[h] += slot[3 * D + 2];
   }
 }
 
 /* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
- * the gradients of k*, v*, v+, logit (added to). A task owns the dk and dv of its sequence and key
- * head, to which its H/K query heads add in turn. */
+ * what slots_end adds up (added to). A task owns the dk and dv of its sequence and key head, to
+ * which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   slots_begin(&m->c, a, B, N);
@@ -2903,11 +2981,15 @@ static const StateRow STATE_ROWS[] = {
   {"KV biases",                 0,  0, 1, "--extra kv", "Table 4"},
   {"zero logit",                0,  0, 1, "--extra zero", "beyond"},
   {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
+  {"fixed logit",               0,  0, 1, "--extra logit --extra-logit -1", "beyond"},
+  {"log n logit, sigmoid",      0,  0, 1, "--sim sigmoid --extra logn ", "beyond"},
+  {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
+   ""},
   {"sink token",                0,  0, 0, "--sink-token", ""},
   {"another first token",       0,  0, 0, NULL, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5,
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6,
                "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
@@ -5721,7 +5803,8 @@ static void dump_config(Dump *d) {
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
     const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
-    bytes_print(&out, d->e, o->kind == 'c' ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
+    bytes_print(&out, d->e, o->kind == 'c' || !strcmp(value, "none")
+                ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, shown);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
@@ -6649,13 +6732,13 @@ typedef struct Tile {
   idx N, D, ld;          /* rows; head width; row length of the maps */
   real *kt, *vt;         /* [D,N] [D,N] */
   real *z, *a, *da;      /* [TILE,ld] each; z becomes a or, backward, dz in place */
-  real *deriv, *dlogz;   /* [ld] each: s'/Z and the gradient of log Z, of one row */
+  real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, the gradient of log Z; before_sim's */
 } Tile;
 
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 2) * tile_row(N) + 64; /* no cache line is shared */
+  return 2 * c->head_dim * N + (3 * TILE + 3) * tile_row(N) + 64; /* no cache line is shared */
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
@@ -6663,7 +6746,7 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
   Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
   t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
   t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
-  t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;
+  t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;       t.y = t.dlogz + t.ld;
   return t;
 }
 
@@ -6700,7 +6783,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
     for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-    z[0] = extra_score(m, l, h, q + (i - i0) * stride);
+    z[0] = extra_score(m, l, h, keys_seen(c, l, t->N, i), q + (i - i0) * stride);
   }
 }
 
@@ -6733,7 +6816,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-      row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z);
+      row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z, NULL);
       copy(row, z, N + 1);
       real row_stat = row_forward(c, N + 1, row, spare);
       probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
@@ -6780,6 +6863,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i);
       Span own = {span.lo, span.lo + seen};
+      before_sim(c, w, h, keys_seen(c, l, N, i), seen, row + 1, NULL);
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
@@ -6866,7 +6950,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
-  real *dkstar = a->slot + bh * (3 * D + 1), *dvstar = dkstar + D, *dvplus = dvstar + D;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dvplus = dvstar + D;
   real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
 
   /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
@@ -6878,11 +6962,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   tile_scores(m, a, l, h, t, q, span, i0, i1);
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
-    idx seen = row_columns(c, l, N, span, i0 + i);
+    idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
+    before_sim(c, w, h, keys, seen, z + 1, t->y);
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
     real delta = scale * vec_dot(seen + 1, a_i, da);
     row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
+    before_sim_backward(c, w, h, keys, seen, z + 1, t->y, dlogit + 1);
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
     *dlogit += z[0];
@@ -7005,7 +7091,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
     {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
-    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * (3 * D + 1)},
+    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * slot_size(c)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
@@ -7335,7 +7421,11 @@ const Option OPTIONS[] = {
   {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
   {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
   {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
+  {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X; or none"},
+  {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
+  {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
+  {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
   {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
   {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
   {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
@@ -7439,10 +7529,12 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
+  bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
   bool number = *text && !*end && !isspace((unsigned char)*text)
                    && (o->kind == 'd' || x == floor(x))
                    && (!bounded || (x >= o->least && x <= o->most));
-  if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
+  if (may_lack && !strcmp(text, "none")) *(double *)at = NAN;
+  else if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
   else if (o->kind == 's')
     fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
   else if (o->kind == 'c') {
@@ -7453,9 +7545,9 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   } else if (!number) {
     if (end == text || isnan(x)) x = atof(o->fallback);
     x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
-    fail(e, 2, "--%s %s: expected a %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
-         o->kind == 'd' ? "" : "whole ", as_written(o->least, least), as_written(o->most, most),
-         o->flag, x);
+    fail(e, 2, "--%s %s: expected %sa %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
+         may_lack ? "none or " : "", o->kind == 'd' ? "" : "whole ", as_written(o->least, least),
+         as_written(o->most, most), o->flag, x);
   } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
@@ -7469,8 +7561,8 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
   else if (o->kind == 'd') {
     double x = *(const double *)at;
-    snprintf(text, room, "%.15g", x);
-    if (strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
+    snprintf(text, room, isnan(x) ? "none" : "%.15g", x);
+    if (!isnan(x) && strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
   } else snprintf(text, room, "%d", *(const int *)at);
 }
 

@@ -79,7 +79,9 @@ CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
 CHOICE(KERNEL, KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP);
 CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY);
 CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM);
-CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT);
+CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
+CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
+CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
 CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
@@ -112,6 +114,8 @@ typedef struct Config {
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
+  double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
+  int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
   int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
@@ -144,6 +148,7 @@ typedef struct Layer {
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
+  real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
 } Layer;
 
@@ -260,7 +265,7 @@ typedef struct Acts {
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
   real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
   real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
-  real *slot;                  /* [B,H,3D+1] gradients of k*, v*, v+ and the logit by sequence */
+  real *slot; /* [B,H,3D+3] gradients of k*, v*, v+, logit, cscale, sbias by sequence */
   real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
@@ -666,8 +671,9 @@ static const char *const BELONGS[][2] = {
   {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
   {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
-  {" extra-norm ", "extra-value e1|ones"}, {" window-period ", "window"},
-  {" window-offset ", "window-period"}, {" isolate-blocks ", "isolate"},
+  {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
+  {" window-period ", "window"}, {" window-offset ", "window-period"},
+  {" isolate-blocks ", "isolate"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},

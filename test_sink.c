@@ -293,7 +293,8 @@ static double distance(idx n, const real *x, const real *y) {
  *      Config, and nothing else. A new row of an axis is here once more. */
 _Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 3 && NORM_ROWS == 2 && ACT_ROWS == 7
                && PLACE_ROWS == 3 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 4
-               && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 5 && VALUE_ROWS == 3, "a row is missing");
+               && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
+               && SHIFT_ROWS == 3, "a row is missing");
 
 enum { WIDE_LAB = 400 };             /* no row of the models here is wider */
 
@@ -412,6 +413,15 @@ static bool slow_visible(const Config *c, int l, int i, int j) {
   return (j <= i && (!w || i - j < w)) || (1 <= token && token <= c->prefix);
 }
 
+/* What a key's score is before sim, of row i with n keys. */
+static double slow_shaped(const Config *c, const Layer *w, int h, int n, double z) {
+  double cap = c->soft_cap, log_n = log(n);
+  if (cap > 0) z = cap * tanh(z / cap);
+  if (c->gain == GAIN_LOGN) z *= (double)w->cscale[h] * log_n;
+  if (c->shift == SHIFT_LOGN) z -= log_n;
+  return z + (c->shift == SHIFT_LEARNED ? (double)w->sbias[h] : 0);
+}
+
 /* s = sim(z) and s'. NaN for a row that is not known here. */
 static long double slow_sim(int sim, long double z, long double *ds) {
   long double s = sim == SIM_SIGMOID ? 1 / (1 + expl(-z)) : expl(z);
@@ -464,17 +474,19 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
   const Config *c = &s->m->c;
   const Layer *w = &s->m->w.layer[l];
   int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
-      n = 0;
+      n = 0, keys = 0;
   int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
   double z[160], fq[WIDE_LAB], fk[WIDE_LAB]; Scores row;
   double root = sqrt(D) * (c->score_by_layer ? l + 1 : 1);
   const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
   slow_phi(c, w, fq, q);
   bool no_key = s->what == ABLATE_KEY1 && s->cut != i;
+  for (int j = 0; j < N; j++) keys += slow_visible(c, l, i, j);
   if (extra && !(no_key && s->cut == -1)) {
     double dot = 0;
     for (int d = 0; d < D && w->kstar; d++) dot += fq[d] * (double)w->kstar[star + d];
-    z[n] = c->extra == EXTRA_ZERO ? 0 : c->extra == EXTRA_LOGIT ? (double)w->logit[h] : dot / root;
+    z[n] = c->extra == EXTRA_ZERO ? 0 : c->extra == EXTRA_LOGN ? log(keys) : dot / root;
+    if (c->extra == EXTRA_LOGIT) z[n] = w->logit ? (double)w->logit[h] : c->extra_logit;
     column[n++] = 0;
   }
   for (int j = 0; j < N; j++) {
@@ -482,7 +494,7 @@ static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
     double dot = 0;
     slow_phi(c, w, fk, s->k + ((idx)l * N + j) * K * D + kh * D);
     for (int d = 0; d < D; d++) dot += fq[d] * fk[d];
-    z[n] = dot / root + slow_bias(s->m, h, i, j);
+    z[n] = slow_shaped(c, w, h, keys, dot / root + slow_bias(s->m, h, i, j));
     column[n++] = j + extra;
   }
   slow_row(c, n, z, &row);
@@ -693,6 +705,8 @@ static const CoverAxis AXES[] = {
   {"normalizer", AXIS_SCORES, {"", "--normalizer one", "--normalizer clamp",
       "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
       "--normalizer pnorm --pnorm 3"}}, {"scale", AXIS_FREE, {"", "--scale 0.7"}},
+  {"soft-cap", AXIS_FREE, {"", "--soft-cap 1.5"}}, {"score-scale", AXIS_FREE, {NULL}},
+  {"score-bias", AXIS_SCORES, {NULL}}, {"extra-logit", AXIS_FREE, {"", "--extra-logit -0.7"}},
   {"extra", AXIS_SCORES, {NULL}}, {"extra-shared", AXIS_FREE, {"", "--extra-shared"}},
   {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}}, {"extra-order", AXIS_FREE, {NULL}},
   {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
@@ -1610,7 +1624,14 @@ static void config_resolve__refuses(Test *t) {
     {"--kernel elu --sim identity --extra logit", "--kernel"},
     {"--kernel elu --sim identity --extra k --normalizer pnorm", "--kernel"},
     {"--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 0.5", "--kernel"},
-    {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 3", "--kernel"}};
+    {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 3", "--kernel"},
+    {"--soft-cap 0", "none or a number"}, {"--soft-cap -1", "--soft-cap"},
+    {"--soft-cap nan", "--soft-cap"}, {"--extra-logit inf", "--extra-logit"},
+    {"--context 1 --score-scale logn", "--context 2"},
+    {"--context 1 --score-bias learned", "--score-bias"},
+    {"--kernel elu --sim identity --score-bias logn", "--score-bias"},
+    {"--kernel elu --sim identity --score-bias learned --normalizer pnorm --pnorm 0.5",
+     "--score-bias"}};
   EACH(i, WRONG) {
     Config c;
     int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
@@ -1640,7 +1661,10 @@ static void config_resolve__near_misses(Test *t) {
     "--kernel elu --sim identity --normalizer clamp --extra logit",
     "--kernel elu --sim identity --normalizer pnorm --pnorm 1",
     "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
-    "--extra k --extra-value ones --extra-norm 20",
+    "--extra k --extra-value ones --extra-norm 20", "--soft-cap none", "--score-scale logn",
+    "--kernel elu --sim identity --score-bias logn --normalizer one", "--extra-logit none",
+    "--kernel elu --sim identity --score-bias logn --normalizer pnorm", "--soft-cap 1e-30",
+    "--context 1 --score-bias logn", "--context 2 --score-scale logn --score-bias learned",
     "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied"};
   EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
 }
@@ -2713,6 +2737,16 @@ static void scale_into_wo(Lab *a, Lab *b) {
     for (int i = 0; i < 144; i++) b->m.w.layer[l].wo[i] *= (real)a->m.c.scale;
 }
 
+/* What leaves the scores of 40 keys as they are, and a logit of 0.4. */
+static void scores_kept(Lab *a, Lab *b) {
+  (void)a;
+  for (int l = 0; l < 2; l++) {
+    lab_fill(b, l ? "l1.cscale" : "l0.cscale", 1 / log(40));
+    lab_fill(b, l ? "l1.sbias" : "l0.sbias", 0);
+    lab_fill(b, l ? "l1.logit" : "l0.logit", 0.4);
+  }
+}
+
 /* Rows of the axes that must come to the same: neutral elements and equivalences, exactly (bound
  * 0) where the same operations run; and [T4] rows that must not. */
 static void attention__equivalences(Test *t) {
@@ -2726,6 +2760,13 @@ static void attention__equivalences(Test *t) {
     {"--extra zero", "--extra k", tight, key_of_zero},
     {"--extra zero", "--extra logit", tight, key_of_zero},
     {"--extra k", "--extra k --extra-value ones --extra-norm 0", tight, NULL},
+    {"", "--soft-cap 1e30", tight, NULL}, {"", "--score-bias logn", tight, NULL},
+    {"--prefix 40", "--prefix 40 --score-scale logn", tight, scores_kept},
+    {"--sim sigmoid", "--sim sigmoid --score-bias learned", 0, scores_kept},
+    {"--extra zero", "--extra logit --extra-logit 0", 0, NULL},
+    {"--extra logit --extra-logit 0.4", "--extra logit", 0, scores_kept},
+    {"--extra zero --window 1", "--extra logn --window 1", 0, NULL},
+    {"--extra zero --score-bias logn", "--extra logn", tight, NULL},
     {"--extra kv --extra-shared", "--extra kv", 0, spread_shared},
     {"--kv-heads 1", "--kv-heads 2", 0, spread_keys},
     {"--heads 1", "--heads 1 --combine add", 0, NULL},
@@ -2741,7 +2782,9 @@ static void attention__equivalences(Test *t) {
   static const struct { const char *one, *other; } APART_FROM[] = {
     {"", "--score-by-layer"}, {"", "--window 5"}, {"", "--prefix 3"}, {"", "--extra zero"},
     {"", "--extra k"}, {"--extra k", "--extra k --extra-value e1"}, {"", "--vbias"},
-    {"", "--pos none"}, {"--sim sigmoid", "--sim sigmoid --extra k"}};
+    {"", "--pos none"}, {"--sim sigmoid", "--sim sigmoid --extra k"}, {"", "--soft-cap 1"},
+    {"", "--score-scale logn"}, {"--sim sigmoid", "--sim sigmoid --score-bias logn"},
+    {"--extra zero", "--extra logn"}, {"--extra zero", "--extra logit --extra-logit 1"}};
   EACH(i, SAME) same_model(t, SAME[i].one, SAME[i].other, SAME[i].bound, SAME[i].set);
   EACH(i, APART_FROM) other_model(t, APART_FROM[i].one, APART_FROM[i].other);
 }
@@ -3130,7 +3173,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
     {"dv", a->dv, K}, {"dout", a->dout, Q},
     {"dosum", a->dosum == a->dout ? NULL : a->dosum, rows * D}, {"dphi", a->dphi, Q},
     {"df1", a->df1, rows * F}, {"df2", a->df2, rows * F},
-    {"slot", a->slot, a->B * H * (3 * D + 1)}};
+    {"slot", a->slot, a->B * H * (3 * D + 3)}};
   EACH(i, whole) out[n++] = whole[i];
   for (int l = 0; l < c->layers; l++) {
     const LayerActs *y = &a->layer[l];
@@ -3280,8 +3323,9 @@ static int rows_bound(const Lab *b, int l, int *rows) {
 
 /* The table of expected zeros. A tensor's gradient is 0 for one of two reasons:
  *   k*, the logit    with v* = 0 they act through Z alone, and Z is 1 in this whole layer
- *   b_K              it adds one number to all scores of a row, which exp with a Z that scales
- *                    forgets: only without rotation, kernel, extra column; and only to rounding */
+ *   b_K, sbias       it adds one number to all scores of a row, which exp with a Z that scales
+ *                    forgets: only without extra column; b_K's without rotation, kernel, soft-cap
+ *                    too; and only to rounding */
 static bool must_be_zero(const Lab *b, const Tensor *x, bool *exactly) {
   const Config *c = &b->m.c;
   const char *last = strrchr(x->name, '.');
@@ -3295,8 +3339,9 @@ static bool must_be_zero(const Lab *b, const Tensor *x, bool *exactly) {
   *exactly = false;
   bool scales = c->normalizer == NORMALIZER_SUM || c->normalizer == NORMALIZER_PNORM ||
                 (clamp && over == rows);
-  return !strcmp(last, ".bk") && c->sim == SIM_EXP && scales && c->kernel == KERNEL_IDENTITY
-      && c->pos != POS_ROTARY && !c->extra;
+  bool forgets = c->sim == SIM_EXP && scales && !c->extra;
+  return forgets && (!strcmp(last, ".sbias") || (!strcmp(last, ".bk") && !(c->soft_cap > 0)
+                     && c->kernel == KERNEL_IDENTITY && c->pos != POS_ROTARY));
 }
 
 /* Is number i of tensor x one that nothing in this batch reaches? An id that is not fed (unless the
@@ -3402,7 +3447,7 @@ static void gradients__every_pair(Test *t) {
        v->covered, v->n);
   tell_tally(t, &y);
   if (REAL_EPS > 1e-10) return;
-  fact(t, y.over > 50 && y.under > 50, "the clamp bound %d rows and left %d", y.over, y.under);
+  fact(t, y.over > 30 && y.under > 30, "the clamp bound %d rows and left %d", y.over, y.under);
   note(t, "; clamp %d over 1, %d not", y.over, y.under);
 }
 
@@ -4342,7 +4387,7 @@ static void checks__not_finite(Test *t) {
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; data/test_paper.c has all. A
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
-  checks_hold(t, NULL, 164, 192);
+  checks_hold(t, NULL, 169, 208);
   fact(t, checks_run(NULL, "prop9", stdout, false, fresh(t)) == 2
           && strstr(t->e.text, "sink check prop1"), "%s", t->e.text);
 }
@@ -6988,7 +7033,9 @@ static void option__choices(Test *t) {
     {"normalizer", NORMALIZER_ROWS, {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE),
         IS(NORMALIZER, CLAMP), IS(NORMALIZER, PNORM)}},
     {"extra", EXTRA_ROWS, {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV), IS(EXTRA, ZERO),
-        IS(EXTRA, LOGIT)}},
+        IS(EXTRA, LOGIT), IS(EXTRA, LOGN)}},
+    {"score-scale", GAIN_ROWS, {IS(GAIN, NONE), IS(GAIN, LOGN)}},
+    {"score-bias", SHIFT_ROWS, {IS(SHIFT, NONE), IS(SHIFT, LOGN), IS(SHIFT, LEARNED)}},
     {"extra-order", ORDER_ROWS, {IS(ORDER, FIRST), IS(ORDER, LAST), IS(ORDER, LOWFREQ)}},
     {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
     {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},

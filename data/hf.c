@@ -4589,17 +4589,19 @@ enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE =
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
   _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                 && EXTRA_ROWS == 5 && PLACE_ROWS == 3, "a new row: which premises has it?");
+                 && EXTRA_ROWS == 6 && PLACE_ROWS == 3, "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                      && !c->sink_token;
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
             && config_attending(c) == c->layers;
-  bool law = equal && soft && !c->window && !c->prefix;
+  bool law = equal && soft && !c->window && !c->prefix, shaped = config_shapes(c);
   return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
        | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
-       | (law && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
-       | (law && c->pos == POS_ALIBI) * ALIBI | (equal && soft && c->pos == POS_ROTARY) * ROTARY
-       | (c->kernel == KERNEL_IDENTITY) * DOT_SCORES | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
+       | (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
+       | (law && !shaped && c->pos == POS_ALIBI) * ALIBI
+       | (equal && soft && !shaped && c->pos == POS_ROTARY) * ROTARY
+       | (c->kernel == KERNEL_IDENTITY && !shaped) * DOT_SCORES
+       | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
 }
 
 /* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many

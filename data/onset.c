@@ -218,13 +218,14 @@ static int measure_known(Result *r, Trainer *t, double even, Error *e) {
   Known k = {0};
   Firsts f;
   Sinks seen;
-  int starts, first = config_column_first(&t->m.c);
+  int starts, n, first = config_column_first(&t->m.c);
   s.isolate = s.eval_T / 2;
   s.isolate_blocks = 2;
   if (isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) || isolated_put(&x, r, e) ||
       known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) return e->status;
   known_put(&k, r, e);
   known_free(&k);
+  if (result_find(r, "times_1@other", &n)) return e->status;   /* +onset has looked */
   if (e->status || firsts_open(&f, &t->data, &s.data, "probe", e)) return e->status;
   if (f.is[NEVER_FIRST] &&
       !evaluate(&seen, &t->m, &f.of[NEVER_FIRST], &s, KNOWN_SEQUENCES, s.eval_T, &starts, e)) {

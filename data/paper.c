@@ -3127,6 +3127,8 @@ static double row_closed(const Toy *y, int l, int h, int t) {
     double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
     if (i) s += closed_bias(y, h, n > 0 ? n : 0);
     else if (w->logit) s = (double)w->logit[h];
+    else if (c->extra == EXTRA_LOGIT || c->extra == EXTRA_LOGN)
+      s = c->extra == EXTRA_LOGN ? log(t) : c->extra_logit;
     z[i - from] = seen ? s : NAN;
     worst = larger(worst, off(row[i - 1], seen ? s : 0));
   }

@@ -38,12 +38,119 @@ static void null_logit__gate(Test *t) {
   }
 }
 
+/* z = (log 3, 0, - log 3, 1e4) under a cap of 2: tanh(log(3) / 2) = (3 - 1) / (3 + 1), so y = (1,
+ * 0, -1, 2). Four keys, c_h = 3 and b_h = 0.25 make it 3 log(4) y + 0.25, and dz = (1, 2, 4, 8)
+ * gives dc_h = log(4) (1 - 4 + 16), db_h = 15. What is masked stays out of everything. */
+static void before_sim__by_hand(Test *t) {
+  real c_h[] = {9, 3}, b_h[] = {9, (real)0.25}, three = (real)log(3), y[5], dc_db[] = {0, 0};
+  real z[] = {three, 0, -three, (real)1e4, -(real)INFINITY}, dz[] = {1, 2, 4, 8, 0};
+  const Config c = config_of(t, "--soft-cap 2 --score-scale logn --score-bias learned");
+  const Layer w = {.cscale = c_h, .sbias = b_h};
+  const double g = 3 * log(4), to[] = {g + 0.25, 0.25, 0.25 - g, 2 * g + 0.25, -INFINITY},
+               back[] = {0.75 * g, 2 * g, 3 * g, 0, 0};
+  before_sim(&c, &w, 1, 4, 5, z, y);
+  before_sim_backward(&c, &w, 1, 4, 5, dz, y, dc_db);
+  for (int j = 0; j < 5; j++) {
+    if (j < 4) within(t, (double)z[j], to[j], 16 * REAL_EPS, "score %d", j);
+    within(t, (double)dz[j], back[j], 16 * REAL_EPS, "its gradient %d", j);
+  }
+  fact(t, z[4] == -INFINITY && y[4] == 0, "a masked key has score %g, y %g", (double)z[4],
+       (double)y[4]);
+  within(t, (double)dc_db[0], 13 * log(4), 64 * REAL_EPS, "dc_h");
+  within(t, (double)dc_db[1], 15, 0, "db_h");
+}
+
+/* One key: log 1 = 0 exactly, whatever c_h. --score-bias logn takes log(4) off. A NaN stays one. */
+static void before_sim__one_key(Test *t) {
+  real c_h[] = {7}, z[] = {5, (real)NAN};
+  const Layer w = {.cscale = c_h};
+  const Config scale = config_of(t, "--score-scale logn"), bias = config_of(t, "--score-bias logn"),
+               cap = config_of(t, "--soft-cap 3");
+  before_sim(&bias, &(Layer){0}, 0, 4, 2, z, NULL);
+  within(t, (double)z[0], 5 - log(4), 8 * REAL_EPS, "less log 4");
+  before_sim(&cap, &(Layer){0}, 0, 4, 2, z, NULL);
+  within(t, (double)z[0], 3 * tanh((5 - log(4)) / 3), 8 * REAL_EPS, "capped");
+  before_sim(&scale, &w, 0, 1, 2, z, NULL);
+  fact(t, z[0] == 0 && isnan((double)z[1]), "one key: %g, NaN: %g", (double)z[0], (double)z[1]);
+}
+
+/* n_i is what the mask shows: counted, under every mask, with fewer rows than the prefix too. */
+static void keys_seen__as_visible(Test *t) {
+  static const char *const MASKS[] = {
+    "", "--window 1", "--window 3", "--prefix 4", "--prefix 2 --window 3", "--window 9 --prefix 9",
+    "--sink-token --window 2 --prefix 3", "--sink-token", "--window 2 --window-period 2"};
+  EACH(k, MASKS) {
+    const Config c = config_of(t, "%s", MASKS[k]);
+    for (int l = 0; l < 2; l++) for (idx N = 2; N < 12; N++) for (idx i = 0; i < N; i++) {
+      idx n = 0;
+      for (idx j = 0; j < N; j++) n += visible(&c, l, i, j);
+      fact(t, keys_seen(&c, l, N, i) == n, "%s: row %td of %td sees %td keys, not %td",
+           MASKS[k], i, N, n, keys_seen(&c, l, N, i));
+    }
+  }
+}
+
+/* What is learned of the scores starts from the context, under every start; a fixed logit is none
+ * of it. */
+static void scores__start(Test *t) {
+  for (int init = 0; init < INIT_ROWS; init++)
+    LABS(b, 1, 8, "--score-scale logn --score-bias learned --extra logit --extra-logit 2") {
+      model_init(&b.m, init, 3);
+      for (int h = 0; h < 2; h++) {
+        within(t, (double)lab_at(&b, "l1.cscale")[h] * log(80), 1, 2 * REAL_EPS, "cscale");
+        within(t, (double)lab_at(&b, "l1.sbias")[h] / log(80), -1, 2 * REAL_EPS, "sbias");
+      }
+      fact(t, !model_tensor(&b.m, "l0.logit"), "a fixed logit has a tensor");
+    }
+}
+
+/* With one key a row, log(n_i) = 0: no score reaches sim, and what makes scores has gradient 0.
+ * Under a null key the queries still meet k*. */
+static void gradients__one_key(Test *t) {
+  static const char *const DEAD[] = {"l0.cscale", "l1.cscale", "l0.wk", "l1.wk", "rel", "l0.wq"};
+  LABS(b, 2, 7, "--window 1 --score-scale logn --pos t5",
+       "--window 1 --score-scale logn --pos t5 --extra kv") {
+    lab_gradients(&b);
+    EACH(k, DEAD) {
+      const Tensor *x = model_tensor(&b.m, DEAD[k]);
+      bool meets = k == 5 && b.m.c.extra;
+      fact(t, (biggest(x->count, b.m.grads + x->at) > 0) == meets, "d%s is %g, %s", DEAD[k],
+           biggest(x->count, b.m.grads + x->at), b.flags);
+    }
+  }
+}
+
+/* none is a value of these flags: read, written and kept as such. */
+static void options__none(Test *t) {
+  static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
+  EACH(k, FLAGS) {
+    const char *flag = FLAGS[k];
+    const Option *o = option_find(flag, "m");
+    char text[PATH_ROOM]; Settings s;
+    settings_default(&s);
+    option_text(o, &s, text, sizeof text);
+    fact(t, !strcmp(text, "none"), "--%s is %s unless given", flag, text);
+    option_set(o, &s, "2.5", true, fresh(t));
+    option_text(o, &s, text, sizeof text);
+    fact(t, !t->e.status && !strcmp(text, "2.5"), "--%s 2.5: %s, %s", flag, text, t->e.text);
+    fact(t, !option_set(o, &s, "none", true, &t->e), "--%s none: %s", flag, t->e.text);
+    option_text(o, &s, text, sizeof text);
+    fact(t, !strcmp(text, "none"), "--%s none is %s", flag, text);
+  }
+  Settings s;
+  settings_default(&s);
+  s.groups = "m";
+  settings_flags(&s, "--extra zero --extra-logit 1", "m", fresh(t));
+  fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
+}
+
 /* ---- 2  The way out of a head: 3.8 ---- */
 
 /* ---- 3  Blocks, norms, x*, the optimiser: 3.1, 3.2, 4, 5 ---- */
 
 static const TestEntry TESTS[] = {
-  RUNS(null_logit__gate)};
+  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
+  RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
