@@ -553,9 +553,10 @@ def muon(w, g, buffer, lr, wd):
 
 def differences(folder, flags=None):
     """[(name, difference, allowed, largest number)] of a dump's arrays; a text where it cannot be
-    compared, as with another configuration than these flags. An array may differ by 8 eps of its
-    largest number (of a gradient: of all), and by 20 times what ours moves, in a few draws, when
-    each parameter is moved by an eps at most; eps is the build's, and we compute in double."""
+    compared, as with another configuration than these flags. We compute in double; eps is the
+    build's. An array may differ by 8 eps of its largest number (of a gradient: of all), and by 20
+    times what ours moves when each parameter is moved by an eps at most, or when we compute in
+    single precision (times eps over its)."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         given = {key.replace("_", "-"): value for key, value in json.load(file).items()}
     absent = [key for key in REQUIRED if key not in given]
@@ -573,9 +574,9 @@ def differences(folder, flags=None):
     eps, rng = float(np.finfo(p["wte"].dtype).eps), np.random.default_rng(1)
     ids = torch.tensor(np.rint(files.pop("ids")).astype(np.int64))
 
-    def arrays(by):
+    def arrays(by, dtype=torch.float64):
         moved = {name: x * (1 + by * rng.uniform(-1, 1, x.shape)) for name, x in p.items()}
-        out, grads = run(c, {name: torch.tensor(x).double().requires_grad_()
+        out, grads = run(c, {name: torch.tensor(x, dtype=dtype, requires_grad=True)
                              for name, x in moved.items()}, ids)
         seen = out.pop("seen")[:, None, None]              # z means nothing where a key is unseen
         if "z" in files:
@@ -583,7 +584,7 @@ def differences(folder, flags=None):
         out["z"] = np.where(seen, out["z"], 0)
         return {**out, **{"grad." + name: g for name, g in grads.items()}}
 
-    ours, near = arrays(0), [arrays(eps) for _ in range(5)]
+    ours, near, single = arrays(0), [arrays(eps) for _ in range(5)], arrays(0, torch.float32)
     only_all = {"q", "k", "z", "gate", "prenorm"}          # what --all adds
     if set(files) != set(ours) - (only_all - set(files)):
         return f"arrays of one side alone: {sorted(set(files) ^ set(ours))}"
@@ -593,8 +594,9 @@ def differences(folder, flags=None):
         if x.shape != theirs.shape and x.ndim:
             return f"{name}: expected shape {x.shape}, found {theirs.shape}"
         far, size = float(np.abs(theirs - x).max()), float(np.abs(x).max())
-        may = 8 * eps * (slope if name.startswith("grad.") else size)
+        may = 1e-300 + 8 * eps * (slope if name.startswith("grad.") else size)
         may += 20 * max(float(np.abs(y[name] - x).max()) for y in near)
+        may += 20 * float(np.abs(single[name] - x).max()) * eps / 2.0 ** -23
         lines.append((name, far, may, size))
     return lines
 
