@@ -155,6 +155,7 @@
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
  *   block         pre; post, parallel          norm: rms; layer          section 7.2
+ *                 sandwich                     norm: dyt                 after the paper
  *   ffn           swiglu; geglu, reglu, swish, gelu, relu, gelutanh      Table 11
  *   heads         concatenated; added          key heads: H; fewer       Table 12 left
  *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
@@ -251,6 +252,8 @@ const Variant VARIANTS[] = {
   {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
    "beyond: sigmoid attention (2409.04431)", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
+  {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
   {NULL, NULL, NULL, NULL, NULL}
 };
 
@@ -480,6 +483,7 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
+ *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
  *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
@@ -504,7 +508,7 @@ static int config_resolve(Config *c, Error *e) {
  *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864 */
 enum {
-  INITIAL_ZERO, INITIAL_ONE, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
+  INITIAL_ZERO, INITIAL_ONE, INITIAL_HALF, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
   INITIAL_BIAS, INITIAL_SMALL, INITIAL_GAIN, INITIAL_SHIFT
 };
 
@@ -512,7 +516,8 @@ enum {
 static bool if_bias(const Config *c, int where) {
   return c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == where);
 }
-static bool if_layernorm(const Config *c) { return c->norm == NORM_LAYER; }
+static bool if_norm_bias(const Config *c) { return c->norm != NORM_RMS; }
+static bool if_dyt(const Config *c) { return c->norm == NORM_DYT; }
 static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
 static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
 static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
@@ -531,8 +536,6 @@ static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
 static bool if_t5(const Config *c) { return c->pos == POS_T5; }
 static bool if_sink_token(const Config *c) { return c->sink_token; }
-static bool if_final(const Config *c) { return c->place != PLACE_POST; }
-static bool if_final_layernorm(const Config *c) { return if_final(c) && if_layernorm(c); }
 static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
@@ -553,14 +556,15 @@ static const TensorRow MODEL_TENSORS[] = {
   {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
   {NULL, 0, NULL, 0, false, NULL}
 };
-/* Once for each block, "l0.norm1" and so on. */
-static const TensorRow NORM1_TENSORS[] = {
-  {"norm1",   offsetof(Layer, norm1),  "C",  INITIAL_ONE,    false, NULL},
-  {"norm1.b", offsetof(Layer, norm1b), "C",  INITIAL_ZERO,   false, if_layernorm},
+/* Once for each norm: of norm1 of the first block "l0.norm1", "l0.norm1.b" and "l0.norm1.a". */
+static const TensorRow NORM_TENSORS[] = {
+  {"",        offsetof(Norm, g),       "C",  INITIAL_ONE,    false, NULL},
+  {".b",      offsetof(Norm, b),       "C",  INITIAL_ZERO,   false, if_norm_bias},
+  {".a",      offsetof(Norm, a),       "1",  INITIAL_HALF,   false, if_dyt},
   {NULL, 0, NULL, 0, false, NULL}
 };
-/* W_Q, W_K, W_V hold their heads side by side: head h (for keys and values, key head h) has the
- * columns h D .. h D + D - 1. */
+/* Once for each block, "l0.wq" and so on. W_Q, W_K, W_V hold their heads side by side: head h (for
+ * keys and values, key head h) has the columns h D .. h D + D - 1. */
 static const TensorRow ATTENTION_TENSORS[] = {
   {"wq",      offsetof(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
   {"wk",      offsetof(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
@@ -582,11 +586,6 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
   {NULL, 0, NULL, 0, false, NULL}
 };
-static const TensorRow NORM2_TENSORS[] = {
-  {"norm2",   offsetof(Layer, norm2),  "C",  INITIAL_ONE,    false, NULL},
-  {"norm2.b", offsetof(Layer, norm2b), "C",  INITIAL_ZERO,   false, if_layernorm},
-  {NULL, 0, NULL, 0, false, NULL}
-};
 /* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
   {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
@@ -599,10 +598,8 @@ static const TensorRow FFN_TENSORS[] = {
   {"b3",      offsetof(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
   {NULL, 0, NULL, 0, false, NULL}
 };
-/* After the blocks: LN(H^L) W_cls. */
+/* After the blocks and the final norm: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
-  {"normf",   offsetof(Weights, normf), "C", INITIAL_ONE,    false, if_final},
-  {"normf.b", offsetof(Weights, normfb), "C", INITIAL_ZERO,  false, if_final_layernorm},
   {"wout",    offsetof(Weights, wout), "CE", INITIAL_LINEAR, true,  if_projected},
   {"wcls",    offsetof(Weights, wcls), "EV", INITIAL_LINEAR, true,  if_untied},
   {NULL, 0, NULL, 0, false, NULL}
@@ -618,7 +615,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);
-  case 'b': return 32;
+  case 'b': return 32;                 case '1': return 1;
   default:  return 0;   /* no such letter: test model_create__table */
   }
 }
@@ -642,17 +639,22 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. */
-static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Names
+ * begin with that of the whole, "" or a norm's, which lies at `field`. */
+static void list_parts(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
+                       Error *e) {
   for (; rows->name && !e->status; rows++) {
     if (rows->present && !rows->present(&m->c)) continue;
     Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
-                .layer = layer, .matrix = rows->matrix, .field = rows->field};
+                .layer = layer, .matrix = rows->matrix, .field = field + rows->field};
     for (int d = 0; d < t.rank; d++) t.shape[d] = tensor_extent(&m->c, rows->shape[d]);
-    if (layer < 0) snprintf(t.name, sizeof t.name, "%s", rows->name);
-    else snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
+    if (layer < 0) snprintf(t.name, sizeof t.name, "%s%s", whole, rows->name);
+    else snprintf(t.name, sizeof t.name, "l%d.%s%s", layer, whole, rows->name);
     list_tensor(m, t, e);
   }
+}
+static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
+  list_parts(m, rows, layer, "", 0, e);
 }
 
 /* The list of tensors alone, and w.layer, d.layer without memory behind them. */
@@ -664,11 +666,16 @@ static int model_list(Model *m, const Config *c, Error *e) {
   m->d.layer = grab(c->layers, sizeof(Layer), e);
   list_rows(m, MODEL_TENSORS, -1, e);
   for (int l = 0; l < c->layers; l++) {
-    list_rows(m, NORM1_TENSORS, l, e);
+    list_parts(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
     if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
-    list_rows(m, NORM2_TENSORS, l, e);
+    list_parts(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
     if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
+    if (c->place != PLACE_SANDWICH) continue;
+    list_parts(m, NORM_TENSORS, l, "norm3", offsetof(Layer, norm3), e);
+    list_parts(m, NORM_TENSORS, l, "norm4", offsetof(Layer, norm4), e);
   }
+  if (c->place != PLACE_POST)
+    list_parts(m, NORM_TENSORS, -1, "normf", offsetof(Weights, normf), e);
   list_rows(m, FINAL_TENSORS, -1, e);
   if (e->status) model_free(m);
   return e->status;
@@ -757,7 +764,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
       /* U(-a, a) with a = -spread, or N(0, spread^2) */
       double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
                             : spread * rng_normal(&rng);
-      if (t->init == INITIAL_ZERO || t->init == INITIAL_ONE) x = t->init == INITIAL_ONE;
+      if (t->init <= INITIAL_HALF) x = (const double[]){0, 1, 0.5}[t->init];
       if (t->init == INITIAL_GAIN) x = 1 / log(m->c.context);
       if (t->init == INITIAL_SHIFT) x = -log(m->c.context);
       if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
@@ -770,20 +777,22 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
- * reads the residual stream x = h^{l-1} and writes y = h^l; n1 and n2 are norms:
+ * reads the residual stream x = h^{l-1} and writes y = h^l; n1 .. n4 are norms:
  *
- *   pre [E2]                post [E3]               parallel (GPT-NeoX's; not in the paper)
+ *                                             not in the paper: GPT-NeoX's, Gemma 2's
+ *   pre [E2]          post [E3]               parallel                    sandwich
  *
- *   x -----+                x -----+                x -----+-----------+
- *   |      n1               |      |                |      n1          n2
- *   |     MHSA              |     MHSA              |     MHSA        FFN
- *   + <----+                + <----+                + <----+           |
- *   u -----+                n1                      u                  |
- *   |      n2               u -----+                |                  |
- *   |     FFN               |     FFN               + <----------------+
- *   + <----+                + <----+                y
- *   y                       n2
- *                           y
+ *   x -----+          x -----+                x -----+-----------+        x -----+
+ *   |      n1         |      |                |      n1          n2       |      n1
+ *   |     MHSA        |     MHSA              |     MHSA        FFN       |     MHSA
+ *   + <----+          + <----+                + <----+           |        |      n3
+ *   u -----+          n1                      u                  |        + <----+
+ *   |      n2         u -----+                |                  |        u -----+
+ *   |     FFN         |     FFN               + <----------------+        |      n2
+ *   + <----+          + <----+                y                           |     FFN
+ *   y                 n2                                                  |      n4
+ *                     y                                                   + <----+
+ *                                                                         y
  *
  *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
  *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
@@ -902,7 +911,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
 }
 
 /* -------------------------------------
- * 3.2  Normalisation   RMSNorm: y = g x r        LayerNorm: y = g (x - mu) r + b
+ * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b      DyT: below
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
@@ -924,13 +933,28 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
  * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
+ *
+ * DyT (Zhu et al. 2025, after the paper) is y = g t + b with t = tanh(a x), channel by channel: no
+ * sum over the row, which keeps its length unless it saturates; a is one learned number, 0.5 at the
+ * start. tanh' = 1 - tanh^2, so with dt = g dy
+ *
+ *   dx_c += a (1 - t_c^2) dt_c      da += sum over rows and c of x_c (1 - t_c^2) dt_c
+ *   dg_c += sum over rows of dy_c t_c, db_c as above
  */
 
-/* One row: y = g (x - mu) r + b, for x, y, g, b [C], b NULL for RMSNorm. stat [2] becomes mu, r. */
+_Static_assert(NORM_ROWS == 3, "a new norm: its row and its gains, both ways");
+/* One row: y = g (x - mu) r + b, or g tanh(a x) + b, for x, y [C]. stat [2] becomes mu, r. */
 WIDE(norm_row,
-     (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x,
-      const real *restrict g, const real *restrict b),
-     (c, C, y, stat, x, g, b)) {
+     (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x, const Norm *w),
+     (c, C, y, stat, x, w)) {
+  const real *g = w->g, *b = w->b;
+  if (c->norm == NORM_DYT) {
+    for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
+    vec_tanh(C, y, y);
+    for (idx ch = 0; ch < C; ch++) y[ch] = g[ch] * y[ch] + b[ch];
+    stat[0] = stat[1] = 0;
+    return;
+  }
   real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
   for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -940,12 +964,27 @@ WIDE(norm_row,
   stat[1] = r;
 }
 
-/* x, y [rows,C]; stat [rows,2]; g [C]; b [C], or NULL for RMSNorm. */
-static void norm_forward(const Config *c, real *y, real *stat, const real *x, const real *g,
-                         const real *b, idx rows) {
+/* x, y [rows,C]; stat [rows,2]. */
+static void norm_forward(const Config *c, real *y, real *stat, const real *x, const Norm *w,
+                         idx rows) {
   idx C = c->dim;
   PARALLEL
-  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, g, b);
+  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
+}
+
+/* One row of dx += a (1 - t^2) dt, with dt = g dy and t = tanh(a x). Returns its part of da. */
+static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x, const Norm *w) {
+  real a = w->a[0], t[CHUNK], da = 0;
+  for (idx from = 0; from < C; from += CHUNK) {
+    idx some = chunk(C, from);
+    for (idx j = 0; j < some; j++) t[j] = a * x[from + j];
+    vec_tanh(some, t, t);
+    /* t becomes the gradient of a x */
+    for (idx j = 0; j < some; j++) t[j] = (1 - t[j] * t[j]) * w->g[from + j] * dy[from + j];
+    for (idx j = 0; j < some; j++) dx[from + j] += a * t[j];
+    da += vec_dot(some, t, x + from);
+  }
+  return da;
 }
 
 /* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
@@ -966,28 +1005,37 @@ WIDE(norm_row_backward,
   for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* One row's part of dg += dy n and db += dy, on `width` columns. */
+/* One row's part of dg += dy n (dy t where there is a slope a) and db += dy, on `width` columns. */
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
-      const real *restrict x, const real *stat),
-     (width, dg, db, dy, x, stat)) {
+      const real *restrict x, const real *stat, const real *a),
+     (width, dg, db, dy, x, stat, a)) {
   real mu = stat[0], r = stat[1];
-  for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+  if (a) {
+    real t[CHANNELS] = {0};
+    for (idx ch = 0; ch < width; ch++) t[ch] = *a * x[ch];
+    vec_tanh(width, t, t);
+    for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * t[ch];
+  } else for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
   if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C], dg [C] and db [C] (or NULL) are added to, from dy [rows,C] and the input x. */
-static void norm_backward(const Config *c, real *dx, real *dg, real *db, const real *dy,
-                          const real *x, const real *stat, const real *g, idx rows) {
+/* dx [rows,C] and the gradients d of w are added to, from dy [rows,C] and the input x. Of DyT,
+ * whose forward needs no stat, that holds each row's part of da, to be added up in order. */
+static void norm_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
+                          real *stat, const Norm *w, idx rows) {
   idx C = c->dim;
   PARALLEL
   for (idx n = 0; n < rows; n++)
-    norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, g);
+    if (w->a) stat[2 * n] = dyt_row_backward(C, dx + n * C, dy + n * C, x + n * C, w);
+    else norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, w->g);
   PARALLEL
   for (idx block = 0; block < C; block += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      norm_gains(C - block < CHANNELS ? C - block : CHANNELS, dg + block,
-                 db ? db + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n);
+      norm_gains(C - block < CHANNELS ? C - block : CHANNELS, d->g + block,
+                 d->b ? d->b + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n,
+                 w->a);
+  for (idx n = 0; w->a && n < rows; n++) d->a[0] += stat[2 * n];
 }
 
 /* -------------------------------------
@@ -1887,22 +1935,25 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
  *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
  *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
+ *   sandwich   u = x + n3(MHSA(n1 x))      y = u + n4(FFN(n2 u))    a final norm
  *
- * One block serves the three: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
+ * One block serves the four: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
- * the authors' code. So there are 2L + 1 norms, and 2L under post-norm.
+ * the authors' code. So there are 2L + 1 norms, 2L under post-norm, 4L + 1 in sandwiches.
  *
  * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L = h^0 + every block's
  * two branches: a massive activation, once written, stays until a block takes it back. A post-norm
  * rescales the sum in each block. The sink survives this (Sink_1 is 13.54 % against 18.18), but the
- * massive activations are then in s2, the "features before LN" of Figure 7 left, not in h^l.
+ * massive activations are then in s2, the "features before LN" of Figure 7 left, not in h^l. In a
+ * sandwich the stream is a plain sum again, but of terms whose lengths n3 and n4 set.
  *
  * The first row. Under a causal mask row 1 sees itself alone, so h_1 is a function of x_1 alone
  * (section 3.1). With softmax A_11 = 1, whatever W_Q, W_K and the positions in the score; pre-norm:
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W^1 .. W^H] W_O,   h_1 of block l-1
  *
- * where the paper's W^{l,h} has lost its subscript V. A token that always stands first thus reaches
+ * where the paper's W^{l,h} has lost its subscript V (in a sandwich n3 and n4 around o_1 and FFN
+ * make it no less a function of x_1 alone). A token that always stands first thus reaches
  * every block as the same vector: a bias that the model can shape. An extra column takes a share of
  * A_11, a prefix of 2 or more shows row 1 other tokens, and with a sink token the first row is x*.
  *
@@ -2008,37 +2059,41 @@ static void add_rows(real *y, const real *x, idx n) {
   for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
 }
 
-_Static_assert(PLACE_ROWS == 3 && NORM_ROWS == 2, "a new block: both ways; a new norm: 3.2");
+_Static_assert(PLACE_ROWS == 4, "a new block: both ways");
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
  * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). */
+ * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). out1
+ * and out2, what the branches give, are s1 and s2 themselves but in a sandwich. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   LayerActs *la = &a->layer[l];
   bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
+  bool sandwich = c->place == PLACE_SANDWICH;
   idx rows = B * N, n = rows * c->dim;
   la->x = a->h;
 
-  /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)) */
-  if (!post) norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
+  /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)); sandwich: s1 = x + n3(MHSA(n1 x)) */
+  if (!post) norm_forward(c, la->n1, la->n1stat, la->x, &w->norm1, rows);
   const real *in = post ? la->x : la->n1;   /* [B,N,C] */
-  if (!m->published || !m->published->mix(m, a, l, la->s1, in, B, N))
-    mhsa_forward(m, a, l, la->s1, in, B, N);
+  if (!m->published || !m->published->mix(m, a, l, la->out1, in, B, N))
+    mhsa_forward(m, a, l, la->out1, in, B, N);
+  if (sandwich) norm_forward(c, la->s1, la->n3stat, la->out1, &w->norm3, rows);
   add_rows(la->s1, la->x, n);   /* s1 = x + MHSA */
-  if (post) norm_forward(c, la->n1, la->n1stat, la->s1, w->norm1, w->norm1b, rows);
+  if (post) norm_forward(c, la->n1, la->n1stat, la->s1, &w->norm1, rows);
   const real *u = post ? la->n1 : la->s1;   /* [B,N,C] */
 
-  /* s2 = u + FFN(n2 u); post-norm: y = n2(u + FFN(u)). Parallel norms x, not u: its ffn does not
-   * see what this block's attention found. */
-  if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, w->norm2, w->norm2b, rows);
+  /* s2 = u + FFN(n2 u), in a sandwich u + n4(FFN(n2 u)); post-norm: y = n2(u + FFN(u)). Parallel
+   * norms x, not u: its ffn does not see what this block's attention found. */
+  if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, &w->norm2, rows);
   in = post ? u : la->n2;
-  if (!m->published || !m->published->feed(m, a, l, la->s2, in, rows))
-    ffn_forward(m, w, la, la->s2, in, rows);
+  if (!m->published || !m->published->feed(m, a, l, la->out2, in, rows))
+    ffn_forward(m, w, la, la->out2, in, rows);
+  if (sandwich) norm_forward(c, la->s2, la->n4stat, la->out2, &w->norm4, rows);
   add_rows(la->s2, u, n);   /* s2 = u + FFN */
-  if (post) norm_forward(c, la->n2, la->n2stat, la->s2, w->norm2, w->norm2b, rows);
+  if (post) norm_forward(c, la->n2, la->n2stat, la->s2, &w->norm2, rows);
   a->h = post ? la->n2 : la->s2;
 }
 
@@ -2047,16 +2102,16 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and ds1, ds2 for the
  * gradients of the sums, the code below is, from top to bottom:
  *
- *                 post                        pre                     parallel
- *   ds2           n2'^T dy                    dy                      dy
- *   dn            FFN'^T ds2                  FFN'^T ds2              FFN'^T ds2
- *   du            ds2 + dn                    ds2 + n2'^T dn          ds2
- *   ds1           n1'^T du                    du                      du
- *   dn            MHSA'^T ds1                 MHSA'^T ds1             MHSA'^T ds1
- *   dx            ds1 + dn                    ds1 + n1'^T dn          ds1 + n1'^T dn + n2'^T dn1
+ *          post             pre               parallel                      sandwich
+ *   ds2    n2'^T dy         dy                dy                            dy
+ *   dn     FFN'^T ds2       FFN'^T ds2        FFN'^T ds2                    FFN'^T n4'^T ds2
+ *   du     ds2 + dn         ds2 + n2'^T dn    ds2                           ds2 + n2'^T dn
+ *   ds1    n1'^T du         du                du                            du
+ *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
+ *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
- * (dn1: the first dn.) Under pre-norm and in parallel dy itself is a term of dx, whatever the
- * branches do; under post-norm it passes two norms on its way.
+ * (dn1: the first dn.) Under all but post-norm dy itself is a term of dx, whatever the branches do;
+ * under post-norm it passes two norms on its way.
  *
  * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum that must
  * not be in dh while MHSA's backward reads it as ds1. */
@@ -2066,38 +2121,42 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *d = &m->d.layer[l];
   const LayerActs *la = &a->layer[l];
   bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
+  bool sandwich = c->place == PLACE_SANDWICH;
   idx rows = B * N, n = rows * c->dim;
-  real *dh = a->dh, *dx = a->dx, *dn = a->dn;
+  real *dh = a->dh, *dx = a->dx, *dn = a->dn, *dout = sandwich ? dx : dh;
 
   /* y = s2; post-norm: y = n2(s2), and dh becomes the gradient of s2 */
+  zero(dx, n);
   if (post) {
-    zero(dx, n);
-    norm_backward(c, dx, d->norm2, d->norm2b, dh, la->s2, la->n2stat, w->norm2, rows);
+    norm_backward(c, dx, &d->norm2, dh, la->s2, la->n2stat, &w->norm2, rows);
     copy(dh, dx, n);
   }
   /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel: dh is now the
-   * gradient of s2 and so of u, but for what the ffn's branch sends there */
-  ffn_backward(c, w, d, la, a, dn, dh, post ? la->n1 : la->n2, rows);
+   * gradient of s2 and so of u, but for what the ffn's branch sends there. dout is that of FFN's
+   * output: dh too, but for n4 of a sandwich, u + n4(FFN(n2 u)) */
+  if (sandwich) norm_backward(c, dx, &d->norm4, dh, la->out2, la->n4stat, &w->norm4, rows);
+  ffn_backward(c, w, d, la, a, dn, dout, post ? la->n1 : la->n2, rows);
   /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
    * from x and passes s1 by: it waits in dx. */
   zero(dx, n);
   if (post) add_rows(dh, dn, n);
-  else if (parallel)
-    norm_backward(c, dx, d->norm2, d->norm2b, dn, la->x, la->n2stat, w->norm2, rows);
-  else norm_backward(c, dh, d->norm2, d->norm2b, dn, la->s1, la->n2stat, w->norm2, rows);
+  else if (parallel) norm_backward(c, dx, &d->norm2, dn, la->x, la->n2stat, &w->norm2, rows);
+  else norm_backward(c, dh, &d->norm2, dn, la->s1, la->n2stat, &w->norm2, rows);
 
   /* u = s1; post-norm: u = n1(s1), and dh becomes the gradient of s1 */
   if (post) {
-    norm_backward(c, dx, d->norm1, d->norm1b, dh, la->s1, la->n1stat, w->norm1, rows);
+    norm_backward(c, dx, &d->norm1, dh, la->s1, la->n1stat, &w->norm1, rows);
     copy(dh, dx, n);
     zero(dx, n);
   }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm: dh is its gradient, and so
-   * x's but for what the branch of MHSA sends there */
-  mhsa_backward(m, a, l, dn, dh, post ? la->x : la->n1, B, N);
+  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm, or x + n3(MHSA(n1 x)) in a sandwich: dh is
+   * its gradient, and so x's but for what the branch of MHSA sends there */
+  if (sandwich) norm_backward(c, dx, &d->norm3, dh, la->out1, la->n3stat, &w->norm3, rows);
+  mhsa_backward(m, a, l, dn, dout, post ? la->x : la->n1, B, N);
+  if (sandwich) zero(dx, n);
   /* through n1 (no norm here under post-norm) */
   if (post) add_rows(dx, dn, n);
-  else norm_backward(c, dx, d->norm1, d->norm1b, dn, la->x, la->n1stat, w->norm1, rows);
+  else norm_backward(c, dx, &d->norm1, dn, la->x, la->n1stat, &w->norm1, rows);
   /* dx = ds1 + the branches */
   add_rows(dh, dx, n);
 }
@@ -2121,7 +2180,7 @@ int model_fault(const Model *m, Error *e) {
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
   a->nf = a->h;
   if (m->c.place == PLACE_POST) return;
-  norm_forward(&m->c, a->fnorm, a->nfstat, a->h, m->w.normf, m->w.normfb, B * N);
+  norm_forward(&m->c, a->fnorm, a->nfstat, a->h, &m->w.normf, B * N);
   a->nf = a->fnorm;
 }
 
@@ -2152,7 +2211,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   /* nf = normf(h^L) */
   if (c->place != PLACE_POST) {
     zero(a->dx, n);
-    norm_backward(c, a->dx, m->d.normf, m->d.normfb, a->dh, a->h, a->nfstat, m->w.normf, rows);
+    norm_backward(c, a->dx, &m->d.normf, a->dh, a->h, a->nfstat, &m->w.normf, rows);
     copy(a->dh, a->dx, n);
   }
   /* h^l = block_l(h^{l-1}), from the last to the first */
@@ -2952,6 +3011,7 @@ static const StateRow STATE_ROWS[] = {
   {"softmax",                   1,  0, 3, "", "Table 15, 1"},
   {"post-norm",                 1,  0, 0, "--place post", ""},
   {"parallel residual",         1,  0, 0, "--place parallel", ""},
+  {"sandwich, DyT",             1,  0, 0, "--place sandwich --norm dyt", ""},
   {"LayerNorm, GELU, biases",   1,  0, 0, "--norm layer --act gelu --linear-bias", ""},
   {"heads added, one key head", 1,  0, 0, "--combine add --kv-heads 1", ""},
   {"scale 0.2",                 1,  0, 3, "--scale 0.2", "eq. 29"},
@@ -3025,11 +3085,11 @@ static double equation16(Toy *y) {
   for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
   for (int l = 0; l < c->layers; l++) {
     const Layer *w = &y->m.w.layer[l];
-    times(v, x, w->norm1, w->wv, C, Q);
+    times(v, x, w->norm1.g, w->wv, C, Q);
     times(o, v, NULL, w->wo, Q, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
-    times(f1, x, w->norm2, w->w1, C, F);
-    times(f2, x, w->norm2, w->w2, C, F);
+    times(f1, x, w->norm2.g, w->w1, C, F);
+    times(f2, x, w->norm2.g, w->w2, C, F);
     for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
     times(o, f1, NULL, w->w3, F, C);
     for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
@@ -6424,10 +6484,12 @@ INLINE void product_packed(const int bytes, Product w, real *room) {
    Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
    largest errors over all floats (`make exhaustive`), in units in the last place (ulp), where
    rounding alone is 0.5, powers over every 61st float:
-     exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
+     exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529   tanh 2.603 */
 
 enum { SPAN = 16, PARTS = 32 };
-typedef enum VecOp { VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_POW } VecOp;
+typedef enum VecOp {
+  VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_TANH, VEC_POW
+} VecOp;
 typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
@@ -6436,6 +6498,7 @@ INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / 
 INLINE double sqrt_of(double x) { return sqrt(x); }
 INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double log_of(double x) { return log(x); }
+INLINE double tanh_of(double x) { return tanh(x); }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
@@ -6525,6 +6588,20 @@ INLINE float log_of(float x) {
   return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
 
+/* tanh |x| = u / (u + 2) with u = e^y - 1 = 2^n (e^r - 1) + 2^n - 1 and y = 2 |x|; n, r and the
+   polynomial are those of e^y, and near 0, where n is 0, u has all its digits. From |x| = 10 on it
+   is 1. */
+INLINE float tanh_of(float x) {
+  const float shift = 0x1.8p23f, size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
+  const float t = y * 1.44269504f + shift, n = t - shift;
+  const float r = y - n * 0.693359375f + n * 2.12194440e-4f;
+  const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
+                + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
+  const float power = float_of((bits_of(t) - bits_of(shift) + 127) << 23);   /* 2^n */
+  const float u = power * (r + r * r * q) + (power - 1);
+  return either(x < 0, -1, 1) * (u / (u + 2));
+}
+
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
    for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
@@ -6544,6 +6621,7 @@ INLINE void span(VecOp op, real *y, const real *x, real p) {
   else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
   else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
   else if (op == VEC_LOG) for (int l = 0; l < SPAN; l++) y[l] = log_of(x[l]);
+  else if (op == VEC_TANH) for (int l = 0; l < SPAN; l++) y[l] = tanh_of(x[l]);
   else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
 }
 
@@ -6675,7 +6753,7 @@ static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p)
 #define MAPS(name, op) \
     void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
 MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
-MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG)
+MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG) MAPS(vec_tanh, VEC_TANH)
 void vec_exp(idx n, real *y, const real *x, real less) {
   vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
 }
@@ -7038,26 +7116,32 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
  *   s1, s2        post: s1 is read last by n1
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
+ *   out1, out2    sandwich: n3 reads out1 before out2 is made; s1 and s2 elsewhere
  *   f1, fa        the activation works in place */
 static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
   idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
   idx K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-  bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
   const Room room[] = {
     {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
     {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
     {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
     {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
     {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
-    {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0}};
+    {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0},
+    {&la->out1, sandwich ? C : 0}, {&la->out2, sandwich && keeps ? C : 0},
+    {&la->n3stat, sandwich ? 2 * rows : 0}, {&la->n4stat, sandwich ? 2 * rows : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!phi) la->fq = la->q;
-  if (keeps) return;
-  la->o = la->n1;
-  la->n2 = post ? h0 : la->n1;
-  la->fa = la->f1;
-  la->s2 = post ? la->s1 : h0;
+  if (!keeps) {
+    la->o = la->n1;
+    la->n2 = post ? h0 : la->n1;
+    la->fa = la->f1;
+    la->s2 = post ? la->s1 : h0;
+    la->out2 = la->out1;
+  }
+  if (!sandwich) la->out1 = la->s1, la->out2 = la->s2;
 }
 
 /* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
@@ -7410,7 +7494,7 @@ const Option OPTIONS[] = {
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm, or LayerNorm with bias"},
+  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm; LayerNorm, tanh: with bias"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},

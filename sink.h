@@ -71,8 +71,8 @@ typedef struct Writing {
 CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI);
 CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);                /* the two dims of a rotated pair */
 CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3);        /* how published models stretch them */
-CHOICE(NORM, NORM_RMS, NORM_LAYER);
-CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL);
+CHOICE(NORM, NORM_RMS, NORM_LAYER, NORM_DYT);
+CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL, PLACE_SANDWICH);
 CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH);
 CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
 CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
@@ -138,12 +138,14 @@ extern const Variant VARIANTS[];         /* ends with a NULL name */
 /* -------------------------------------------------------------------------------------------------
  * 2  Parameters: one table of tensors */
 
+/* A norm: gain [C]; bias [C], of LayerNorm and DyT; slope [1], of DyT. NULL where it has none. */
+typedef struct Norm { real *g, *b, *a; } Norm;
+
 /* The parameters of block l, or their gradients. NULL where a variant has none. */
 typedef struct Layer {
-  real *norm1, *norm1b;        /* [C] gain, [C] bias (LayerNorm only) */
+  Norm norm1, norm2, norm3, norm4;      /* before MHSA, before the ffn; behind them in a sandwich */
   real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
   real *bq, *bk, *bv, *bo;     /* [H*D] [K*D] [K*D] [C]: with linear biases */
-  real *norm2, *norm2b;        /* [C] [C] */
   real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
@@ -155,7 +157,7 @@ typedef struct Layer {
 typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
   real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's bias */
-  real *normf, *normfb;        /* [C] [C]: the final norm, absent under post-norm */
+  Norm normf;                  /* the final norm, absent under post-norm */
   real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
   Layer *layer;                /* [L] */
 } Weights;
@@ -222,6 +224,7 @@ void model_free(Model *m);
 typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
+  real *out1, *out2, *n3stat, *n4stat; /* [B,N,C] what n3 and n4 read; s1, s2 without them */
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
@@ -510,11 +513,12 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
-   log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative number are
-   NaN, results below the normal floats are denormal. 13.3 has the errors. */
+   log(x[i]), tanh(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative
+   number are NaN, results below the normal floats are denormal. 13.3 has the errors. */
 void vec_exp(idx n, real *y, const real *x, real less), vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
-void vec_log(idx n, real *y, const real *x), vec_pow(idx n, real *y, const real *x, real p);
+void vec_log(idx n, real *y, const real *x), vec_tanh(idx n, real *y, const real *x);
+void vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
    depends on n alone; sum and maximum have the same bits at every instruction set. */

@@ -291,8 +291,8 @@ static double distance(idx n, const real *x, const real *y) {
  * 0.3  The slow model: the formula of sink.c's masthead once more, for one sequence, in double,
  *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
  *      Config, and nothing else. A new row of an axis is here once more. */
-_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 3 && NORM_ROWS == 2 && ACT_ROWS == 7
-               && PLACE_ROWS == 3 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 4
+_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 3 && NORM_ROWS == 3 && ACT_ROWS == 7
+               && PLACE_ROWS == 4 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 4
                && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
                && SHIFT_ROWS == 3, "a row is missing");
 
@@ -342,8 +342,10 @@ static void slow_norm_of(const Config *c, int n, double *y, const double *x, con
     y[i] = (x[i] - mean) / sqrt(square + c->norm_eps) * (double)g[i] + (b ? (double)b[i] : 0);
 }
 
-static void slow_norm(const Config *c, double *y, const double *x, const real *g, const real *b) {
-  slow_norm_of(c, c->dim, y, x, g, b);
+static void slow_norm(const Config *c, double *y, const double *x, const Norm *w) {
+  if (c->norm != NORM_DYT) slow_norm_of(c, c->dim, y, x, w->g, w->b);
+  else for (int i = 0; i < c->dim; i++)
+    y[i] = tanh((double)w->a[0] * x[i]) * (double)w->g[i] + (double)w->b[i];
 }
 
 static double slow_act(int act, double x) {
@@ -574,22 +576,30 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
   double u[WIDE_LAB], f[WIDE_LAB];
   for (int n = 0; n < N; n++) {
     if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
-    else slow_norm(c, in + n * C, x + n * C, w->norm1, w->norm1b);
+    else slow_norm(c, in + n * C, x + n * C, &w->norm1);
   }
   if (slow_attends(c, l)) slow_mhsa(s, l, o, in);
   else SLOW_OTHERS.mix(s, l, o, in);
   for (int n = 0; n < N; n++) {
     double *o_n = o + n * C, *y_n = y + n * C;
+    if (c->place == PLACE_SANDWICH) {
+      memcpy(u, o_n, (size_t)C * sizeof *u);
+      slow_norm(c, o_n, u, &w->norm3);
+    }
     for (int i = 0; i < C; i++) o_n[i] += x[n * C + i];
     if (c->place == PLACE_POST) {
-      slow_norm(c, u, o_n, w->norm1, w->norm1b);
+      slow_norm(c, u, o_n, &w->norm1);
       slow_second(s, l, f, u);
       for (int i = 0; i < C; i++) sum[n * C + i] = u[i] + f[i];
-      slow_norm(c, y_n, sum + n * C, w->norm2, w->norm2b);
+      slow_norm(c, y_n, sum + n * C, &w->norm2);
       continue;
     }
-    slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, w->norm2, w->norm2b);
+    slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, &w->norm2);
     slow_second(s, l, f, u);
+    if (c->place == PLACE_SANDWICH) {
+      memcpy(u, f, (size_t)C * sizeof *u);
+      slow_norm(c, f, u, &w->norm4);
+    }
     for (int i = 0; i < C; i++) y_n[i] = sum[n * C + i] = o_n[i] + f[i];
   }
   free(in); free(o);
@@ -624,7 +634,7 @@ static void slow_forward(Slow *s, const int *ids) {
     const double *h = s->h + ((idx)c->layers * N + n) * C;
     double *nf = s->nf + n * C, out[WIDE_LAB];
     if (c->place == PLACE_POST) memcpy(nf, h, (size_t)C * sizeof *nf);
-    else slow_norm(c, nf, h, w->normf, w->normfb);
+    else slow_norm(c, nf, h, &w->normf);
     if (n < N - s->T) continue;
     if (E != C) slow_linear(out, nf, w->wout, NULL, C, E);
     for (int v = 0; v < V; v++) for (int i = 0; i < E; i++)
@@ -1876,6 +1886,10 @@ static void model_create__table(Test *t) {
     {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
     {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
     {"--norm layer", "l0.norm1.b", 1, 12, 1, false}, {"--norm layer", "normf.b", 1, 12, 1, false},
+    {"--norm dyt", "l0.norm1", 1, 12, 1, false}, {"--norm dyt", "l1.norm2.b", 1, 12, 1, false},
+    {"--norm dyt", "l0.norm1.a", 1, 1, 1, false}, {"--norm dyt", "normf.a", 1, 1, 1, false},
+    {"--place sandwich", "l0.norm3", 1, 12, 1, false},
+    {"--place sandwich --norm layer", "l1.norm4.b", 1, 12, 1, false},
     {"--extra k", "l0.kstar", 2, 4, 3, false},
     {"--extra kv --extra-shared", "l1.kstar", 2, 1, 3, false},
     {"--extra kv", "l0.vstar", 2, 4, 3, false},
@@ -1906,7 +1920,8 @@ static void model_create__table(Test *t) {
 static void model_create__layout(Test *t) {
   static const char *const NOT_THERE[] = {
     "win", "xstar", "wpe", "rel", "l0.norm1.b", "l0.bq", "l0.b3", "l0.phi1", "l0.kstar",
-    "l0.vstar", "l0.logit", "l0.vplus", "normf.b", "wout", "l2.wq", "L0.wq", ""};
+    "l0.norm1.a", "l0.norm3", "l0.vstar", "l0.logit", "l0.vplus", "normf.b", "wout", "l2.wq",
+    "L0.wq", ""};
   LABS(b, 1, 4, "") {
     const Model *m = &b.m;
     fact(t, m->n_tensors == 21, "%d tensors", m->n_tensors);
@@ -1917,19 +1932,21 @@ static void model_create__layout(Test *t) {
     fact(t, at == m->count, "%td numbers, not %td", m->count, at);
     fact(t, !m->w.layer[0].bq && !m->w.rel && !m->d.layer[1].kstar, "a pointer to no tensor");
   }
-  LABS(b, 1, 4, "--linear-bias --norm layer --extra kv --vbias --kernel mlp --sink-token "
-                "--pos t5 --embed-dim 5") {
+  LABS(b, 1, 4, "--linear-bias --norm dyt --extra kv --vbias --kernel mlp --sink-token "
+                "--pos t5 --embed-dim 5 --place sandwich") {
     const Model *m = &b.m;
     const Layer *w = &m->w.layer[1], *d = &m->d.layer[1];
     const struct { const char *name; const real *w, *d; } POINTERS[] = {
       {"wte", m->w.wte, m->d.wte}, {"win", m->w.win, m->d.win}, {"xstar", m->w.xstar, m->d.xstar},
-      {"rel", m->w.rel, m->d.rel}, {"normf", m->w.normf, m->d.normf},
-      {"normf.b", m->w.normfb, m->d.normfb}, {"wout", m->w.wout, m->d.wout},
-      {"wcls", m->w.wcls, m->d.wcls}, {"l1.norm1", w->norm1, d->norm1},
-      {"l1.norm1.b", w->norm1b, d->norm1b}, {"l1.wq", w->wq, d->wq}, {"l1.wk", w->wk, d->wk},
+      {"rel", m->w.rel, m->d.rel}, {"normf", m->w.normf.g, m->d.normf.g},
+      {"normf.b", m->w.normf.b, m->d.normf.b}, {"wout", m->w.wout, m->d.wout},
+      {"wcls", m->w.wcls, m->d.wcls}, {"l1.norm1", w->norm1.g, d->norm1.g},
+      {"l1.norm1.b", w->norm1.b, d->norm1.b}, {"l1.norm1.a", w->norm1.a, d->norm1.a},
+      {"l1.norm3", w->norm3.g, d->norm3.g}, {"l1.norm4.a", w->norm4.a, d->norm4.a},
+      {"l1.wq", w->wq, d->wq}, {"l1.wk", w->wk, d->wk},
       {"l1.wv", w->wv, d->wv}, {"l1.wo", w->wo, d->wo}, {"l1.bq", w->bq, d->bq},
       {"l1.bk", w->bk, d->bk}, {"l1.bv", w->bv, d->bv}, {"l1.bo", w->bo, d->bo},
-      {"l1.norm2", w->norm2, d->norm2}, {"l1.norm2.b", w->norm2b, d->norm2b},
+      {"l1.norm2", w->norm2.g, d->norm2.g}, {"l1.norm2.b", w->norm2.b, d->norm2.b},
       {"l1.w1", w->w1, d->w1}, {"l1.w2", w->w2, d->w2}, {"l1.w3", w->w3, d->w3},
       {"l1.b1", w->b1, d->b1}, {"l1.b2", w->b2, d->b2}, {"l1.b3", w->b3, d->b3},
       {"l1.kstar", w->kstar, d->kstar}, {"l1.vstar", w->vstar, d->vstar},
@@ -2030,6 +2047,7 @@ static void model_init__laws(Test *t) {
     {"--act relu", "l0.w2", {{UNIFORM, f}, {NORMAL, g}, {NORMAL, narrow}}},
     {"", "wcls", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
     {"", "normf", {{EXACTLY, 1}, {EXACTLY, 1}, {EXACTLY, 1}}},
+    {"--norm dyt", "l0.norm2.a", {{EXACTLY, 0.5}, {EXACTLY, 0.5}, {EXACTLY, 0.5}}},
     {"--norm layer", "l0.norm1.b", {{EXACTLY, 0}, {EXACTLY, 0}, {EXACTLY, 0}}},
     {"--pos learned", "wpe", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
     {"--pos t5", "rel", {{EXACTLY, 0}, {EXACTLY, 0}, {EXACTLY, 0}}},
@@ -2970,7 +2988,7 @@ static void published__opt_350m(Test *t) {
     real logits[T * V];
     lab_forward(&b);
     model_logits(&b.m, &b.a, b.a.nf, T, logits);
-    fact(t, !w->normf && !w->wcls && w->win && w->wout, "a final norm, or a head of its own");
+    fact(t, !w->normf.g && !w->wcls && w->win && w->wout, "a final norm, or a head of its own");
     for (int n = 0; n < T; n++) {
       const real *nf = b.a.nf + n * C; double mean = 0, square = 0;
       for (int i = 0; i < C; i++) {
@@ -2978,7 +2996,8 @@ static void published__opt_350m(Test *t) {
         for (int e = 0; e < E; e++)
           h += (double)w->wte[b.ids[n] * E + e] * (double)w->win[e * C + i];
         within(t, (double)b.a.h0[n * C + i], h, 32 * REAL_EPS, "H^0 of row %d", n + 1);
-        double out = ((double)nf[i] - (double)w->layer[1].norm2b[i]) / (double)w->layer[1].norm2[i];
+        const Norm *last = &w->layer[1].norm2;
+        double out = ((double)nf[i] - (double)last->b[i]) / (double)last->g[i];
         mean += out / C;
         square += out * out / C;
       }
@@ -3000,7 +3019,8 @@ static void published__opt_350m(Test *t) {
 /* [E2] [E3] [FIG1] The placements, sum by sum: what the norms read, and where the stack ends. */
 static void block_forward__placements(Test *t) {
   const double tight = 64 * REAL_EPS;
-  LABS(b, 1, 6, "", "--place post", "--place parallel", "--place post --norm layer") {
+  LABS(b, 1, 6, "", "--place post", "--place parallel", "--place post --norm layer",
+       "--place sandwich", "--place sandwich --norm dyt") {
     const Config *c = &b.m.c; bool post = c->place == PLACE_POST;
     lab_forward(&b);
     for (int l = 0; l < 2; l++) {
@@ -3010,20 +3030,22 @@ static void block_forward__placements(Test *t) {
       for (int at = 0; at < 6 * 12; at += 12) {
         double x[12], want[12];
         for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->s1 : a->x)[at + i];
-        slow_norm(c, want, x, w->norm1, w->norm1b);
+        slow_norm(c, want, x, &w->norm1);
         within(t, slow_distance(12, a->n1 + at, want), 0, tight, "norm 1, %s", b.flags);
         for (int i = 0; i < 12; i++) x[i] = (double)read2[at + i];
-        slow_norm(c, want, x, w->norm2, w->norm2b);
+        slow_norm(c, want, x, &w->norm2);
         within(t, slow_distance(12, a->n2 + at, want), 0, tight, "norm 2, %s", b.flags);
         for (int i = 0; i < 12; i++) x[i] = (double)(post ? a->n1 : a->n2)[at + i];
         slow_ffn(c, w, want, x);
+        memcpy(x, want, sizeof x);
+        if (c->place == PLACE_SANDWICH) slow_norm(c, want, x, &w->norm4);
         for (int i = 0; i < 12; i++) want[i] += (double)(post ? a->n1 : a->s1)[at + i];
         within(t, slow_distance(12, a->s2 + at, want), 0, 4 * tight, "sum 2, %s", b.flags);
       }
       within(t, distance(72, post ? a->n2 : a->s2, l == 1 ? b.a.h : b.a.layer[1].x), 0, 0,
              "output of block %d, %s", l, b.flags);
     }
-    fact(t, !b.m.w.normf == post && (b.a.nf == b.a.h) == post, "a final norm, %s", b.flags);
+    fact(t, !b.m.w.normf.g == post && (b.a.nf == b.a.h) == post, "a final norm, %s", b.flags);
   }
 }
 
@@ -3183,7 +3205,10 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
       {"fk", y->fk == y->k ? NULL : y->fk, K}, {"hq", y->hq, Q}, {"hk", y->hk, K}, {"o", y->o, Q},
       {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H}, {"s1", y->s1, X},
       {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows}, {"f1", y->f1, rows * F},
-      {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F}, {"s2", y->s2, X}};
+      {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F}, {"s2", y->s2, X},
+      {"out1", y->out1 == y->s1 ? NULL : y->out1, X},
+      {"out2", y->out2 == y->s2 ? NULL : y->out2, X}, {"n3stat", y->n3stat, 2 * rows},
+      {"n4stat", y->n4stat, 2 * rows}};
     EACH(i, block) out[n++] = block[i];
   }
   return n;
@@ -4140,7 +4165,7 @@ static void golden_fill(Lab *b, uint64_t k) {
   for (int j = 0; j < b->m.n_tensors; j++) {
     const Tensor *x = &b->m.tensor[j];
     const char *leaf = x->layer < 0 ? x->name : strchr(x->name, '.') + 1;
-    bool gain = !strcmp(leaf, "norm1") || !strcmp(leaf, "norm2") || !strcmp(leaf, "normf");
+    bool gain = !strncmp(leaf, "norm", 4) && !leaf[5];   /* norm1 .. norm4, normf */
     bool map = x->rank == 2 && (*leaf == 'w' || *leaf == 'p') && strcmp(leaf, "wte")
                && strcmp(leaf, "wpe");
     double size = map ? 2 / sqrt(x->shape[0]) : 1;
@@ -6669,7 +6694,7 @@ static double ulps(real got, long double want) {
 /* The functions of 13.3 and the error that sink.h states, in ulp of a float. */
 static const struct VecRow { const char *name; VecOp op; real p; double bound; } VEC_ROWS[] = {
   {"exp", VEC_EXP, 0, 1.1}, {"sigmoid", VEC_SIGMOID, 0, 2.5}, {"sqrt", VEC_SQRT, 0, 0.8},
-  {"cumulative", VEC_CUMULATIVE, 0, 4.8}, {"log", VEC_LOG, 0, 0.51},
+  {"cumulative", VEC_CUMULATIVE, 0, 4.8}, {"log", VEC_LOG, 0, 0.51}, {"tanh", VEC_TANH, 0, 3},
   {"pow -0.25", VEC_POW, (real)-0.25, 0.54}, {"pow 2.5", VEC_POW, (real)2.5, 0.54}};
 enum { VEC_ROWS_COUNT = sizeof VEC_ROWS / sizeof VEC_ROWS[0], PATTERNS = 1 << 24 };
 
@@ -6680,7 +6705,8 @@ enum { VEC_ROWS_COUNT = sizeof VEC_ROWS / sizeof VEC_ROWS[0], PATTERNS = 1 << 24
         return op == VEC_EXP ? exp##f(d) : op == VEC_SQRT ? sqrt##f(d)                             \
              : op == VEC_SIGMOID ? (d < 0 ? exp##f(d) / (1 + exp##f(d)) : 1 / (1 + exp##f(-d)))    \
              : op == VEC_CUMULATIVE ? erfc##f(-d * sqrt##f((type)0.5)) / 2                         \
-             : op == VEC_LOG ? log##f(d) : pow##f(fabs##f(d), power);                              \
+             : op == VEC_LOG ? log##f(d) : op == VEC_TANH ? tanh##f(d)                             \
+             : pow##f(fabs##f(d), power);                                                          \
     }
 static long double vec_want(VecOp op, real x, real p) {
   if (REAL_EPS > 1e-10) BY_LIBM(double, )
@@ -6756,6 +6782,7 @@ static void vec_map__special(Test *t) {
     {VEC_CUMULATIVE, 0, {0, 1, nan, half, half, (real)0.84134474606854293,
                          (real)0.15865525393145707, 1, 0, half}},
     {VEC_LOG, 0, {nan, inf, nan, -inf, -inf, 0, nan, (real)log(1e4), nan, tiny}},
+    {VEC_TANH, 0, {-1, 1, nan, 0, 0, (real)tanh(1), (real)-tanh(1), 1, -1, least}},
     {VEC_POW, 2, {inf, inf, nan, 0, 0, 1, 1, (real)1e8, (real)1e8, 0}},
     {VEC_POW, -2, {0, 0, nan, inf, inf, 1, 1, (real)1e-8, (real)1e-8, inf}},
     {VEC_POW, half, {inf, inf, nan, 0, 0, 1, 1, 100, 100, (real)sqrt((double)least)}}};
@@ -7022,8 +7049,9 @@ static void option__choices(Test *t) {
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
     {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
     {"rope-scaling", ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3)}},
-    {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER)}},
-    {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL)}},
+    {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
+    {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
+        IS(PLACE, SANDWICH)}},
     {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, SWISH),
         IS(ACT, GELU), IS(ACT, RELU), IS(ACT, GELUTANH)}},
     {"bias-in", BIAS_ROWS, {IS(BIAS, ALL), IS(BIAS, QKV), IS(BIAS, ATTENTION), IS(BIAS, FFN)}},

@@ -339,11 +339,11 @@ static void run_part(Trainer *t, Part part, Error *e) {
     const Layer *w = &m->w.layer[l];
     Layer *d = &m->d.layer[l];
     if (part == PART_NORM) {
-      norm_forward(c, la->n1, la->n1stat, la->x, w->norm1, w->norm1b, rows);
-      norm_forward(c, la->n2, la->n2stat, la->s1, w->norm2, w->norm2b, rows);
+      norm_forward(c, la->n1, la->n1stat, la->x, &w->norm1, rows);
+      norm_forward(c, la->n2, la->n2stat, la->s1, &w->norm2, rows);
     } else if (part == PART_NORM_BACK) {
-      norm_backward(c, a->dx, d->norm1, d->norm1b, a->dn, la->x, la->n1stat, w->norm1, rows);
-      norm_backward(c, a->dx, d->norm2, d->norm2b, a->dn, la->s1, la->n2stat, w->norm2, rows);
+      norm_backward(c, a->dx, &d->norm1, a->dn, la->x, la->n1stat, &w->norm1, rows);
+      norm_backward(c, a->dx, &d->norm2, a->dn, la->s1, la->n2stat, &w->norm2, rows);
     } else if (part == PART_LINEAR) {
       linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
       linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);

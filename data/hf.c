@@ -913,9 +913,9 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
   for (idx n = 0; n < rows; n++) {
     const real *from = p->p + n * P;
     real *bc = p->bc + n * 2 * M, stat[2];
-    norm_row(c, R, p->r + n * R, stat, from, w->r_norm, NULL);
-    norm_row(c, M, bc, stat, from + R, w->b_norm, NULL);
-    norm_row(c, M, bc + M, stat, from + R + M, w->c_norm, NULL);
+    norm_row(c, R, p->r + n * R, stat, from, &(Norm){.g = w->r_norm});
+    norm_row(c, M, bc, stat, from + R, &(Norm){.g = w->b_norm});
+    norm_row(c, M, bc + M, stat, from + R + M, &(Norm){.g = w->c_norm});
   }
   linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
   PARALLEL
@@ -4589,7 +4589,7 @@ enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE =
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
   _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                 && EXTRA_ROWS == 6 && PLACE_ROWS == 3, "a new row: which premises has it?");
+                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4, "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                      && !c->sink_token;
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE

@@ -2658,17 +2658,17 @@ static void model_list__blocks(Test *t) {
   const Layer *w = &m->w.layer[1];
   const OtherBlock *y = &m->other[1];
   const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
-    {"l1.norm1", 1, 12, 1, w->norm1}, {"l1.m.in", 2, 12, 10, y->in},
+    {"l1.norm1", 1, 12, 1, w->norm1.g}, {"l1.m.in", 2, 12, 10, y->in},
     {"l1.m.conv", 2, 4, 5, y->conv}, {"l1.m.conv.b", 1, 5, 1, y->conv_b},
     {"l1.m.x", 2, 5, 8, y->x}, {"l1.m.rnorm", 1, 2, 1, y->r_norm},
     {"l1.m.bnorm", 1, 3, 1, y->b_norm}, {"l1.m.cnorm", 1, 3, 1, y->c_norm},
     {"l1.m.dt", 2, 2, 5, y->dt}, {"l1.m.dt.b", 1, 5, 1, y->dt_b},
     {"l1.m.alog", 2, 3, 5, y->a_log}, {"l1.m.skip", 1, 5, 1, y->skip},
-    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2},
+    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2.g},
     {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
     {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
     {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
-    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf}};
+    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf.g}};
   enum { ALL = sizeof ROWS / sizeof *ROWS };
   int first = 0;
   while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
@@ -3264,7 +3264,7 @@ static void model_file__same_bits(Test *t) {
     fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c),
          "%s: another model", flags);
     fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
-         !stored_tensor(m, m->w.layer[0].norm1), "%s: which tensors stay in the file", flags);
+         !stored_tensor(m, m->w.layer[0].norm1.g), "%s: which tensors stay in the file", flags);
     for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
     double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {

@@ -148,9 +148,80 @@ static void options__none(Test *t) {
 
 /* ---- 3  Blocks, norms, x*, the optimiser: 3.1, 3.2, 4, 5 ---- */
 
+/* tanh(log 2) = 3/5 and tanh(log 3) = 4/5: with a = 1/2, x = (2 log 2, -2 log 3) has t = (0.6,
+ * -0.8). Gains (2, -1), biases (10, 20), dy = (3, 5), in two rows alike; what was there is added
+ * to. */
+static void norm_dyt__by_hand(Test *t) {
+  Config c = config_of(t, "--norm dyt --dim 2 --heads 1 --pos none");
+  const double a = 2 * log(2), b = 2 * log(3), tight = 16 * REAL_EPS;
+  const real x[] = {(real)a, (real)-b, (real)a, (real)-b}, dy[] = {3, 5, 3, 5};
+  real w[] = {2, -1, 10, 20, (real)0.5}, d[] = {100, 100, 100, 100, 100};
+  real y[4], stat[4], dx[] = {7, 7, 7, 7};
+  const Norm norm = {w, w + 2, w + 4}, dnorm = {d, d + 2, d + 4};
+  norm_forward(&c, y, stat, x, &norm, 2);
+  norm_backward(&c, dx, &dnorm, dy, x, stat, &norm, 2);
+  const double slope[] = {0.64 * 2 * 3, 0.36 * -1 * 5};     /* (1 - t^2) g dy */
+  const double want_y[] = {11.2, 20.8}, da = a * slope[0] - b * slope[1];
+  const double want_d[] = {2 * 3 * 0.6, 2 * 5 * -0.8, 6, 10, 2 * da};
+  for (int i = 0; i < 4; i++) {
+    within(t, (double)y[i], want_y[i % 2], 20 * tight, "y[%d]", i);
+    within(t, (double)dx[i], 7 + 0.5 * slope[i % 2], 10 * tight, "dx[%d]", i);
+  }
+  for (int i = 0; i < 5; i++)
+    within(t, (double)d[i], 100 + want_d[i], 100 * tight, "d[%d]", i);
+}
+
+/* With a slope so small that tanh is a line, and the gain 1 / slope, DyT hands its row on; with one
+ * so large that it is a step, it hands on signs, whatever the lengths. */
+static void norm_dyt__limits(Test *t) {
+  LABS(b, 1, 9, "--norm dyt") {
+    const int C = b.m.c.dim;
+    lab_fill(&b, "l0.norm1", 1024); lab_fill(&b, "l0.norm1.a", 1.0 / 1024);
+    lab_fill(&b, "l0.norm1.b", 0); lab_fill(&b, "l0.norm2", 1);
+    lab_fill(&b, "l0.norm2.a", 1e9); lab_fill(&b, "l0.norm2.b", 0);
+    lab_forward(&b);
+    const LayerActs *y = &b.a.layer[0];
+    within(t, distance(9 * C, y->x, y->n1), 0, 1e-5, "a line");
+    for (int i = 0; i < 9 * C; i++)
+      fact(t, y->n2[i] == (y->s1[i] > 0 ? 1 : -1), "a step at %g", (double)y->s1[i]);
+  }
+}
+
+/* In a sandwich a branch comes back as long as n3 and n4 make it, sqrt(C) with gains of 1: eight
+ * times W_O or W_3 changes no bit where eps is 0, and with gains of 0 the block is not there. Under
+ * pre-norm the same factor changes the stream. */
+static void block_sandwich__lengths(Test *t) {
+  LABS(b, 1, 9, "--norm-eps 0 --place sandwich", "--norm-eps 0") {
+    const int C = b.m.c.dim, n = 9 * C; real *before = reals(n);
+    const bool sandwich = b.m.c.place == PLACE_SANDWICH;
+    const LayerActs *y = &b.a.layer[0];
+    lab_fill(&b, "l0.norm3", 1); lab_fill(&b, "l0.norm4", 1);
+    lab_forward(&b);
+    copy(before, b.a.h, n);
+    for (int row = 0; row < n && sandwich; row += C) {
+      double first = 0, second = 0;
+      for (int i = row; i < row + C; i++) {
+        first += pow((double)y->s1[i] - (double)y->x[i], 2) / C;
+        second += pow((double)y->s2[i] - (double)y->s1[i], 2) / C;
+      }
+      within(t, first, 1, 100 * REAL_EPS, "the square of MHSA's branch");
+      within(t, second, 1, 100 * REAL_EPS, "the square of FFN's branch");
+    }
+    vec_scale(C * C, lab_at(&b, "l0.wo"), 8);
+    vec_scale(model_tensor(&b.m, "l0.w3")->count, lab_at(&b, "l0.w3"), 8);
+    lab_forward(&b);
+    fact(t, same_numbers(n, before, b.a.h) == sandwich, "8 W_O, 8 W_3: %s", b.flags);
+    lab_fill(&b, "l0.norm3", 0); lab_fill(&b, "l0.norm4", 0);
+    lab_forward(&b);
+    fact(t, same_numbers(n, y->x, y->s2) == sandwich, "gains of 0: %s", b.flags);
+    free(before);
+  }
+}
+
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
-  RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none)};
+  RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none),
+  RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
