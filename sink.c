@@ -36,13 +36,13 @@
  * memory grows with T, not T^2, for every variant.
  *
  * LETTERS, one meaning each:
- *   B sequences   T tokens   N rows: T, T+1 with x*   S columns of a map: N, N+1 with *   L layers
+ *   B sequences   T tokens   N rows: T and any x*     S columns of a map: N, N+1 with *   L layers
  *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
  *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
  *   i query   j key   h head   l layer   n row of a sequence   t token, from 1 as in the paper
  *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight   m its share, for the metric
  *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
- *   x* the sink token     v+ the value bias     b_h the attention bias of a distance
+ *   x* a sink token       v+ the value bias     b_h the attention bias of a distance
  *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads from the paper to the function and to the test; `make xref` follows them.
@@ -93,7 +93,7 @@
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
  *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  heads are added before W_O, which is then [D,C]; the sink token is an input row, position 0
+ *   F8  heads are added before W_O, which is then [D,C]; sink tokens are input rows, positions 0 ..
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
 #define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
@@ -164,7 +164,8 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *                 logn; a fixed logit                                    after the paper
  *   scores        as they are; soft-cap, scale logn, bias logn or learned   after the paper
- *   others        value bias v+; sink token x*                           Table 4
+ *   others        value bias v+; sink token x*: none; one                Table 4
+ *                 several sink tokens                                    after the paper
  *   mask          causal; window w; prefix p                             Figures 5, 6
  *
  * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper: published
@@ -254,6 +255,7 @@ const Variant VARIANTS[] = {
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
+  {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", "", ""},
   {NULL, NULL, NULL, NULL, NULL}
 };
 
@@ -264,7 +266,7 @@ _Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in sl
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
- *   rows      x*  1  2 ... T      hidden states, and the queries i of a map   N = T, + 1 with x*
+ *   rows      x*  1  2 ... T      hidden states, and the queries i of a map   N = T, and any x*
  *   columns * x*  1  2 ... T      the keys j of a map                         S = N, + 1 with *
  *
  *   model               N      S      column of token 1    column "star"
@@ -272,18 +274,19 @@ _Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in sl
  *   --extra k           T      T+1    1                    0, which is *
  *   --sink-token        T+1    T+1    1                    0, which is x*
  *   both                T+1    T+2    2                    0, which is *
+ *   --sink-token 4      T+4    T+4    4                    0, the first of x*1 .. x*4
  *
  * x* is an input: it has a row, passes through every block and can be looked at by its own query.
  * The extra column * has a key and a value in each head, but no query and no hidden state. v+ is
  * neither: it is added to a head's output and has no column. */
-static int config_rows(const Config *c, int T) { return T + (c->sink_token ? 1 : 0); }
+static int config_rows(const Config *c, int T) { return T + c->sink_token; }
 
 /* S, the width of every map that leaves this file. */
 static int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 /* The column of token 1, the k = 1 of Sink_1. */
 static int config_column_first(const Config *c) {
-  return (c->extra ? 1 : 0) + (c->sink_token ? 1 : 0);
+  return (c->extra ? 1 : 0) + c->sink_token;
 }
 
 /* The column whose weight Table 4 calls Sink_*. */
@@ -469,7 +472,7 @@ static int config_resolve(Config *c, Error *e) {
  *
  * A shape has one letter a dimension. They are those of the masthead, and
  *
- *   P  positions: the context, and one more with a sink token, which takes position 0
+ *   P  positions: the context, and one more for each sink token, which come first    X  of those
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
  *
@@ -535,7 +538,8 @@ static bool if_vbias(const Config *c) { return c->vbias; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
 static bool if_t5(const Config *c) { return c->pos == POS_T5; }
-static bool if_sink_token(const Config *c) { return c->sink_token; }
+static bool if_sink_token(const Config *c) { return c->sink_token == 1; }
+static bool if_sink_tokens(const Config *c) { return c->sink_token > 1; }
 static bool if_untied(const Config *c) { return !c->tied; }
 
 typedef struct TensorRow {
@@ -552,6 +556,7 @@ static const TensorRow MODEL_TENSORS[] = {
   {"wte",     offsetof(Weights, wte),  "VE", INITIAL_EMBED,  true,  NULL},
   {"win",     offsetof(Weights, win),  "EC", INITIAL_LINEAR, true,  if_projected},
   {"xstar",   offsetof(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
+  {"xstar",   offsetof(Weights, xstar), "XC", INITIAL_EMBED, false, if_sink_tokens},
   {"wpe",     offsetof(Weights, wpe),  "PC", INITIAL_EMBED,  true,  if_learned},
   {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
   {NULL, 0, NULL, 0, false, NULL}
@@ -614,7 +619,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
   case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
   case 'S': return c->extra_shared ? 1 : c->heads;
-  case 'P': return config_rows(c, c->context);
+  case 'P': return config_rows(c, c->context);             case 'X': return c->sink_token;
   case 'b': return 32;                 case '1': return 1;
   default:  return 0;   /* no such letter: test model_create__table */
   }
@@ -809,7 +814,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * -------------------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
- *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there is one, is row 0
+ *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
  * there when the embedding is narrower than the model. P is absolute [E5], a table of learned rows,
@@ -817,10 +822,11 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
  * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
  * whose P is learned, and 0.00 in LLaMA3-8B (rotary). Positions count from 0, x* included, as in
- * the authors' code; the paper counts from 1.
+ * the authors' code; the paper counts from 1. Its sink token is one row; several (StreamingLLM's
+ * Table 3 asks how many keys a stream needs) stand before the text and see each other causally.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
- *   dp_n     += dh_n        a row of the learned table         dx* += dh_0       where there is x*
+ *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
  *   dwte[id] += dh_n        over all n that hold id; other ids get 0
  *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
  */
@@ -842,7 +848,7 @@ static double absolute_position(int C, int n, int ch) {
   return ch % 2 ? cos(angle) : sin(angle);
 }
 
-/* N of a forward over T tokens, the first ones or later ones: x* stands before the first alone. */
+/* N of a forward over T tokens, the first ones or later ones: x* stand before the first alone. */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
@@ -871,8 +877,8 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
         copy(e_b + t * E, m->w.wte + id * E, E);
     }
     if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
-    /* h_0 = x*, an input row like any other from here on */
-    if (first) copy(h_b, m->w.xstar, C);
+    /* h_0 = x*, and so for each: input rows like any other from here on */
+    if (first) copy(h_b, m->w.xstar, first * C);
     /* h_n += p_n, N rows of either table */
     for (idx n = 0; table && n < N; n++)
       vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
@@ -902,8 +908,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
         idx token = b * T + n - first;
-        /* h_0 = x*;  h_n = wte[id], or wte[id] W_in */
-        if (n < first) add_block(m->d.xstar, dh_n, block, C);
+        /* h_n = x*_n, or wte[id], or wte[id] W_in */
+        if (n < first) add_block(m->d.xstar + n * C, dh_n, block, C);
         else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E, block, E);
         /* h_n = .. + p_n */
         if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
@@ -1589,15 +1595,16 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
- * The prefix counts tokens, so a window forgets x* like any key. */
+ * The prefix counts tokens, so a window forgets x* like any key. Several x* see each other
+ * causally, also where all of them see a prefix. */
 static bool visible(const Config *c, int l, idx i, idx j) {
-  int w = config_window(c, l), first = c->sink_token ? 1 : 0;   /* x* is row 0: not of the p */
+  int w = config_window(c, l), first = c->sink_token;   /* x* stand before the p */
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
 /* n_i: how many keys the mask shows row i of N, whatever their scores. */
 static idx keys_seen(const Config *c, int l, idx N, idx i) {
-  idx w = config_window(c, l), first = c->sink_token ? 1 : 0, last = at_most(first + c->prefix, N);
+  idx w = config_window(c, l), first = c->sink_token, last = at_most(first + c->prefix, N);
   idx own = w ? at_most(w, i + 1) : i + 1, seen = own;   /* up to i, and what a prefix adds */
   for (idx j = first; j < last; j++) seen += j > i || j <= i - own;
   return seen;
@@ -2186,7 +2193,7 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
  * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
- * T + 1 with a sink token.
+ * more with sink tokens.
  *
  * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
  * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
@@ -2331,7 +2338,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   for (idx s0 = 0; s0 < count; s0 += SLICE) {
     idx R = count - s0 < SLICE ? count - s0 : SLICE, token[SLICE], row[SLICE];
     for (idx r = 0; r < R; r++) {
-      /* scored row s0 + r: token t of sequence b, one row further where x* stands first */
+      /* scored row s0 + r: token t of sequence b, further down where x* stand first */
       idx b = (s0 + r) / per, t = from + (s0 + r) % per;
       token[r] = b * T + t;
       row[r] = b * N + (N - T) + t;
@@ -2358,7 +2365,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
  *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
  *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)     equation 39
- * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
+ * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: below.
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
  * and (1 - b2^t) g^2, which is why they are divided so. The first step has m^ = g and v^ = g^2
@@ -2424,6 +2431,84 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   }
 }
 
+/* The sum of x^2, for x [n]. It is cut into SHARES of fixed borders, a share into dot products of
+ * CHUNK. Their sums are in double and in order: the same bits on any number of threads. */
+static double square_sum(idx n, const real *x) {
+  enum { SHARES = 64 };
+  double part[SHARES], sum = 0;
+  PARALLEL
+  for (idx p = 0; p < SHARES; p++) {
+    /* fewer numbers than SHARES leave empty ones: from = to */
+    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
+    part[p] = 0;
+    for (idx j = from; j < to; j += CHUNK)
+      part[p] += (double)vec_dot(chunk(to, j), x + j, x + j);
+  }
+  for (idx p = 0; p < SHARES; p++) sum += part[p];
+  return sum;
+}
+
+/* MUON (Jordan 2024, after the paper) steps for the matrices of the blocks, each whole as it is
+ * stored, heads side by side; all else is AdamW's, at the same lr:
+ *
+ *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
+ *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
+ *   w <- (1 - lr wd) w - 0.2 sqrt(max(rows, columns)) lr X
+ *
+ * The polynomial. Let X = U S V^T, with the singular values s on S's diagonal. X X^T = U S^2 U^T,
+ * so (X X^T) X = U S^3 V^T and (X X^T)^2 X = U S^5 V^T: the vectors stay, and each value goes its
+ * own way, s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of the sum of the s^2, so
+ * they begin at most at 1. A small one grows by a each time, and near 1 the three terms hold each
+ * other: after five times every s from 0.01 to 1 lies between 0.68 and 1.14, and 0.0001 is 0.048.
+ * It is no fixed point, which would take more steps, but near enough to U V^T: of all matrices
+ * whose values are at most 1 that one has the largest product with G. A direction that a few rare
+ * tokens write into is stepped along as far as one that all write into.
+ *
+ * U V^T has min(rows, columns) values of 1, hence numbers of root mean square 1/sqrt(max(rows,
+ * columns)). The factor makes that 0.2 lr (Moonlight, 2502.16982), about as long as AdamW's steps.
+ * A gradient's size cancels, as there. (X X^T) X = X (X^T X), and the smaller square serves. */
+static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
+  0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
+
+/* Numbers of scratch that its step needs: two like the matrix, two squares; 0: AdamW steps here. */
+static idx muon_room(const Tensor *x) {
+  idx few = at_most(x->shape[0], x->shape[1]);
+  return x->layer >= 0 && x->matrix ? 2 * x->count + 2 * few * few : 0;
+}
+
+/* y [n] = p y + q x. */
+static void blend(idx n, real *y, double p, double q, const real *x) {
+  PARALLEL
+  for (idx from = 0; from < n; from += CHUNK)
+    for (idx j = from; j < from + chunk(n, from); j++) y[j] = (real)p * y[j] + (real)q * x[j];
+}
+
+/* One step of the matrix w [R,C] by shrink times its gradient g, and of M; scratch [muon_room]. */
+static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
+  idx n = R * C, k = at_most(R, C);
+  real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
+  blend(n, M, MUON.keep, s->shrink, g);
+  copy(x, M, n);
+  blend(n, x, MUON.keep, s->shrink, g);
+  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), 0, x);
+  for (int i = 0; i < MUON.times; i++) {
+    /* A = X X^T, or X^T X where rows outnumber columns; B = b A + c A A */
+    if (R <= C) matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
+    else matmul(A, k, transpose_of(x, C), rows_of(x, C), k, k, R, false);
+    matmul(B, k, rows_of(A, k), rows_of(A, k), k, k, k, false);
+    blend(k * k, B, MUON.c, MUON.b, A);
+    /* y = a X + B X, or a X + X B, and is the next X */
+    copy(y, x, n);
+    blend(n, y, MUON.a, 0, x);
+    if (R <= C) matmul(y, C, rows_of(B, k), rows_of(x, C), R, C, k, true);
+    else matmul(y, C, rows_of(x, C), rows_of(B, k), R, C, k, true);
+    real *next = y;
+    y = x;
+    x = next;
+  }
+  blend(n, w, 1 - s->lr * s->wd, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
+}
+
 /* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup, so that step
  * warmup - 1 has all of lr; then
  *
@@ -2441,27 +2526,15 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). A tensor is cut
- * into SHARES of fixed borders, a share into dot products of CHUNK. Their sums are in double and in
- * order: the same bits on any number of threads. *bad is the first tensor whose sum is not finite,
- * else NULL: a NaN or infinity, or, in float, gradients near 1e18, whose squares overflow. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). *bad is the
+ * first tensor whose sum is not finite, else NULL: a NaN or infinity, or, in float, gradients near
+ * 1e18, whose squares overflow. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
-  enum { SHARES = 64 };
   double total = 0;
   *bad = NULL;
   for (idx i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
-    const real *g = m->grads + t->at;   /* [t->count] */
-    double part[SHARES], sum = 0;
-    PARALLEL
-    for (idx p = 0; p < SHARES; p++) {
-      /* a tensor of fewer numbers than SHARES has empty ones: from = to */
-      idx from = t->count * p / SHARES, to = t->count * (p + 1) / SHARES;
-      part[p] = 0;
-      for (idx j = from; j < to; j += CHUNK)
-        part[p] += (double)vec_dot(chunk(to, j), g + j, g + j);
-    }
-    for (idx p = 0; p < SHARES; p++) sum += part[p];
+    double sum = square_sum(t->count, m->grads + t->at);
     if (!isfinite(sum) && !*bad) *bad = t;
     total += sum;
   }
@@ -2509,7 +2582,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
 static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
-  /* the row and the column of token 1: 1 with x*, one column more with * */
+  /* the row and the column of token 1: behind all x*, one column more with * */
   idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
   bool authors = rows == METRIC_PLUS1;
   for (idx j = 0; j < S; j++) {
@@ -2517,7 +2590,7 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
     /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
     double sum = 0, count = (double)(k > 0 ? T - k : T);
     for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
-    /* x*'s row is a row like any other there; it is 0 but for a prefix, and is not counted */
+    /* x*'s row, one at most, is like any other there; it is 0 but for a prefix, and not counted */
     if (authors && first && k >= 0) sum += (double)m[j];
     if (authors && k < 0) {   /* *'s dummy row, or x*'s own row */
       sum += c->extra && j == 0 ? 1 : (double)m[j];
@@ -2525,6 +2598,13 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
     }
     alpha[j] = sum / count;
   }
+}
+
+/* 2 for plus1 with several x*: the authors' dummy row stands for one. */
+static int metric_refuses(const Config *c, int rows, Error *e) {
+  return rows != METRIC_PLUS1 || c->sink_token < 2 ? 0
+       : fail(e, 2, "--metric-rows plus1: it knows one sink token, and there are %d. Try: "
+              "--metric-rows real", c->sink_token);
 }
 
 /* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
@@ -3046,6 +3126,7 @@ static const StateRow STATE_ROWS[] = {
   {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
    ""},
   {"sink token",                0,  0, 0, "--sink-token", ""},
+  {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
   {"another first token",       0,  0, 0, NULL, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
@@ -3191,7 +3272,7 @@ static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); 
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
-  double values[TOKENS + 2];
+  double values[TOKENS + 1 + SINK_TOKENS];
   idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
   sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
   return values[config_column_first(&y->m.c) + k - 1];
@@ -5257,7 +5338,12 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
 
 static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
+  if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
+  idx most = 0;
+  for (int i = 0; i < t->m.n_tensors; i++)
+    if (muon_room(&t->m.tensor[i]) > most) most = muon_room(&t->m.tensor[i]);
+  if (t->s.train.optimizer == OPTIMIZER_MUON) t->muon = grab(most, sizeof(real), e);
   t->m.plain = t->s.plain;
   t->s.data.first_counts = t->data.first;
   strcpy(t->s.data.first_own, t->s.data.first_tokens);
@@ -5403,7 +5489,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids); free(t->first);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->muon);
   *t = (Trainer){0};
 }
 
@@ -5437,8 +5523,9 @@ static void trainer_update(Trainer *t, double shrink) {
     Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
               .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
               .t = t->step + 1, .shrink = shrink};
-    optimizer_step(&s, x->count, t->m.params + x->at, t->m.grads + x->at, t->m1 + x->at,
-                   t->m2 + x->at);
+    real *w = t->m.params + x->at, *g = t->m.grads + x->at, *m1 = t->m1 + x->at;
+    if (t->muon && muon_room(x)) muon_step(&s, x->shape[0], x->shape[1], w, g, m1, t->muon);
+    else optimizer_step(&s, x->count, w, g, m1, t->m2 + x->at);
   }
 }
 
@@ -5651,7 +5738,8 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
                        int n_eps, int n, int T, int *starts, Error *e) {
   bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
   *out = (Sinks){0};
-  if (position_edit(&edit, s, &m->c, T, e)) return e->status;
+  if (position_edit(&edit, s, &m->c, T, e) || metric_refuses(&m->c, s->metric_rows, e))
+    return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
   int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
   int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
@@ -5808,6 +5896,11 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   sinks_row(r, &s->model, r->loss, row);
   put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
   for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
+  for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
+    int column = (s->model.extra ? 1 : 0) + j;
+    put(all, e, sinks_sink(r, column, 0), "sink_x%d", j + 1);
+    put(all, e, sinks_alpha(r, column), "alpha_x%d", j + 1);
+  }
   put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
   if (edited) {
     put(all, e, sinks_sink(r, there, 0), "sink_t");
@@ -5862,7 +5955,8 @@ static void dump_config(Dump *d) {
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
-    const char *shown = o->kind == 'b' ? (strcmp(value, "0") ? "true" : "false") : value;
+    const char *shown = o->kind != 'b' || o->most > 1 ? value : strcmp(value, "0") ? "true"
+                        : "false";
     bytes_print(&out, d->e, o->kind == 'c' || !strcmp(value, "none")
                 ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, shown);
@@ -6832,7 +6926,7 @@ static Tile tile_of(const Config *c, const Acts *a, idx N) {
  * and a window far behind it. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-  int w = config_window(c, l), first = c->sink_token ? 1 : 0;
+  int w = config_window(c, l), first = c->sink_token;
   Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
   if (c->prefix) {
     if (s.lo > first) s.lo = first;
@@ -6861,6 +6955,8 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
     for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
+    for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead, before the prefix */
+      keys[j - span.lo] = -INFINITY;
     z[0] = extra_score(m, l, h, keys_seen(c, l, t->N, i), q + (i - i0) * stride);
   }
 }
@@ -7516,7 +7612,8 @@ const Option OPTIONS[] = {
   {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
   {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
-  {"sink-token", MODEL('b', sink_token), ON_OFF, "a learned first row x* (Table 4)"},
+  {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
+   "a learned first row x* (Table 4), or N"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
   PUBLISHED_OPTIONS
@@ -7528,7 +7625,7 @@ const Option OPTIONS[] = {
   {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
   {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
   {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
-  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "the optimiser"},
+  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "muon: of the blocks' matrices"},
   {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
   {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
   {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
@@ -7743,7 +7840,8 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
     : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
 }
 
-/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. */
+/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. A switch needs no
+ * value; one that counts takes the next word where that is a whole number. */
 int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
                    int *n_words, Error *e) {
   for (int i = 0; i < argc && !e->status; i++) {
@@ -7765,7 +7863,11 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     bool own = !o;   /* one of the program's own */
     if (own) o = option_among(s->program->options, flag, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
-    if (o && o->kind == 'b' && !value) value = no ? "0" : "1";
+    if (o && o->kind == 'b' && !value) {
+      bool counts = o->most > 1 && !no && i + 1 < argc && *argv[i + 1]
+                    && !argv[i + 1][strspn(argv[i + 1], "0123456789")];
+      value = counts ? argv[++i] : no ? "0" : "1";
+    }
     if (!value) value = ++i < argc ? argv[i] : NULL;
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o && !own) s->given[o - OPTIONS] = true;
@@ -7866,6 +7968,14 @@ void progress_show(const Trainer *t, Progress *p) {
 }
 void progress_end(Progress *p) { if (p->open) fputc('\n', stderr); p->open = false; }
 
+/* What a column j of a map is called: "*", "x*", "x*1" .. where there are several, or a token. */
+static const char *column_label(char text[16], const Config *c, int j) {
+  int first = config_column_first(c), star = c->extra ? 1 : 0;
+  snprintf(text, 16, j >= first ? "%d" : j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*",
+           j >= first ? j - first + 1 : j - star + 1);
+  return text;
+}
+
 /* What `sink eval` prints. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
@@ -7873,12 +7983,13 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   int first = config_column_first(c), star = config_column_star(c);
   int shown = c->place == PLACE_POST ? 10 : 9;
   double even = sink_uniform(c, s->T);
-  const HeatMap maps[] = {{"alpha", "token 1", s, first}, {"", c->extra ? "*" : "x*", s, star}};
+  char name[16], of_star[16];
+  const HeatMap maps[] = {{"alpha", "token 1", s, first},
+                          {"", column_label(of_star, c, star), s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
     double alpha = sinks_alpha(s, j);
-    char name[16];
-    snprintf(name, sizeof name, j >= first ? "%d" : c->extra && !j ? "*" : "x*", j - first + 1);
+    column_label(name, c, j);
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
   }
@@ -8165,7 +8276,7 @@ static void command_text(const Settings *s, const char *verb, const char *word, 
     if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
     const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
-    if (o->kind != 'b') bytes_print(out, e, " %s%s%s", quote, value, quote);
+    if (o->kind != 'b' || strcmp(value, "1")) bytes_print(out, e, " %s%s%s", quote, value, quote);
   }
   bytes_add(out, "", 1, e);
 }

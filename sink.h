@@ -86,13 +86,14 @@ CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
-CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD);
+CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD, OPTIMIZER_MUON);
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
 CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
 CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);                /* the rows that it reads */
 CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, ABLATE_KSTAR);
-enum { VOCAB_DEFAULT = 2048 };          /* tokenizer.bin's, and where no tokenizer says */
+enum { VOCAB_DEFAULT = 2048,            /* tokenizer.bin's, and where no tokenizer says */
+       SINK_TOKENS = 16 };              /* at most so many */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
  * (chapter 16) reads, checks, prints and stores every field alike. */
@@ -116,7 +117,7 @@ typedef struct Config {
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
   int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
-  int vbias, sink_token;            /* switches: V biases and sink token of Table 4 */
+  int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
   int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
@@ -156,7 +157,7 @@ typedef struct Layer {
 
 typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-  real *xstar, *wpe, *rel;     /* [C] sink token; [rows,C] learned positions; [32,H] T5's bias */
+  real *xstar, *wpe, *rel;     /* [n,C] n sink tokens; [rows,C] positions; [32,H] T5's bias */
   Norm normf;                  /* the final norm, absent under post-norm */
   real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
   Layer *layer;                /* [L] */
@@ -431,6 +432,7 @@ void data_close(Data *d);
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
   real *m1, *m2, *first; int *ids;   /* AdamW's moments, like m.params; first_counts; [2,B,T] */
+  real *muon;                        /* Muon's scratch, whose M is in m1; NULL without it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step; double loss, norm, lr;                 /* steps done; of the last step */
@@ -458,10 +460,11 @@ typedef struct Progress {
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
-enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24 };  /* no more rows than these are kept */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
+       MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
 typedef struct HeadMap {
   int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * (HEAD_MAP + 2)], one[MAP_TOKENS * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * MAP_WIDE], one[MAP_TOKENS * MAP_WIDE];
   char token[MAP_TOKENS][TOKEN_ROOM];
 } HeadMap;
 
@@ -681,7 +684,7 @@ static const char *const BELONGS[][2] = {
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw"}, {" end-token ", "tokens"},
+  {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},

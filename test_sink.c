@@ -168,6 +168,7 @@ static void lab_stir(Lab *b, uint64_t seed, double sigma) {
     const Tensor *x = &b->m.tensor[k];
     for (idx i = 0; i < x->count; i++) {
       double by = sigma * rng_normal(&r);
+      if (strstr(x->name, ".sbias")) by += log(b->m.c.context);   /* elu + 1 below 0 is exp */
       if (!frozen(&b->m, x, i)) b->m.params[x->at + i] += (real)by;
     }
   }
@@ -410,7 +411,7 @@ static double slow_bias(const Model *m, int h, int i, int j) {
 
 /* Tokens are numbered from 1, x* is 0; the window counts rows. */
 static bool slow_visible(const Config *c, int l, int i, int j) {
-  int token = c->sink_token ? j : j + 1, w = c->window;
+  int token = j + 1 - c->sink_token, w = c->window;
   if (c->window_period && l % c->window_period != c->window_offset) w = 0;
   return (j <= i && (!w || i - j < w)) || (1 <= token && token <= c->prefix);
 }
@@ -612,7 +613,7 @@ static void slow_embed(const Slow *s, const int *ids, int n, double *h) {
   int C = c->dim, E = c->embed_dim; double e[WIDE_LAB];
   for (int i = 0; i < E && n >= s->N - s->T; i++)
     e[i] = (double)w->wte[ids[n - (s->N - s->T)] * E + i];
-  if (n < s->N - s->T) for (int i = 0; i < C; i++) h[i] = (double)w->xstar[i];
+  if (n < s->N - s->T) for (int i = 0; i < C; i++) h[i] = (double)w->xstar[n * C + i];
   else if (E != C) slow_linear(h, e, w->win, NULL, E, C);
   else memcpy(h, e, (size_t)C * sizeof *h);
   for (int i = 0; i < C; i++) {
@@ -721,7 +722,8 @@ static const CoverAxis AXES[] = {
   {"extra-dims", AXIS_FREE, {"", "--extra-dims 2"}}, {"extra-order", AXIS_FREE, {NULL}},
   {"extra-value", AXIS_SCORES, {"", "--extra-value e1 --extra-norm 2",
                            "--extra-value ones --extra-norm 3"}},
-  {"vbias", AXIS_FREE, {"", "--vbias"}}, {"sink-token", AXIS_FREE, {"", "--sink-token"}},
+  {"vbias", AXIS_FREE, {"", "--vbias"}},
+  {"sink-token", AXIS_FREE, {"", "--sink-token", "--sink-token 3"}},
   {"window", AXIS_FREE, {"", "--window 3"}},
   {"window-period", AXIS_FREE, {"", "--window-period 2 --window-offset 1"}},
   {"prefix", AXIS_FREE, {"", "--prefix 1", "--prefix 3"}},
@@ -1753,7 +1755,8 @@ static void config_columns__by_variant(Test *t) {
   static const struct { const char *flags; int rows, columns, star, first; } ROWS[] = {
     {"", 9, 9, -1, 0}, {"--extra k", 9, 10, 0, 1}, {"--extra zero", 9, 10, 0, 1},
     {"--vbias", 9, 9, -1, 0}, {"--sink-token", 10, 10, 0, 1},
-    {"--sink-token --extra logit", 10, 11, 0, 2}};
+    {"--sink-token --extra logit", 10, 11, 0, 2}, {"--sink-token 4", 13, 13, 0, 4},
+    {"--sink-token=3 --extra logit", 12, 13, 0, 4}, {"--sink-token 0", 9, 9, -1, 0}};
   EACH(i, ROWS) {
     const Config c = config_of(t, "%s", ROWS[i].flags);
     fact(t, config_rows(&c, 9) == ROWS[i].rows && config_columns(&c, 9) == ROWS[i].columns
@@ -1898,6 +1901,8 @@ static void model_create__table(Test *t) {
     {"--kernel mlp", "l0.phi1", 2, 3, 3, true}, {"--kernel mlp", "l1.phi2", 2, 3, 3, true},
     {"--pos learned", "wpe", 2, 20, 12, true},
     {"--pos learned --sink-token", "wpe", 2, 21, 12, true},
+    {"--pos learned --sink-token 3", "wpe", 2, 23, 12, true},
+    {"--sink-token 3", "xstar", 2, 3, 12, false}, {"--sink-token 1", "xstar", 1, 12, 1, false},
     {"--sink-token", "xstar", 1, 12, 1, false}, {"--pos t5", "rel", 2, 32, 4, false}};
   static const char SIZES[] =
       "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context 20 "
@@ -2098,14 +2103,14 @@ static void model_init__streams(Test *t) {
 
 /* H^0: rows of the embedding, its projection, x* before them, a learned table, nothing else. */
 static void embed_forward__rows(Test *t) {
-  LABS(b, 2, 5, "--pos none", "--pos learned", "--pos learned --sink-token",
+  LABS(b, 2, 5, "--pos none", "--pos learned", "--pos learned --sink-token", "--sink-token 3",
        "--pos none --embed-dim 5", "--pos learned --sink-token --embed-dim 5", "--pos rotary") {
     const Weights *w = &b.m.w;
     int C = b.m.c.dim, E = b.m.c.embed_dim, first = b.m.c.sink_token, N = 5 + first;
     lab_forward(&b);
     for (int row = 0; row < 2 * N; row++) for (int ch = 0; ch < C; ch++) {
       int n = row % N, id = n < first ? 0 : b.ids[row / N * 5 + n - first];
-      double want = n < first ? (double)w->xstar[ch] : 0;
+      double want = n < first ? (double)w->xstar[n * C + ch] : 0;
       for (int e = 0; n >= first && e < E; e++)
         want += E == C ? (e == ch) * (double)w->wte[id * E + e]
                        : (double)w->wte[id * E + e] * (double)w->win[e * C + ch];
@@ -2151,7 +2156,7 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
 }
 static void embed_forward__edited(Test *t) {
   for (int swap = 0; swap < 2; swap++)
-    LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token", "--pos absolute",
+    LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token 3", "--pos absolute",
          "--pos absolute --sink-token --extra k") edited(t, &b, &(const PositionEdit){5, swap});
 }
 
@@ -2634,7 +2639,11 @@ static void visible__pictures(Test *t) {
     {"--sink-token --window 2", 5, {"1....", "11...", ".11..", "..11.", "...11"}},
     {"--sink-token --prefix 2", 5, {"111..", "111..", "111..", "1111.", "11111"}},
     {"--sink-token --prefix 2 --window 2", 6,
-     {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}}};
+     {"111...", "111...", ".11...", ".111..", ".1111.", ".11.11"}},
+    {"--sink-token 2", 4, {"1...", "11..", "111.", "1111"}},
+    {"--sink-token 3 --prefix 2", 6,
+     {"1..11.", "11.11.", "11111.", "11111.", "11111.", "111111"}},
+    {"--sink-token 2 --prefix 1 --window 2", 5, {"1.1..", "111..", ".11..", "..11.", "..111"}}};
   EACH(p, PICTURES) {
     const Config c = config_of(t, "%s", PICTURES[p].flags);
     for (int i = 0; i < PICTURES[p].N; i++) for (int j = 0; j < PICTURES[p].N; j++)
@@ -2652,7 +2661,7 @@ static void attention__against_slow(Test *t) {
     "", "--window 5 --pos none", "--prefix 40 --pos t5",
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
     "--sink-token --window 20 --pos alibi",
-    "--sink-token --prefix 35 --kv-heads 1 --scale 0.7 --vbias --extra-shared",
+    "--sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias --extra-shared",
     "--window 32 --combine add"};
   static const char *const NAMES[] = {"kernel", "sim", "normalizer", "extra"};
   int n = 0, refusals = 0;
@@ -2835,7 +2844,7 @@ static void attention__ablations(Test *t) {
     "", "--window 5 --pos none --extra kv", "--prefix 40 --pos t5",
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --vbias",
     "--sink-token --window 20 --pos alibi --scale 0.7 --extra logit",
-    "--sink-token --prefix 35 --kv-heads 1 --sim sigmoid --normalizer one",
+    "--sink-token 4 --prefix 35 --kv-heads 1 --sim sigmoid --normalizer one",
     "--extra k --extra-value ones --extra-norm 2", "--extra kv --extra-shared --combine add",
     "--kernel elu --sim identity --normalizer sum", "--sim sigmoid --normalizer pnorm --pnorm 2",
     "--kernel mlp --sim identity --normalizer clamp", "--extra zero --place post"};
@@ -2895,14 +2904,16 @@ static void sink_token__is_a_row(Test *t) {
     "--pos t5 --extra kv --place post", "--kernel elu --sim identity --pos none"};
   EACH(f, FLAGS) {
     char flags[200];
-    snprintf(flags, sizeof flags, "%s --sink-token --context 79", FLAGS[f]);
-    LABS(a, 1, 9, flags) LABS(b, 1, 10, FLAGS[f]) {
-      lab_share(&b, &a);
-      copy(lab_at(&b, "wte") + 10 * 12, lab_at(&a, "xstar"), 12);
-      b.ids[0] = 10;
-      memcpy(b.ids + 1, a.ids, 9 * sizeof(int));
-      lab_forward(&a); lab_forward(&b);
-      within(t, distance(10 * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
+    for (int n = 1; n <= 3; n += 2) {
+      snprintf(flags, sizeof flags, "%s --sink-token %d --context %d", FLAGS[f], n, 80 - n);
+      LABS(a, 1, 9, flags) LABS(b, 1, 9 + n, FLAGS[f]) {
+        lab_share(&b, &a);
+        copy(lab_at(&b, "wte") + (11 - n) * 12, lab_at(&a, "xstar"), n * 12);
+        for (int i = 0; i < n; i++) b.ids[i] = 11 - n + i;
+        for (int i = 0; i < 9; i++) b.ids[n + i] = a.ids[i] %= 11 - n;
+        lab_forward(&a); lab_forward(&b);
+        within(t, distance((9 + n) * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
+      }
     }
   }
 }
@@ -3098,7 +3109,7 @@ static void tiles__as_plain(Test *t) {
     "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --pos alibi",
     "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
-    "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+    "--sink-token 5 --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
     ("--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
      "--extra-value ones --extra-norm 3")};
   const Cover *v = covering(t);
@@ -3264,7 +3275,7 @@ static void model_extend__as_whole(Test *t) {
   static const char *const MORE[] = {
     "--window 33 --sink-token --prefix 5 --extra kv --pos t5 --layers 3",
     "--window 40 --pos alibi --normalizer pnorm --pnorm 2", "--prefix 30 --pos learned",
-    "--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token --pos absolute"};
+    "--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 --pos absolute"};
   static const char *const LARGE[] = {
     "--context 320 --dim 96 --ffn 300 --vocab 1500",
     "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post --sim sigmoid "
@@ -3509,7 +3520,7 @@ static void gradients__tiles(Test *t) {
   LABS(b, 1, 70, "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
        "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
        "--sink-token --window 20 --sim sigmoid --extra logit",
-       "--sink-token --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+       "--sink-token 5 --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
        "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
        "--pos relative --kernel elu --sim identity --window 40") check_gradients(t, &y, &b, 0);
   tell_tally(t, &y);
@@ -3965,6 +3976,7 @@ static void sink_uniform__values(Test *t) {
     {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
     {"--window 32", 0.0634140}, {"--prefix 5", 0.05407}, {"--extra zero", 0.05873868},
     {"--sink-token", 0.05873868}, {"--sink-token --extra k", 0.05116292},
+    {"--sink-token 2", 0.05116292}, {"--sink-token 3", 0.04618780},
     {"--layers 2 --window 8 --window-period 2", (0.07412329537 + 0.0424665) / 2}};
   EACH(i, ROWS) {
     const Config c = config_of(t, "%s", ROWS[i].flags);
@@ -4075,7 +4087,7 @@ static void norm_ratio__by_hand(Test *t) {
 static void sinks__against_slow(Test *t) {
   static const char *const FLAGS[] = {
     "", "--extra kv --place post --pos none", "--sink-token --kv-heads 1",
-    "--extra k --sink-token --window 4 --prefix 3",
+    "--extra k --sink-token 3 --window 4 --prefix 3",
     "--sim identity --normalizer clamp --norm layer --prefix 4",
     "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one --layers 3"};
   sinks_against_slow(t, FLAGS, sizeof FLAGS / sizeof *FLAGS);
@@ -5678,7 +5690,7 @@ static void trainer_step__learns(Test *t) {
   static const char *const FLAGS[] = {
     "", FROM_TEXT "--sim sigmoid --normalizer one --schedule cosine",
     "--extra k --fix-token 1 --place post --pos learned",
-    "--optimizer sgd --lr 1 --norm layer --tied"};
+    "--optimizer sgd --lr 1 --norm layer --tied", "--optimizer muon --place sandwich"};
   Settings s; Trainer r;
   if (!tale_open(t, &s, "")) return;
   EACH(f, FLAGS) {
@@ -5846,7 +5858,7 @@ static void checkpoint__round_trip(Test *t) {
     "", "--sim elu --normalizer pnorm --pnorm 2.5 --extra kv --vbias --pos t5",
     "--norm layer --place post --act gelu --linear-bias --tied --rope-scaling llama3 --window "
     "3 --prefix 2",
-    "--optimizer sgd --schedule cosine --init authors --beta2 0.987654321 --sink-token "
+    "--optimizer sgd --schedule cosine --init authors --beta2 0.987654321 --sink-token 16 "
     "--data-tokens 12345"};
   Trainer r, back;
   for (int f = 0; f < 8; f++) {
@@ -6028,7 +6040,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, char **a
  * in the middle of a grammar's document, in a shard. Another shard is refused by its name. */
 static void checkpoint__continues(Test *t) {
   static const char *const FLAGS[] = {
-    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4",
+    FROM_TEXT, FROM_TEXT "--data-tokens 700 --accumulate 3", "--first-tokens 4 --optimizer muon",
     FROM_TEXT "--first-tokens text --fix-token 2", "--data-tokens 900 --random-tokens 2 --bos",
     "--optimizer sgd --schedule cosine --extra k",
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
@@ -7068,7 +7080,8 @@ static void option__choices(Test *t) {
     {"extra-value", VALUE_ROWS, {IS(VALUE, ZERO), IS(VALUE, E1), IS(VALUE, ONES)}},
     {"init", INIT_ROWS, {IS(INIT, TORCH), IS(INIT, AUTHORS), IS(INIT, GPT2)}},
     {"schedule", SCHEDULE_ROWS, {IS(SCHEDULE, CONSTANT), IS(SCHEDULE, COSINE)}},
-    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD)}},
+    {"optimizer", OPTIMIZER_ROWS, {IS(OPTIMIZER, ADAMW), IS(OPTIMIZER, SGD),
+        IS(OPTIMIZER, MUON)}},
     {"decay", DECAY_ROWS, {IS(DECAY, ALL), IS(DECAY, MATRICES)}},
     {"toy", TOY_ROWS, {IS(TOY, NONE), IS(TOY, TRIGGER), IS(TOY, BACKCOPY)}},
     {"metric-rows", METRIC_ROWS, {IS(METRIC, REAL), IS(METRIC, PLUS1)}},
@@ -7201,7 +7214,12 @@ static void settings_parse__words(Test *t) {
     {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
     {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
     {"m", {"--layers=3", "--kv_heads=1", "-heads", "1"}, 0, 0}, {"m", {"--tied=1", "x"}, 0, 1},
-    {"m", {"--heads="}, 2, 0}, {"m", {"--heads", " 2"}, 2, 0}, {"m", {"-"}, 0, 1}};
+    {"m", {"--heads="}, 2, 0}, {"m", {"--heads", " 2"}, 2, 0}, {"m", {"-"}, 0, 1},
+    /* a switch that counts takes a whole number, and no other word */
+    {"m", {"--sink-token", "3", "x"}, 0, 1}, {"m", {"--sink-token", "x", "3"}, 0, 2},
+    {"m", {"--sink-token"}, 0, 0}, {"m", {"--sink-token", "--tied"}, 0, 0},
+    {"m", {"--sink-token", "17"}, 2, 0}, {"m", {"--sink-token", "3.5"}, 0, 1},
+    {"m", {"--sink-token=-1"}, 2, 0}, {"m", {"--no-sink-token", "3"}, 0, 1}};
   Settings s; int n; char path[PATH_ROOM + 1];
   EACH(r, ROWS) {
     int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
@@ -7719,7 +7737,7 @@ static void sink__dump_again(Test *t) {
     "--kernel mlp --sim identity --normalizer pnorm --pnorm 3", "--init gpt2 --seed 7 --all",
     "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order last",
     "--extra kv --extra-shared --pos alibi --vbias --all", "--extra logit --init authors",
-    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token --pos learned",
+    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token 3 --pos learned",
     "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos absolute --all",
     "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu --kv-heads 1 --embed-dim 4",
     "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims 2 --norm-eps 0"};

@@ -4627,11 +4627,11 @@ static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
 /* A row's weights and metric off what its own scores make of them. */
 static double row_weights(const Toy *y, int l, int h, int t) {
   const Config *c = &y->m.c;
-  double z[TRAINED_T + 2];
+  double z[TRAINED_T + 1 + SINK_TOKENS];
   idx first = config_rows(c, y->T) - y->T;
   int from = 1 - !!c->extra - c->sink_token;
   for (int i = from; i <= y->T; i++) {
-    bool seen = i < 1 || visible(c, l, first + t - 1, first + i - 1);
+    bool seen = i <= -first || visible(c, l, first + t - 1, first + i - 1);   /* * always */
     z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
   }
   return closed_off(y, l, h, t, from, z);

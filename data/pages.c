@@ -507,8 +507,8 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
 
 /* The column where a model can have its sink besides token 1, in words. */
 static const char *column_name(const Config *c) {
-  return !c->extra ? "the sink token x*" : c->extra == EXTRA_K || c->extra == EXTRA_KV
-       ? "the key bias *" : "the extra column *";
+  if (!c->extra) return c->sink_token > 1 ? "the sink token x*1" : "the sink token x*";
+  return c->extra == EXTRA_K || c->extra == EXTRA_KV ? "the key bias *" : "the extra column *";
 }
 
 /* Charts from .. to, with a line for each of the first three models, and one for its column *. */
@@ -550,7 +550,7 @@ static void table_begin(Html *h, const char *caption) {
 /* Key j, from 0, of a head's map: *, x*, or a token with its number. */
 static const char *key_name(char to[64], const HeadMap *map, const Config *c, int j) {
   int before = map->S - map->T;
-  if (j < before) return j == 0 && c->extra ? "*" : "x*";
+  if (j < before) return column_label(to, c, j);
   snprintf(to, 64, "%d %s", j - before + 1, map->token[j - before]);
   return to;
 }
@@ -1062,7 +1062,8 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   PositionEdit edit;
   int starts;
   *out = (Ablated){.what = s->ablate, .last = T / 2,
-                   .column = !star ? "token 1" : m->c.extra ? "*" : "x*"};
+                   .column = !star ? "token 1" : m->c.extra ? "*" : m->c.sink_token > 1 ? "x*1"
+                             : "x*"};
   if (ablate_check(s, &m->c, T, e) || position_edit(&edit, s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
   int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
@@ -1184,7 +1185,7 @@ static double off(real is, double must) { return fabs((double)is - must) / (1 + 
 static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
   const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
   const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
-  double a[TOKENS + 2], m[TOKENS + 2], worst = 0;
+  double a[TOKENS + 1 + SINK_TOKENS], m[TOKENS + 1 + SINK_TOKENS], worst = 0;
   int n = y->T + 1 - from;
   closed_row(&y->m.c, n, z, a, m);
   for (int j = 0; j < n; j++)

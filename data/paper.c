@@ -1385,7 +1385,7 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
 
 /* m of the head with the most sink, to four digits after the point, and which head that is. */
 static int measure_map(Result *r, const HeadMap *map, Error *e) {
-  double m[HEAD_MAP * (HEAD_MAP + 2)];
+  double m[HEAD_MAP * MAP_WIDE];
   for (int i = 0; i < map->T * map->S; i++) m[i] = round(map->m[i] * 1e4) / 1e4;
   result_add(r, "map_shape", (double[]){map->layer, map->head, map->T, map->S}, 4, e);
   return result_add(r, "map", m, map->T * map->S, e);

@@ -218,10 +218,199 @@ static void block_sandwich__lengths(Test *t) {
   }
 }
 
+/* Columns by name; and the authors' form of the metric, which knows one x*, is refused by more. */
+static void sink_tokens__named(Test *t) {
+  static const struct { const char *flags, *names[6]; } ROWS[] = {
+    {"--sink-token 3 --extra k", {"*", "x*1", "x*2", "x*3", "1", "2"}},
+    {"--sink-token 2", {"x*1", "x*2", "1", "2", "3", "4"}}, {"", {"1", "2", "3", "4", "5", "6"}},
+    {"--sink-token", {"x*", "1", "2", "3", "4", "5"}},
+    {"--sink-token --extra zero", {"*", "x*", "1", "2", "3", "4"}}};
+  char name[16];
+  EACH(r, ROWS) for (int j = 0; j < 6; j++)
+    fact(t, !strcmp(column_label(name, config_kept(t, "%s", ROWS[r].flags), j), ROWS[r].names[j]),
+         "%s: column %d is %s", ROWS[r].flags, j, name);
+  for (int n = 0; n <= 3; n++) for (int rows = 0; rows < METRIC_ROWS; rows++) {
+    Config c = config_of(t, "--sink-token %d", n);
+    const bool refused = rows == METRIC_PLUS1 && n > 1;
+    fact(t, metric_refuses(&c, rows, fresh(t)) == (refused ? 2 : 0)
+            && !strstr(t->e.text, "Try: --metric-rows real") == !refused, "%d: %s", n, t->e.text);
+  }
+}
+
+/* Muon once more, in double, entry by entry, and always as X X^T: one step of w [R,C]. */
+static void slow_muon(double *w, double *M, const double *g, int R, int C, double lr, double wd) {
+  double *x = room((idx)R * C), *next = room((idx)R * C), norm = 0;
+  double *A = room((idx)R * R), *B = room((idx)R * R);
+  for (int i = 0; i < R * C; i++) {
+    M[i] = 0.95 * M[i] + g[i];
+    x[i] = g[i] + 0.95 * M[i];
+    norm += x[i] * x[i];
+  }
+  for (int i = 0; i < R * C; i++) x[i] /= sqrt(norm) + 1e-7;
+  for (int times = 0; times < 5; times++) {
+    for (int i = 0; i < R * R; i++) {
+      A[i] = 0;
+      for (int c = 0; c < C; c++) A[i] += x[i / R * C + c] * x[i % R * C + c];
+    }
+    for (int i = 0; i < R * R; i++) {
+      B[i] = -4.7750 * A[i];
+      for (int k = 0; k < R; k++) B[i] += 2.0315 * A[i / R * R + k] * A[k * R + i % R];
+    }
+    for (int i = 0; i < R * C; i++) {
+      next[i] = 3.4445 * x[i];
+      for (int k = 0; k < R; k++) next[i] += B[i / C * R + k] * x[k * C + i % C];
+    }
+    memcpy(x, next, (size_t)(R * C) * sizeof *x);
+  }
+  for (int i = 0; i < R * C; i++)
+    w[i] = w[i] * (1 - lr * wd) - 0.2 * sqrt(fmax(R, C)) * lr * x[i];
+  free(x); free(next); free(A); free(B);
+}
+
+/* Three steps, clipped, of wide, tall, square and thin matrices against that. */
+static void muon_step__against_slow(Test *t) {
+  static const int SHAPES[][2] = {{3, 8}, {8, 3}, {6, 6}, {1, 9}, {9, 1}, {40, 33}, {1, 1}};
+  EACH(k, SHAPES) {
+    const int R = SHAPES[k][0], C = SHAPES[k][1], n = R * C;
+    real *w = reals(n), *g = reals(n), *M = reals(n), *scratch = reals(2 * n + 2 * n);
+    double *slow = room(n), *slow_g = room(n), *slow_M = room(n);
+    Rng r = {(uint64_t)k + 3};
+    for (int i = 0; i < n; i++) slow[i] = (double)(w[i] = (real)rng_normal(&r));
+    for (int step = 1; step <= 3; step++) {
+      const Step s = {.lr = 0.02, .wd = 0.5, .t = step, .shrink = step == 2 ? 0.25 : 1};
+      for (int i = 0; i < n; i++) {
+        g[i] = (real)rng_normal(&r);
+        slow_g[i] = s.shrink * (double)g[i];
+      }
+      muon_step(&s, R, C, w, g, M, scratch);
+      slow_muon(slow, slow_M, slow_g, R, C, s.lr, s.wd);
+    }
+    for (int i = 0; i < n; i++) {
+      within(t, (double)w[i], slow[i], 300 * REAL_EPS, "w[%d] of %d x %d", i, R, C);
+      within(t, (double)M[i], slow_M[i], 50 * REAL_EPS, "M[%d] of %d x %d", i, R, C);
+    }
+    free(w); free(g); free(M); free(scratch); free(slow); free(slow_g); free(slow_M);
+  }
+}
+
+/* p(s) = a s + b s^3 + c s^5 five times over. */
+static double five_times(double s) {
+  for (int i = 0; i < 5; i++) s = s * (3.4445 + s * s * (-4.7750 + s * s * 2.0315));
+  return s;
+}
+
+/* A gradient U S V^T with reflections U, V and S of four sizes, one of them 0: the step is that of
+ * -0.2 sqrt(max) lr U p(S / |S|) V^T, and so is that of one 1024 times as large, but for the 1e-7
+ * beside the norm, 1.95 |S|. One of a single direction, x y^T, has s = 1 and p = 0.69644; one of
+ * nothing moves nothing but by decay. */
+static void muon_step__singular_values(Test *t) {
+  enum { R = 4, C = 6 };
+  static const double S[R] = {3, 1, 0.1, 0};
+  const double size = sqrt(9 + 1 + 0.01), lr = 0.5, step = 0.2 * sqrt(C) * lr;
+  within(t, five_times(1), 0.6964364095, 1e-9, "p five times of 1");
+  for (int tall = 0; tall < 2; tall++) for (int large = 0; large < 2; large++) {
+    const int rows = tall ? C : R, columns = tall ? R : C;
+    double u[R], v[C], uu = 0, vv = 0, want[R * C];
+    real w[R * C] = {0}, g[R * C], M[R * C] = {0}, scratch[4 * R * C];
+    for (int i = 0; i < R; i++) uu += (u[i] = 1 + i) * (1 + i);
+    for (int j = 0; j < C; j++) vv += (v[j] = cos(j)) * cos(j);
+    for (int i = 0; i < R; i++) for (int j = 0; j < C; j++) {
+      double is = 0, becomes = 0;
+      for (int k = 0; k < R; k++) {      /* U = 1 - 2 u u^T / uu, and so V */
+        double along = ((i == k) - 2 * u[i] * u[k] / uu) * ((j == k) - 2 * v[j] * v[k] / vv);
+        is += along * S[k];
+        becomes += along * five_times(S[k] / (size + 1e-7 / 1.95 / (large ? 1024 : 1)));
+      }
+      const int at = tall ? j * R + i : i * C + j;
+      g[at] = (real)(large ? 1024 * is : is);
+      want[at] = -step * becomes;
+    }
+    muon_step(&(Step){.lr = lr, .shrink = 1}, rows, columns, w, g, M, scratch);
+    for (int i = 0; i < R * C; i++)
+      within(t, (double)w[i], want[i], 200 * REAL_EPS, "w[%d], %d", i, 2 * tall + large);
+  }
+  const double x[] = {2, -1, 2}, y[] = {3, 4}, one = -0.2 * sqrt(3) * 0.1 * 0.6964364095 / 15;
+  real w[6], g[6], M[6] = {0}, scratch[24];
+  for (int i = 0; i < 6; i++) g[i] = (real)(x[i / 2] * y[i % 2]), w[i] = 1;
+  muon_step(&(Step){.lr = 0.1, .wd = 2, .shrink = 1}, 3, 2, w, g, M, scratch);
+  for (int i = 0; i < 6; i++) {
+    within(t, (double)w[i], 0.8 + one * (double)g[i], 50 * REAL_EPS + 1e-8, "x y^T, w[%d]", i);
+    M[i] = g[i] = 0, w[i] = 1;
+  }
+  muon_step(&(Step){.lr = 0.1, .wd = 2, .shrink = 1}, 3, 2, w, g, M, scratch);
+  for (int i = 0; i < 6; i++) within(t, (double)w[i], 0.8, 4 * REAL_EPS, "nothing, w[%d]", i);
+}
+
+/* The same bits on 1, 2 and 16 threads, at a size that matmul shares. */
+static void muon_step__threads(Test *t) {
+  enum { R = 260, C = 330, N = R * C };
+  static const int THREADS[] = {1, 2, 16};
+  const int before = workers();
+  real *w = reals(3 * N), *g = reals(N), *M = reals(N), *scratch = reals(2 * N + 2 * R * R);
+  Rng r = {8};
+  if (set_workers(16)) t->skip = "one thread in this build";
+  for (int i = 0; i < N; i++) g[i] = (real)rng_normal(&r);
+  for (int k = 0; k < 3 && !t->skip; k++) {
+    set_workers(THREADS[k]);
+    zero(M, N);
+    for (int step = 0; step < 2; step++)
+      muon_step(&(Step){.lr = 0.1, .wd = 0.1, .shrink = 0.5}, R, C, w + k * N, g, M, scratch);
+    fact(t, same_numbers(N, w, w + k * N), "%d threads", THREADS[k]);
+  }
+  set_workers(before);
+  free(w); free(g); free(M); free(scratch);
+}
+
+/* Which tensors it steps, and how: one step of a trainer against slow_muon for the matrices of the
+ * blocks, which leave m2 alone, and against AdamW, at the same lr, for all else. */
+static void muon__of_the_matrices(Test *t) {
+  static const char *const MATRICES[] = {".wq", ".wk", ".wv", ".wo", ".w1", ".w2", ".w3", ".phi1",
+                                         ".phi2"};
+  static const char FLAGS[] = "--optimizer muon --kernel mlp --sim sigmoid --pos learned "
+      "--linear-bias --sink-token 2 --extra kv --decay matrices --warmup 1 --embed-dim 5";
+  Settings s; Trainer r; int by_muon = 0;
+  if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
+  const Train *p = &r.s.train;
+  real *was = reals(r.m.count);
+  copy(was, r.m.params, r.m.count);
+  steps_of(t, &r, 1);
+  const double shrink = r.norm > p->clip ? p->clip / (r.norm + 1e-6) : 1;
+  for (int i = 0; i < r.m.n_tensors; i++) {
+    const Tensor *x = &r.m.tensor[i];
+    const idx n = x->count; bool muon = false;
+    double *w = room(n), *g = room(n), *M = room(n), off = 0;
+    real *adam = reals(3 * n);
+    EACH(k, MATRICES) {
+      const char *leaf = strchr(x->name, '.');
+      muon |= leaf && !strcmp(leaf, MATRICES[k]);
+    }
+    by_muon += muon;
+    for (idx j = 0; j < n; j++) {
+      w[j] = (double)(adam[j] = was[x->at + j]);
+      g[j] = shrink * (double)r.m.grads[x->at + j];
+    }
+    if (muon) slow_muon(w, M, g, x->shape[0], x->shape[1], r.lr, p->wd);
+    else
+      optimizer_step(&(Step){OPTIMIZER_ADAMW, r.lr, p->beta1, p->beta2, p->adam_eps,
+                             x->matrix ? p->wd : 0, 1, shrink}, n, adam, r.m.grads + x->at,
+                     adam + n, adam + 2 * n);
+    for (idx j = 0; j < n; j++)
+      off = fmax(off, fabs((double)r.m.params[x->at + j] - (muon ? w[j] : (double)adam[j])));
+    within(t, off, 0, muon ? 1e-9 + 300 * REAL_EPS : 0, "%s", x->name);
+    fact(t, (biggest(n, r.m2 + x->at) == 0) == muon, "%s: second moments", x->name);
+    free(w); free(g); free(M); free(adam);
+  }
+  fact(t, by_muon == 9 * r.m.c.layers, "%d matrices", by_muon);
+  free(was);
+  trainer_free(&r);
+}
+
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
   RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none),
-  RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths)};
+  RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
+  RUNS(sink_tokens__named), RUNS(muon_step__against_slow), RUNS(muon_step__singular_values),
+  RUNS(muon_step__threads), RUNS(muon__of_the_matrices)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
