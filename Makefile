@@ -22,12 +22,12 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/pages.c data/known.c data/keys.h data/options.h data/unicode.h sink.c sink.h
+hf: data/hf.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
-paper: data/paper.c data/onset.c data/pages.c data/known.c data/options.h sink.c sink.h
+paper: data/paper.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
 
@@ -52,25 +52,25 @@ out/test-double: test_sink.c data/options.h sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/paper.c data/onset.c data/pages.c data/known.c data/options.h test_sink.c sink.c sink.h | out
+out/test-paper: data/test_paper.c data/paper.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
 
-out/test-onset: data/test_onset.c data/test_known.c data/paper.c data/onset.c data/pages.c data/known.c data/options.h test_sink.c sink.c sink.h | out
+out/test-onset: data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_onset.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_onset.c $(LDLIBS)
 
 out/test-remedies: data/test_remedies.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE data/test_remedies.c $(LDLIBS)
 
-out/test-hf: data/test_hf.c data/hf.c data/pages.c data/known.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
+out/test-hf: data/test_hf.c data/hf.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
 	$(TEST) -fopenmp data/test_hf.c $(LDLIBS) || $(TEST) data/test_hf.c $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
 out/test-asan: test_sink.c data/options.h sink.c sink.h | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/paper-double: data/paper.c data/onset.c data/pages.c data/known.c data/options.h sink.c sink.h | out
+out/paper-double: data/paper.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-onset out/test-remedies out/test-hf
@@ -128,7 +128,7 @@ samples: sink
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper.c data/hf.c"; tests="test_sink.c data/test_paper.c data/test_hf.c"; \
+	@bad=0; code="sink.c data/paper.c data/scale.c data/hf.c"; tests="test_sink.c data/test_paper.c data/test_hf.c"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \

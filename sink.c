@@ -77,8 +77,9 @@
  * compile, or a test fails.
  *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
  *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
- *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 heads, 4 block; STATE_ROWS, 7.2;
- *                 closed_row() in data/pages.c, premises() in data/hf.c; test_sink.c 0.3
+ *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9
+ *                 heads, 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in
+ *                 data/hf.c; test_sink.c 0.3
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
@@ -253,6 +254,14 @@ const Variant VARIANTS[] = {
   {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
    "beyond: sigmoid attention (2409.04431)", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  {"gate-head", "--gate head", "beyond: gates (2505.06708)", "", ""},
+  {"gate-element", "--gate element", "beyond: gates (2505.06708)", "", ""},
+  {"gate-value", "--gate value", "beyond: gates (2505.06708)", "", ""},
+  {"gate-static", "--gate static", "beyond: no input (2603.05498)", "", ""},
+  {"qk-norm", "--qk-norm", "beyond: QK-norm (2010.04245)", "", ""},
+  {"head-norm", "--head-norm", "beyond: (2605.06611)", "", ""},
+  {"v-scale", "--v-scale", "beyond: (2603.17771)", "", ""},
+  {"xsa", "--xsa", "beyond: XSA (2603.09078)", "", ""},
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
   {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", "", ""},
@@ -263,6 +272,19 @@ const Variant VARIANTS[] = {
  * one (Table 11). */
 static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
 _Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
+
+/* Does --gate gate the output o? How many gates a row has then, or its values: G. */
+static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
+static int config_gates(const Config *c) {
+  int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
+  if (c->gate == GATE_ELEMENT || c->gate == GATE_VALUE) return heads * c->head_dim;
+  return c->gate ? heads : 0;
+}
+
+/* Does 3.8 do more to o than to add v+? */
+static bool config_leaves(const Config *c) {
+  return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
+}
 
 /* What a sequence of T tokens is made of, and where things stand in its maps of attention:
  *
@@ -285,9 +307,7 @@ static int config_rows(const Config *c, int T) { return T + c->sink_token; }
 static int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
 
 /* The column of token 1, the k = 1 of Sink_1. */
-static int config_column_first(const Config *c) {
-  return (c->extra ? 1 : 0) + c->sink_token;
-}
+static int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + c->sink_token; }
 
 /* The column whose weight Table 4 calls Sink_*. */
 static int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
@@ -475,6 +495,7 @@ static int config_resolve(Config *c, Error *e) {
  *   P  positions: the context, and one more for each sink token, which come first    X  of those
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
+ *   G  gates of a row (--gate)
  *
  * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
  * a / sqrt(3):
@@ -524,7 +545,6 @@ static bool if_dyt(const Config *c) { return c->norm == NORM_DYT; }
 static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
 static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
 static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
-static bool if_gated(const Config *c) { return config_gated(c); }
 static bool if_ungated(const Config *c) { return !config_gated(c); }
 static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gated(c); }
 static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
@@ -535,6 +555,11 @@ static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT && isnan(
 static bool if_gain(const Config *c) { return c->gain == GAIN_LOGN; }
 static bool if_shift(const Config *c) { return c->shift == SHIFT_LEARNED; }
 static bool if_vbias(const Config *c) { return c->vbias; }
+static bool if_wg(const Config *c) { return c->gate && c->gate != GATE_STATIC; }
+static bool if_static(const Config *c) { return c->gate == GATE_STATIC; }
+static bool if_v_scale(const Config *c) { return c->v_scale; }
+static bool if_qk_norm(const Config *c) { return c->qk_norm; }
+static bool if_head_norm(const Config *c) { return c->head_norm; }
 static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
 static bool if_t5(const Config *c) { return c->pos == POS_T5; }
@@ -587,6 +612,13 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
   {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
   {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+  /* After the paper: 3.8 */
+  {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
+  {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
+  {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
+  {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
+  {"qnorm",   offsetof(Layer, qnorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
+  {"knorm",   offsetof(Layer, knorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
   {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
   {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
   {NULL, 0, NULL, 0, false, NULL}
@@ -594,9 +626,9 @@ static const TensorRow ATTENTION_TENSORS[] = {
 /* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
   {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
-  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  if_gated},
+  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  config_gated},
   {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
-  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  if_gated},
+  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  config_gated},
   {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
   {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
   {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
@@ -620,6 +652,7 @@ static int tensor_extent(const Config *c, char letter) {
   case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);             case 'X': return c->sink_token;
+  case 'G': return config_gates(c);
   case 'b': return 32;                 case '1': return 1;
   default:  return 0;   /* no such letter: test model_create__table */
   }
@@ -665,7 +698,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
 /* The list of tensors alone, and w.layer, d.layer without memory behind them. */
 static int model_list(Model *m, const Config *c, Error *e) {
   const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
-  *m = (Model){.c = *c, .published = p};
+  *m = (Model){.c = *c, .published = p, .linear = PUBLISHED_PARTS.linear};
   if (!p && config_trains(c, e)) return e->status;
   m->w.layer = grab(c->layers, sizeof(Layer), e);
   m->d.layer = grab(c->layers, sizeof(Layer), e);
@@ -784,8 +817,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
  * reads the residual stream x = h^{l-1} and writes y = h^l; n1 .. n4 are norms:
  *
- *                                             not in the paper: GPT-NeoX's, Gemma 2's
- *   pre [E2]          post [E3]               parallel                    sandwich
+ *   pre [E2]          post [E3]               parallel (GPT-NeoX's)       sandwich (Gemma 2's)
  *
  *   x -----+          x -----+                x -----+-----------+        x -----+
  *   |      n1         |      |                |      n1          n2       |      n1
@@ -799,8 +831,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *                     y                                                   + <----+
  *                                                                         y
  *
- *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 heads, W_O
- *   FFN    3.9        norms   3.2        before the first block   3.1 embedding
+ *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 -> 3.9 W_O
+ *   FFN    3.10       norms   3.2        before the first block   3.1 embedding
  *
  * Rows (tokens) meet in 3.7 and nowhere else. dw is the gradient of the loss by w, of w's shape. A
  * forward overwrites its output. A backward adds to the gradients of its parameters, and says of
@@ -822,8 +854,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
  * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
  * whose P is learned, and 0.00 in LLaMA3-8B (rotary). Positions count from 0, x* included, as in
- * the authors' code; the paper counts from 1. Its sink token is one row; several (StreamingLLM's
- * Table 3 asks how many keys a stream needs) stand before the text and see each other causally.
+ * the authors' code; the paper counts from 1. It has one x*; several see each other causally.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
@@ -940,27 +971,25 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
  *
- * DyT (Zhu et al. 2025, after the paper) is y = g t + b with t = tanh(a x), channel by channel: no
- * sum over the row, which keeps its length unless it saturates; a is one learned number, 0.5 at the
- * start. tanh' = 1 - tanh^2, so with dt = g dy
- *
- *   dx_c += a (1 - t_c^2) dt_c      da += sum over rows and c of x_c (1 - t_c^2) dt_c
- *   dg_c += sum over rows of dy_c t_c, db_c as above
+ * DyT (Zhu et al. 2025, after the paper) is y = g t + b, t = tanh(a x): no sum over the row, which
+ * keeps its length unless it saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
+ *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
+ *   dg_c += sum over rows of dy_c t_c        db_c as above
  */
 
+/* One row of y = g tanh(a x) + b. */
+static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
+  vec_tanh(C, y, y);
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->g[ch] * y[ch] + w->b[ch];
+}
+
 _Static_assert(NORM_ROWS == 3, "a new norm: its row and its gains, both ways");
-/* One row: y = g (x - mu) r + b, or g tanh(a x) + b, for x, y [C]. stat [2] becomes mu, r. */
+/* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x, const Norm *w),
      (c, C, y, stat, x, w)) {
   const real *g = w->g, *b = w->b;
-  if (c->norm == NORM_DYT) {
-    for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
-    vec_tanh(C, y, y);
-    for (idx ch = 0; ch < C; ch++) y[ch] = g[ch] * y[ch] + b[ch];
-    stat[0] = stat[1] = 0;
-    return;
-  }
   real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
   for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
@@ -975,10 +1004,12 @@ static void norm_forward(const Config *c, real *y, real *stat, const real *x, co
                          idx rows) {
   idx C = c->dim;
   PARALLEL
-  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
+  for (idx n = 0; n < rows; n++)
+    if (w->a) dyt_row(C, y + n * C, x + n * C, w);
+    else norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
 }
 
-/* One row of dx += a (1 - t^2) dt, with dt = g dy and t = tanh(a x). Returns its part of da. */
+/* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of da. */
 static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x, const Norm *w) {
   real a = w->a[0], t[CHUNK], da = 0;
   for (idx from = 0; from < C; from += CHUNK) {
@@ -1049,24 +1080,22 @@ static void norm_backward(const Config *c, real *dx, const Norm *d, const real *
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
  *
- * From y_no = sum_i x_ni W_io + b_o. x_ni reaches the loss through all outputs of its own row:
- * dx_ni = sum_o dy_no W_io. W_io reaches it through every row: dW_io = sum_n x_ni dy_no. In
- * matrices these are the two products above, and their shapes leave no other way to write them:
- *   [rows,in] = [rows,out] [out,in]        [in,out] = [in,rows] [rows,out]
+ * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
+ * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no. The shapes leave
+ * no other way to write it: [rows,in] = [rows,out] [out,in] and [in,out] = [in,rows] [rows,out].
  *
  * All of the paper's projections have this form, without a bias; --linear-bias is for published
  * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
  *
  * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
- * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it.
- * Test: linear__with_biases.
- * Matrices of a published model larger than the memory stay in their file (data/hf.c). */
+ * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it. Test:
+ * linear__with_biases. Matrices larger than the memory stay in their file (data/hf.c). */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
                            idx rows, idx in, idx out) {
-  if (!m->published || !m->published->linear(m, y, x, w, false, rows, in, out))
+  if (!m->linear || !m->linear(m, y, x, w, false, rows, in, out))
     matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
   if (!b) return;
   PARALLEL
@@ -1222,7 +1251,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* -------------------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.9); elu + 1 is a kernel and a similarity. A backward makes the
+ * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
  * derivative again from x, so that none is kept.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
@@ -1528,7 +1557,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
   real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
-  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / Z;
+  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / real_abs(Z);
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
@@ -1541,7 +1570,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j) + v+
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)              what 3.8 takes on, v+ first
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
  * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
@@ -1562,17 +1591,16 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
- *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d) + v+_d,        so that
+ *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),               so that
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
- *       dv+_d = sum_i do_id                                      v+ is outside the scale
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
  *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i - v+>, which is how FlashAttention computes it. With v* = 0
+ * delta_i equals <do_i, o_i>, which is how FlashAttention computes it. With v* = 0
  * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
  * that is 0, and so is all of dk*.
  *
@@ -1712,7 +1740,7 @@ static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
 /* This thread's scratch: here rows of N+1 numbers. */
 static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
 
-/* Head h of sequence b: from q, k, v to o and row_stat. A row of q and o holds H heads, one of k
+/* Head h of sequence b: from q, k, v to av and row_stat. A row of q and o holds H heads, one of k
  * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
@@ -1723,20 +1751,19 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
   real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
   for (idx i = 0; i < N; i++) {
-    real *o_i = la->o + q0 + i * Qw, *a_i = row;
+    real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
     row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (vstar) add_times(D, o_i, a_i[0], vstar);
     for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
     for (idx d = 0; d < D; d++) o_i[d] *= scale;
-    if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
   }
 }
 
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D] and la->row_stat [B,H,N]. */
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->av [B,N,H,D], row_stat [B,H,N]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
@@ -1745,9 +1772,8 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
       head_forward(m, a, l, task / K, h, N);
 }
 
-/* Of one sequence and head: k*, v*, v+ [D]; the logit, cscale, sbias. No two threads add to one
- * number. */
-static idx slot_size(const Config *c) { return 3 * c->head_dim + 3; }
+/* Of a head of a sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale: one thread's. */
+static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
 static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
@@ -1759,8 +1785,8 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + k0, *v = la->v + k0;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   real *dk = a->dk + k0, *dv = a->dv + k0;
-  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dvplus = dvstar + D;
-  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
   real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
   real *da = dlogz + N + 1, *y = da + N + 1, *dz = z;
   real scale = (real)c->scale, root = score_scale(c, l);
@@ -1771,8 +1797,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) + v+ */
-    vec_add(D, dvplus, do_i);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) {
@@ -1801,6 +1826,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
 /* Empties what a backward adds to. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
+  if (a->dgate) zero(a->dgate, B * N * config_gates(c));
   zero(a->dk, B * N * Kw);
   zero(a->dv, B * N * Kw);
   zero(a->slot, (idx)B * c->heads * slot_size(c));
@@ -1819,28 +1845,162 @@ static void slots_end(Model *m, const Acts *a, int l, int B) {
       if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
       if (d->vstar) d->vstar[star + x] += slot[D + x];
       if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
+      if (d->hnorm) d->hnorm[h * D + x] += slot[3 * D + x];
     }
-    if (d->logit) d->logit[h] += slot[3 * D];
-    if (d->cscale) d->cscale[h] += slot[3 * D + 1];
-    if (d->sbias) d->sbias[h] += slot[3 * D + 2];
+    if (d->logit) d->logit[h] += slot[4 * D];
+    if (d->cscale) d->cscale[h] += slot[4 * D + 1];
+    if (d->sbias) d->sbias[h] += slot[4 * D + 2];
+    if (d->vscale) d->vscale[h] += slot[4 * D + 3];
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq [B,N,H,D], a->dk and a->dv [B,N,K,D] (overwritten), a->dbias and
+/* From a->dout [B,N,H,D] to a->dq [B,N,H,D] (overwritten), a->dk and a->dv [B,N,K,D], a->dbias and
  * what slots_end adds up (added to). A task owns the dk and dv of its sequence and key head, to
  * which its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
-  slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++)
     for (idx h = task % K * group; h < (task % K + 1) * group; h++)
       head_backward(m, a, l, task / K, h, N);
-  slots_end(m, a, l, B);
 }
 
 /* -------------------------------------
- * 3.8  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
+ * 3.8  The way out of a head   [T4] for v+; the rest came after the paper
+ *
+ * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
+ * u = x W_g of what W_Q reads, g = 1/(1 + e^-u):
+ *
+ *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
+ *   --vbias       o <- o + v+                                 [T4] outside the weights
+ *   --v-scale     o <- c o                                    one number a head, 1 at the start
+ *   --gate        o <- g o         one g a head, or an element; static: u from 0, sees no x
+ *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
+ *
+ * --gate value: v <- g v before 3.7, for XSA too, but not v* and v+. Weights that must sum to 1 are
+ * silent only on a value near 0, at a sink. A gate of x is silent wherever they look.
+ *
+ * BACKWARD, where a step receives dy, from the last to the first, made again from la->av:
+ *   head norm   as 3.2
+ *   gate        do = g dy, dg = dy o, summed up where dims share g;    du = dg g (1 - g)
+ *               dW_g += x^T du    dx += du W_g^T    static: du summed up over the rows
+ *   V-scale     do = c dy                dc = sum_i <dy, o>
+ *   v+          do = dy                  dv+ = sum_i dy
+ *   XSA         y = o - p u v, p = <o, v>, u = 1/(<v, v> + e), du/dv = -2 u^2 v. With t = <dy, v>
+ *               do = dy - t u v          dv = -p u dy - t u o + 2 p t u^2 v */
+
+/* c for the functions of 3.2: RMSNorm over the D dims of a head. */
+static Config head_norm_of(const Config *c) {
+  Config head = *c;
+  head.norm = NORM_RMS;
+  head.dim = c->head_dim;
+  return head;
+}
+
+_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
+/* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
+static void gate_forward(const Model *m, const Layer *w, LayerActs *la, real *v, const real *x,
+                         idx rows) {
+  idx G = config_gates(&m->c);
+  if (w->wg) linear_forward(m, la->gate, x, w->wg, NULL, rows, m->c.dim, G);
+  PARALLEL
+  for (idx n = 0; n < rows; n++) {
+    real *g = la->gate + n * G;
+    vec_sigmoid(G, g, w->wg ? g : w->gate);   /* g = 1/(1 + e^-u) */
+    if (la->v0) copy(la->v0 + n * G, v + n * G, G);
+    if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
+  }
+}
+
+/* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv, which becomes dv0. */
+static void gate_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
+                          real *dx, const real *x, idx rows) {
+  idx G = config_gates(c);
+  PARALLEL
+  for (idx j = 0; j < rows * G; j++) {
+    real g = la->gate[j];
+    if (la->v0) a->dgate[j] = a->dv[j] * la->v0[j], a->dv[j] *= g;   /* v = g v0 */
+    a->dgate[j] *= g * (1 - g);
+  }
+  if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
+  for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
+}
+
+/* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], which may be av,
+ * and plain [D], what V-scale and its gates g multiply. g is NULL for none. */
+static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
+                      const real *v, const real *g) {
+  idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
+  copy(plain, av, D);
+  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
+  if (w->vplus) vec_add(D, plain, w->vplus + h * D);
+  for (idx d = 0; d < D; d++)
+    o[d] = (w->vscale ? w->vscale[h] : 1) * plain[d] * (g ? g[each * d] : 1);
+}
+
+/* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
+static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
+  const Config *c = &m->c, head = head_norm_of(c);
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
+  PARALLEL
+  for (idx n = 0; n < rows; n++)
+    for (idx h = 0, at; at = (n * H + h) * D, h < H; h++) {
+      real *plain = attention_scratch(a), *o = w->hnorm ? plain + D : la->o + at, stat[2];
+      leave_row(c, w, h, o, plain, la->av + at, v + (n * H + h) / group * D,
+                config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
+      if (w->hnorm) norm_row(&head, D, la->o + at, stat, o, &(Norm){.g = w->hnorm + h * D});
+    }
+}
+
+/* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
+ * of its sequence and key head, and walks down the rows of one of its heads after the other. */
+static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c, head = head_norm_of(c);
+  const Layer *w = &m->w.layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
+  idx each = c->gate == GATE_ELEMENT;
+  PARALLEL
+  for (idx task = 0; task < B * K; task++)
+    for (idx turn = 0; turn < group * N; turn++) {
+      idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
+      idx at = (n * H + h) * D, own = (n * K + task % K) * D;
+      const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
+      const real *g = config_gates_o(c) ? la->gate + n * G + h * G / H : NULL;
+      real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
+      real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
+      real *dscale = dhnorm + D + 3, *dy = a->dout + at, *dv = a->dv + own;
+      leave_row(c, w, h, gated, plain, av, v, g);   /* again */
+      if (w->hnorm) {   /* o = hnorm gated r */
+        const Norm gain = {.g = w->hnorm + h * D};
+        norm_row(&head, D, dgated, stat, gated, &gain);   /* for r */
+        norm_gains(D, dhnorm, NULL, dy, gated, stat, NULL);
+        zero(dgated, D);
+        norm_row_backward(&head, D, dgated, dy, gated, stat, gain.g);
+        copy(dy, dgated, D);
+      }
+      for (idx d = 0; d < D; d++) {   /* gated = g c plain */
+        real g_d = g ? g[each * d] : 1;
+        if (g) a->dgate[g - la->gate + each * d] += dy[d] * scale * plain[d];
+        *dscale += dy[d] * g_d * plain[d];
+        dy[d] *= g_d * scale;
+      }
+      vec_add(D, dvplus, dy);   /* plain = .. + v+ */
+      if (c->xsa) {   /* .. = av - p u v */
+        real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
+        real u = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
+        add_times(D, dv, -p * u, dy);
+        add_times(D, dv, -t * u, av);
+        add_times(D, dv, 2 * p * t * u * u, v);
+        add_times(D, dy, -t * u, v);
+      }
+    }
+}
+
+/* -------------------------------------
+ * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
@@ -1876,7 +2036,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
 }
 
 /* -------------------------------------
- * 3.9  Feed-forward   [T11], Appendix C.3
+ * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
@@ -1949,20 +2109,20 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * the authors' code. So there are 2L + 1 norms, 2L under post-norm, 4L + 1 in sandwiches.
  *
  * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L = h^0 + every block's
- * two branches: a massive activation, once written, stays until a block takes it back. A post-norm
- * rescales the sum in each block. The sink survives this (Sink_1 is 13.54 % against 18.18), but the
- * massive activations are then in s2, the "features before LN" of Figure 7 left, not in h^l. In a
- * sandwich the stream is a plain sum again, but of terms whose lengths n3 and n4 set.
+ * two branches: a massive activation, once written, stays until a block takes it back. In a
+ * sandwich n3 and n4 set the terms' lengths. A post-norm rescales the sum in each block. The sink
+ * survives this (Sink_1 is 13.54 % against 18.18), but the massive activations are then in s2, the
+ * "features before LN" of Figure 7 left, not in h^l.
  *
  * The first row. Under a causal mask row 1 sees itself alone, so h_1 is a function of x_1 alone
  * (section 3.1). With softmax A_11 = 1, whatever W_Q, W_K and the positions in the score; pre-norm:
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W^1 .. W^H] W_O,   h_1 of block l-1
  *
- * where the paper's W^{l,h} has lost its subscript V (in a sandwich n3 and n4 around o_1 and FFN
- * make it no less a function of x_1 alone). A token that always stands first thus reaches
- * every block as the same vector: a bias that the model can shape. An extra column takes a share of
- * A_11, a prefix of 2 or more shows row 1 other tokens, and with a sink token the first row is x*.
+ * where the paper's W^{l,h} has lost its subscript V (a sandwich has n3 around o_1, n4 around FFN).
+ * A token that always stands first thus reaches every block as the same vector: a bias that the
+ * model can shape. An extra column takes a share of A_11, a prefix of 2 or more shows row 1 other
+ * tokens, and with sink tokens the first row is x*.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
  * goes to both terms, and the branch's part is added to what went past it. Each backward below is
@@ -1976,6 +2136,22 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences. */
+
+/* q [rows,D] = g r q0, a norm over the D dims of each head; or k. */
+static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
+                            idx rows) {
+  const Config head = head_norm_of(c);
+  norm_forward(&head, q, stat, q0, w, rows);
+}
+
+/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
+static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
+                             const Norm *w, real *scratch, idx rows) {
+  const Config head = head_norm_of(c);
+  zero(scratch, rows * head.dim);
+  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
+  copy(dq, scratch, rows * head.dim);
+}
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -1993,9 +2169,14 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   idx rows = B * N, cached = a->past * K * D;
   real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
   /* q, k, v = x W + b */
-  linear_forward(m, la->q, x, w->wq, w->bq, rows, C, H * D);
-  linear_forward(m, k, x, w->wk, w->bk, rows, C, K * D);
+  linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
+  linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
+  if (c->gate) gate_forward(m, w, la, v, x, rows);
+  if (c->qk_norm) {
+    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
+    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows * K);
+  }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, la->q, rows, N, H, 1);
@@ -2007,20 +2188,23 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
     kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
   }
-  /* o_h = scale A_h v + v+ in every head (3.7); by default chapter 14 makes the same in tiles */
+  /* av = scale A_h v in every head (3.7); by default chapter 14 makes the same in tiles */
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
+  /* o = av + v+, and what else 3.8 does */
+  if (config_leaves(c) || w->vplus) leave_forward(m, a, l, v, rows);
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
   linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                  c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
 /* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
- * phi, k*, v*, v+, the logit and the distance bias. The forward's lines upwards:
+ * phi, k*, v*, v+, the logit, the distance bias and what 3.8 learns. The forward's lines upwards:
  *
  *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
- *   o = scale A v + v+         dphi(q), dphi(k), dv from do            3.7, scores made again
+ *   o = av + v+ ..             dav, and with XSA a part of dv          3.8, made again from av
+ *   av = scale A v             dphi(q), dphi(k), dv from dav           3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
@@ -2040,9 +2224,13 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
                   sum ? D : H * D, C);
   /* osum = sum_h o_h: every head receives the gradient of the sum */
   combine_backward(c, a, rows);
-  /* o = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
+  slots_begin(c, a, B, N);
+  /* o = av + v+ ..: dout becomes the gradient of av */
+  if (config_leaves(c) || w->vplus) leave_backward(m, a, l, B, N);
+  /* av = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
   if (m->plain) attention_backward(m, a, l, B, N);
   else tiled_backward(m, a, l, B, N);
+  slots_end(m, a, l, B);
   /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
    * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
   if (c->kernel != KERNEL_IDENTITY) {
@@ -2054,9 +2242,15 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, a->dq, rows, N, H, -1);
     rotate(c, a, a->dk, rows, N, K, -1);
   }
+  /* q = qnorm q0 r, k = knorm k0 r */
+  if (c->qk_norm) {
+    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows * H);
+    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows * K);
+  }
   /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
+  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* of --gate value dv as well */
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
@@ -2066,62 +2260,74 @@ static void add_rows(real *y, const real *x, idx n) {
   for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
 }
 
-_Static_assert(PLACE_ROWS == 4, "a new block: both ways");
-/* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, to the block's output,
- * which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
+/* A branch of a block, y = x + F(x) as the placement has it: F is MHSA for k = 0, FFN for k = 1. */
+typedef struct Branch {
+  const real *x, *read;   /* where it leaves the stream; what norm 1 or 2 reads */
+  real *n, *nstat, *out, *outstat, *sum;   /* that norm's; F's output, which n3 or n4 reads; y */
+  const Norm *norm, *behind;   /* norm 1 or 2; n3 or n4 */
+} Branch;
+
+_Static_assert(PLACE_ROWS == 4, "a new block: what its branches read, and both ways");
+/* w holds the block's parameters, or their gradients. */
+static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, int k) {
+  const real *u = c->place == PLACE_POST ? la->n1 : la->s1;
+  Branch b = k ? (Branch){u, u, la->n2, la->n2stat, la->out2, la->n4stat, la->s2,
+                          &w->norm2, &w->norm4}
+               : (Branch){la->x, la->x, la->n1, la->n1stat, la->out1, la->n3stat, la->s1,
+                          &w->norm1, &w->norm3};
+  if (c->place == PLACE_POST) b.read = b.sum;
+  if (c->place == PLACE_PARALLEL) b.read = la->x;   /* the ffn does not see what attention found */
+  return b;
+}
+
+/* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
+ * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
  *
  * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
  * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). out1
- * and out2, what the branches give, are s1 and s2 themselves but in a sandwich. */
+ * and out2 are s1 and s2 themselves but in a sandwich. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
+  const PublishedParts *p = m->published;
   LayerActs *la = &a->layer[l];
-  bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
-  bool sandwich = c->place == PLACE_SANDWICH;
-  idx rows = B * N, n = rows * c->dim;
+  bool post = c->place == PLACE_POST;
+  idx rows = B * N;
   la->x = a->h;
-
-  /* s1 = x + MHSA(n1 x); post-norm: u = n1(x + MHSA(x)); sandwich: s1 = x + n3(MHSA(n1 x)) */
-  if (!post) norm_forward(c, la->n1, la->n1stat, la->x, &w->norm1, rows);
-  const real *in = post ? la->x : la->n1;   /* [B,N,C] */
-  if (!m->published || !m->published->mix(m, a, l, la->out1, in, B, N))
-    mhsa_forward(m, a, l, la->out1, in, B, N);
-  if (sandwich) norm_forward(c, la->s1, la->n3stat, la->out1, &w->norm3, rows);
-  add_rows(la->s1, la->x, n);   /* s1 = x + MHSA */
-  if (post) norm_forward(c, la->n1, la->n1stat, la->s1, &w->norm1, rows);
-  const real *u = post ? la->n1 : la->s1;   /* [B,N,C] */
-
-  /* s2 = u + FFN(n2 u), in a sandwich u + n4(FFN(n2 u)); post-norm: y = n2(u + FFN(u)). Parallel
-   * norms x, not u: its ffn does not see what this block's attention found. */
-  if (!post) norm_forward(c, la->n2, la->n2stat, parallel ? la->x : u, &w->norm2, rows);
-  in = post ? u : la->n2;
-  if (!m->published || !m->published->feed(m, a, l, la->out2, in, rows))
-    ffn_forward(m, w, la, la->out2, in, rows);
-  if (sandwich) norm_forward(c, la->s2, la->n4stat, la->out2, &w->norm4, rows);
-  add_rows(la->s2, u, n);   /* s2 = u + FFN */
-  if (post) norm_forward(c, la->n2, la->n2stat, la->s2, &w->norm2, rows);
-  a->h = post ? la->n2 : la->s2;
+  for (int k = 0; k < 2; k++) {
+    Branch b = branch_of(c, la, w, k);
+    const real *in = post ? b.x : b.n;   /* [B,N,C] what F reads */
+    /* out = F(norm x), or F(x) under post-norm */
+    if (!post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
+    bool done = p && (k ? p->feed(m, a, l, b.out, in, rows) : p->mix(m, a, l, b.out, in, B, N));
+    if (!done && k == 0) mhsa_forward(m, a, l, b.out, in, B, N);
+    if (!done && k == 1) ffn_forward(m, w, la, b.out, in, rows);
+    /* sum = x + out, in a sandwich x + norm(out) */
+    if (c->place == PLACE_SANDWICH) norm_forward(c, b.sum, b.outstat, b.out, b.behind, rows);
+    add_rows(b.sum, b.x, rows * c->dim);
+    /* the sum goes on, or norm(sum) under post-norm */
+    if (post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
+    a->h = post ? b.n : b.sum;
+  }
 }
 
 /* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
  * residual sum hands its gradient to both terms, so dh is carried along and each branch adds to it.
  * With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and ds1, ds2 for the
- * gradients of the sums, the code below is, from top to bottom:
+ * gradients of the sums, the two turns of the loop below are:
  *
  *          post             pre               parallel                      sandwich
  *   ds2    n2'^T dy         dy                dy                            dy
  *   dn     FFN'^T ds2       FFN'^T ds2        FFN'^T ds2                    FFN'^T n4'^T ds2
  *   du     ds2 + dn         ds2 + n2'^T dn    ds2                           ds2 + n2'^T dn
+ *
  *   ds1    n1'^T du         du                du                            du
  *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
  * (dn1: the first dn.) Under all but post-norm dy itself is a term of dx, whatever the branches do;
- * under post-norm it passes two norms on its way.
- *
- * Three arrays do: dh travels, dn is what a branch sends to its input, and dx is a sum that must
- * not be in dh while MHSA's backward reads it as ds1. */
+ * under post-norm it passes two norms on its way. Three arrays do: dh travels, dn is what a branch
+ * sends to its input, and dx what a norm makes of dh, or what waits in parallel. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2130,42 +2336,27 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
   bool sandwich = c->place == PLACE_SANDWICH;
   idx rows = B * N, n = rows * c->dim;
-  real *dh = a->dh, *dx = a->dx, *dn = a->dn, *dout = sandwich ? dx : dh;
-
-  /* y = s2; post-norm: y = n2(s2), and dh becomes the gradient of s2 */
-  zero(dx, n);
-  if (post) {
-    norm_backward(c, dx, &d->norm2, dh, la->s2, la->n2stat, &w->norm2, rows);
-    copy(dh, dx, n);
+  real *dh = a->dh, *dx = a->dx, *dn = a->dn;
+  for (int k = 1; k >= 0; k--) {
+    Branch b = branch_of(c, la, w, k), db = branch_of(c, la, d, k);
+    const real *in = post ? b.x : b.n, *dout = sandwich ? dx : dh;
+    if (k || !parallel) zero(dx, n);
+    /* post-norm: norm(sum) went on, and dh becomes the gradient of the sum */
+    if (post) {
+      norm_backward(c, dx, db.norm, dh, b.read, b.nstat, b.norm, rows);
+      copy(dh, dx, n);
+    }
+    /* sum = x + out, in a sandwich x + norm(out): dh is the gradient of both terms */
+    if (sandwich) norm_backward(c, dx, db.behind, dh, b.out, b.outstat, b.behind, rows);
+    /* out = F(in) */
+    if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
+    else mhsa_backward(m, a, l, dn, dout, in, B, N);
+    /* in = x, or norm(x), to whose gradient the branch adds its part. In parallel the ffn's branch
+     * leaves from the block's input and passes u by: it waits in dx for MHSA's. */
+    if (post) add_rows(dh, dn, n);
+    else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
+    if (parallel && k == 0) add_rows(dh, dx, n);
   }
-  /* s2 = u + FFN(n2 u), or u + FFN(u) under post-norm, or u + FFN(n2 x) in parallel: dh is now the
-   * gradient of s2 and so of u, but for what the ffn's branch sends there. dout is that of FFN's
-   * output: dh too, but for n4 of a sandwich, u + n4(FFN(n2 u)) */
-  if (sandwich) norm_backward(c, dx, &d->norm4, dh, la->out2, la->n4stat, &w->norm4, rows);
-  ffn_backward(c, w, d, la, a, dn, dout, post ? la->n1 : la->n2, rows);
-  /* n2 of u (pre) or of x (parallel); no norm here under post-norm. In parallel the branch leaves
-   * from x and passes s1 by: it waits in dx. */
-  zero(dx, n);
-  if (post) add_rows(dh, dn, n);
-  else if (parallel) norm_backward(c, dx, &d->norm2, dn, la->x, la->n2stat, &w->norm2, rows);
-  else norm_backward(c, dh, &d->norm2, dn, la->s1, la->n2stat, &w->norm2, rows);
-
-  /* u = s1; post-norm: u = n1(s1), and dh becomes the gradient of s1 */
-  if (post) {
-    norm_backward(c, dx, &d->norm1, dh, la->s1, la->n1stat, &w->norm1, rows);
-    copy(dh, dx, n);
-    zero(dx, n);
-  }
-  /* s1 = x + MHSA(n1 x), or x + MHSA(x) under post-norm, or x + n3(MHSA(n1 x)) in a sandwich: dh is
-   * its gradient, and so x's but for what the branch of MHSA sends there */
-  if (sandwich) norm_backward(c, dx, &d->norm3, dh, la->out1, la->n3stat, &w->norm3, rows);
-  mhsa_backward(m, a, l, dn, dout, post ? la->x : la->n1, B, N);
-  if (sandwich) zero(dx, n);
-  /* through n1 (no norm here under post-norm) */
-  if (post) add_rows(dx, dn, n);
-  else norm_backward(c, dx, &d->norm1, dn, la->x, la->n1stat, &w->norm1, rows);
-  /* dx = ds1 + the branches */
-  add_rows(dh, dx, n);
 }
 
 /* The embedding. Leaves the stream a->h = H^0 [B,N,C]; returns N, the rows of a sequence. */
@@ -2222,7 +2413,10 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
     copy(a->dh, a->dx, n);
   }
   /* h^l = block_l(h^{l-1}), from the last to the first */
-  for (int l = c->layers - 1; l >= 0; l--) block_backward(m, a, l, B, N);
+  for (int l = c->layers - 1; l >= 0; l--) {
+    block_backward(m, a, l, B, N);
+    if (a->after) a->after(a, l, B, N);   /* eval --signs: dn is the gradient at MHSA's input */
+  }
   /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
   if (a->dbias) t5_backward(m, a, B, N);
   embed_backward(m, a, ids, B, T, a->dh);
@@ -2236,21 +2430,17 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * log p (sections 2 and 6) without the minus that a minimum needs. A sequence brings T + 1 tokens,
  * T inputs and T targets, as the authors' samples of 2049 tokens do for a context of 2048.
  *
- * With a prefix of p tokens (section 6, Figure 5) the targets are x_{p+1} .. : the first p-1
- * predictions are not scored, since those rows have seen their answer. The first token is never a
- * target, so p = 1 is the default, and p = 0 scores the same.
+ * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are not scored, since
+ * those rows have seen their answer. The first token is never a target: p = 0 scores as p = 1.
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
  *
- * Forward, with y = nf W_cls (nf W_out W_cls when the embedding is narrower; W_cls = wte^T when
- * tied) and n scored targets in the batch:
+ * Forward, with y = nf W_cls and n scored targets in the batch; then backward, as d log S / dy_v =
+ * e^{y_v} / S = softmax(y)_v, with the share that a step of several forwards gives to each:
  *
  *   L = (1/n) sum over rows of (log S - y_target),    S = sum_v e^{y_v}
- *
- * Backward. d log S / dy_v = e^{y_v} / S, which is softmax(y)_v; so, with the share that a step of
- * several forwards gives to each,
  *
  *   dy_v   = share (softmax(y)_v - 1[v = target]) / n      a row of dy sums to 0
  *   dnf    = dy W_cls^T          dW_cls += nf^T dy
@@ -2259,15 +2449,14 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   tied: W_cls [E,V] is wte [V,E] read with its strides exchanged, and dwte += dy^T out
  *
  * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
- * and V. The loss of a row is put together in double. Where the model is sure of the target, S
- * e^-max is a float near 1, and a loss below 6e-8 reads 0. A logit of NaN or +infinity makes the
- * loss NaN, and a training then ends. A model that knows nothing, all logits equal, has the loss
- * ln V: 10.83 for the paper's V = 50432, 7.62 for 2048. The paper's 60M model ends at 3.73.
+ * and V. The loss of a row is put together in double; one below 6e-8, where S e^-max is a float
+ * near 1, reads 0. A logit of NaN or +infinity makes the loss NaN, and a training then ends. A
+ * model that knows nothing, all logits equal, has the loss ln V: 10.83 for the paper's V = 50432,
+ * 7.62 for 2048. The paper's 60M model ends at 3.73.
  *
- * Cost and memory: C V multiplications a row forward and twice that backward; at the paper's sizes
- * 38.7 million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time
- * are 32 MB of logits in float; the 16 sequences of 2048 of one of the authors' forwards at once
- * would be 6.6 GB. test_sink.c: model_loss__*. */
+ * Cost: C V multiplications a row forward and twice that backward; at the paper's sizes 38.7
+ * million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time are 32
+ * MB of logits in float; all of one of the authors' forwards, 16 x 2048, would be 6.6 GB. */
 
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
  * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
@@ -2277,7 +2466,7 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
   const real *w = tied ? m->w.wte : m->w.wcls;
   if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
   const real *in = E != C ? a->outp : rows;   /* [R,E] */
-  if (m->published && m->published->linear(m, logits, in, w, tied, R, E, V)) return;
+  if (m->linear && m->linear(m, logits, in, w, tied, R, E, V)) return;
   matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
 }
 
@@ -2316,14 +2505,12 @@ static double cross_entropy(idx V, real *y, int target, const real *weight) {
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
  * targets [B,T], target t being the token after input t. 0 when the prefix leaves none. Each row's
- * -log p goes to a->loss_row [B,T], -1 where not scored.
+ * -log p goes to a->loss_row [B,T], -1 where not scored. Scored rows, `per` of each sequence, go
+ * SLICE at a time to a place of their own, whole slices across the borders of sequences.
  *
  * with_grads also adds share dL to the gradients of W_cls (or wte) and W_out, and overwrites a->dh
  * [B,N,C] with share dL/dnf. share is 1, or 1/k when a step adds up k forwards of equal size. Rows
- * that are not scored, x*'s among them, keep dh = 0: they learn only through rows that see them.
- *
- * Scored rows are numbered s = 0 .. n-1 through the sequences, `per` of them in each. They go SLICE
- * at a time to a place of their own, whole slices across the borders of sequences. */
+ * that are not scored, x*'s among them, keep dh = 0: they learn only through rows that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                          double share) {
   const Config *c = &m->c;
@@ -2368,12 +2555,11 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: below.
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
- * and (1 - b2^t) g^2, which is why they are divided so. The first step has m^ = g and v^ = g^2
- * whatever b1 and b2 (0.9 and 0.95 with the authors): it is lr g / (|g| + eps), lr times the sign
- * of g. A gradient's size cancels. So a factor a in front of W is no more than a start and a
- * learning rate times a, with eps/a and wd/a (equations 36 to 42); SGD, where it does not cancel,
- * has a^2 lr (32 to 35). The scale of Table 14 left is such a factor of W_O; `sink check scale`
- * trains both sides for 200 steps.
+ * and (1 - b2^t) g^2, hence the division. The first step, whatever b1 and b2 (0.9 and 0.95 with the
+ * authors), is lr g / (|g| + eps), lr times the sign of g. A gradient's size cancels. So a factor a
+ * in front of W is no more than a start and a learning rate times a, with eps/a and wd/a (equations
+ * 36 to 42); SGD, where it does not cancel, has a^2 lr (32 to 35). The scale of Table 14 left is
+ * such a factor of W_O; `paper check scale` trains both sides for 200 steps.
  *
  * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
  * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
@@ -2383,8 +2569,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0.
- * test_sink.c: optimizer_step__*. */
+ * no decay is left. eps keeps g = 0 at 0/eps = 0. Tests: optimizer_step__*. */
 
 /* What is the same for all n: 1 - lr wd, lr / (1 - b1^t), and 1 / sqrt(1 - b2^t), since sqrt(v^) =
  * sqrt(v) / sqrt(1 - b2^t). */
@@ -2455,18 +2640,15 @@ static double square_sum(idx n, const real *x) {
  *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
  *   w <- (1 - lr wd) w - 0.2 sqrt(max(rows, columns)) lr X
  *
- * The polynomial. Let X = U S V^T, with the singular values s on S's diagonal. X X^T = U S^2 U^T,
- * so (X X^T) X = U S^3 V^T and (X X^T)^2 X = U S^5 V^T: the vectors stay, and each value goes its
- * own way, s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of the sum of the s^2, so
- * they begin at most at 1. A small one grows by a each time, and near 1 the three terms hold each
- * other: after five times every s from 0.01 to 1 lies between 0.68 and 1.14, and 0.0001 is 0.048.
- * It is no fixed point, which would take more steps, but near enough to U V^T: of all matrices
- * whose values are at most 1 that one has the largest product with G. A direction that a few rare
- * tokens write into is stepped along as far as one that all write into.
+ * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U S^3 V^T, (X X^T)^2 X =
+ * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
+ * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
+ * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
+ * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a
+ * direction that few tokens write into is stepped along as far as one that all write into.
  *
- * U V^T has min(rows, columns) values of 1, hence numbers of root mean square 1/sqrt(max(rows,
- * columns)). The factor makes that 0.2 lr (Moonlight, 2502.16982), about as long as AdamW's steps.
- * A gradient's size cancels, as there. (X X^T) X = X (X^T X), and the smaller square serves. */
+ * U V^T has min(rows, columns) values of 1, so its numbers' mean square is 1/max. The factor makes
+ * steps of 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
@@ -2476,37 +2658,35 @@ static idx muon_room(const Tensor *x) {
   return x->layer >= 0 && x->matrix ? 2 * x->count + 2 * few * few : 0;
 }
 
-/* y [n] = p y + q x. */
-static void blend(idx n, real *y, double p, double q, const real *x) {
+/* z [n] = p x + q y; z may be x or y. */
+static void blend(idx n, real *z, double p, const real *x, double q, const real *y) {
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK)
-    for (idx j = from; j < from + chunk(n, from); j++) y[j] = (real)p * y[j] + (real)q * x[j];
+    for (idx j = from; j < from + chunk(n, from); j++) z[j] = (real)p * x[j] + (real)q * y[j];
 }
 
 /* One step of the matrix w [R,C] by shrink times its gradient g, and of M; scratch [muon_room]. */
 static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
   idx n = R * C, k = at_most(R, C);
   real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
-  blend(n, M, MUON.keep, s->shrink, g);
-  copy(x, M, n);
-  blend(n, x, MUON.keep, s->shrink, g);
-  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), 0, x);
+  blend(n, M, MUON.keep, M, s->shrink, g);
+  blend(n, x, MUON.keep, M, s->shrink, g);
+  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);
   for (int i = 0; i < MUON.times; i++) {
-    /* A = X X^T, or X^T X where rows outnumber columns; B = b A + c A A */
+    /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X (X^T X) */
     if (R <= C) matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
     else matmul(A, k, transpose_of(x, C), rows_of(x, C), k, k, R, false);
     matmul(B, k, rows_of(A, k), rows_of(A, k), k, k, k, false);
-    blend(k * k, B, MUON.c, MUON.b, A);
+    blend(k * k, B, MUON.c, B, MUON.b, A);
     /* y = a X + B X, or a X + X B, and is the next X */
-    copy(y, x, n);
-    blend(n, y, MUON.a, 0, x);
+    blend(n, y, MUON.a, x, 0, x);
     if (R <= C) matmul(y, C, rows_of(B, k), rows_of(x, C), R, C, k, true);
     else matmul(y, C, rows_of(x, C), rows_of(B, k), R, C, k, true);
     real *next = y;
     y = x;
     x = next;
   }
-  blend(n, w, 1 - s->lr * s->wd, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
+  blend(n, w, 1 - s->lr * s->wd, w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
 }
 
 /* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup, so that step
@@ -2515,10 +2695,9 @@ static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real 
  *   constant   lr, as every configuration of the authors' code has it (their min_lr is lr)
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2,  u = (s - warmup) / (steps - warmup)
  *
- * the latter as section 4 says. u is 0 at the first step after the warm-up and would be 1 at s =
- * steps, one past the last. lr = 4e-4, 100 of 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at
- * 99, 2.2e-4 at 10050. What lr does to the sink is [T9]: at one product of lr and steps, Sink_1
- * is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
+ * the latter as section 4 says; u would be 1 at s = steps, one past the last. lr = 4e-4, 100 of
+ * 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at 99, 2.2e-4 at 10050. [T9] At one product of lr
+ * and steps, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
 static double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
   if (step < warmup) return lr * (step + 1) / warmup;
   if (schedule == SCHEDULE_CONSTANT) return lr;
@@ -2994,23 +3173,10 @@ static void toy_feed(Toy *y, uint64_t seed) {
   toy_forward(y);
 }
 
-/* The loss of the last run, and its gradients. */
-static double toy_gradients(Toy *y) {
-  model_zero_grads(&y->m);
-  double loss = model_loss(&y->m, &y->a, y->ids + 1, 1, y->T, true, 1);
-  model_backward(&y->m, &y->a, y->ids, 1, y->T);
-  return loss;
-}
-
 /* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
 static const real *toy_state(const Toy *y, int l, int t) {
   const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
   return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
-}
-
-/* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
-static void toy_logits(Toy *y, real logits[LOGITS]) {
-  model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
 }
 
 /* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
@@ -3552,128 +3718,7 @@ static const Line PROP4[] = {
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
 /* -------------------------------------
- * 7.9  [E29] The scale, and [E32] what it is to the optimiser
- *
- * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
- * behind. So training W under the scale a is training W^ = a W without it, if each step keeps W^ =
- * a W. The gradient of W^ is g/a (equation 40), its moments m/a and v/a^2, and for that matrix
- *
- *   AdamW   W <- (1 - lr wd) W - lr m^ / (sqrt(v^) + eps)    lr' = a lr, eps' = eps/a, wd' = wd/a
- *   SGD     W <- (1 - lr wd) W - lr g                        lr' = a^2 lr, and so wd' = wd/a^2
- *
- * (equations 42, 35). Were wd |W|^2 part of the loss, as section 6 writes it, AdamW would need wd'
- * = wd/a^2. Clipping by the global norm breaks the equality, since g/a weighs more in the norm than
- * g; counted as g, it is restored. At a = 1/4 all factors are powers of two, and the two trainings
- * agree to the bit. At a = 0.2 each of 200 steps rounds a number of order 1 twice, which may grow
- * tenfold: SCORES. The main job's sigmoid arm (12) has such an a. */
-enum { UNCLIPPED, CLIPPED, CORRECTED };   /* corrected: the norm counts g for g/a */
-typedef struct Twin {
-  double alpha;
-  int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-  int clip; bool breaks;   /* by the global norm of 0.5; must the two part? */
-  const char *tensor, *reference, *text, *flags;
-} Twin;
-
-static const Twin TWINS[] = {
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", ""},
-  {0.25, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  a = 1/4, to the bit", ""},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V", ""},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V beside V biases", "--vbias"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  of W_O beside V biases", "--vbias"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  of W_O beside KV biases", "--extra kv"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wv", "eq. 42", "  of W_V beside KV biases", "--extra kv"},
-  { 0.2, 0, 1,  0, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = eps", ""},
-  { 0.2, 0, 1,  1, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = a eps", ""},
-  { 0.2, 0, 1, -1,  0, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd", ""},
-  { 0.2, 0, 1, -1, -2, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd/a^2", ""},
-  { 0.2, 0, 2, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  with lr' = a^2 lr", ""},
-  { 0.2, 0, 1, -1, -1, 0, 0, 1, ".wo", "eq. 42", "  from W^ = W", ""},
-  { 0.2, 0, 1, -1, -1, 1, CLIPPED, 1, ".wo", "beyond", "  clipped by the global norm", ""},
-  { 0.2, 0, 1, -1, -1, 1, CORRECTED, 0, ".wo", "beyond", "  clipped, g for g/a in the norm", ""},
-  { 0.2, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", ""},
-  {0.25, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "  a = 1/4, to the bit", ""},
-  { 0.2, 1, 1,  0, -2, 1, 0, 1, ".wo", "eq. 35", "  with lr' = a lr", ""}};
-enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
-
-/* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
-static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
-  Model *m = &y->m;
-  const Tensor *bad;
-  toy_feed(y, (uint64_t)t);
-  double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-  for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
-    const Tensor *x = &m->tensor[i];
-    double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-    if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
-  }
-  double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
-  for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
-  for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *x = &m->tensor[i];
-    double a = strstr(x->name, w->tensor) ? alpha : 1;
-    Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
-    real *first = moments + x->at, *second = first + m->count;
-    optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
-  }
-  return loss;
-}
-
-/* Multiplies one tensor of every block. */
-static void fold(Model *m, const char *tensor, double factor) {
-  for (int i = 0; i < m->n_tensors; i++)
-    for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
-      m->params[m->tensor[i].at + n] *= (real)factor;
-}
-
-/* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
- * end, with alpha W for W. */
-static void check_twins(Page *p) {
-  for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-    Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                 w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
-    double gap = 0;
-    if (!moments) return;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-      double loss = twin_step(w, a, moments, t, 1);
-      gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-      gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    page_line(p, &line, gap);
-    free(moments);
-  }
-}
-
-/* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
-static double folded(Toy *y) {
-  real scaled[LOGITS], other[LOGITS];
-  fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
-  toy_forward(y->other);
-  toy_logits(y, scaled);
-  toy_logits(y->other, other);
-  return apart(y->T * TOY_VOCAB, scaled, other);
-}
-
-#define SCALED_V "--scale 0.2 --vbias | --vbias"
-#define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
-static const Line SCALE[] = {
-  {"scale", "Equations 29 to 42: scale and optimiser\nA scale on o is a factor on W_V or W_O: "
-   "another learning rate, decay and start.", "", NULL, 1, 0, 0},
-  {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
-  {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
-  {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
-  {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
-  {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
-  {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
-
-/* -------------------------------------
- * 7.10  [E43] [E44] The p-norm
+ * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
  * the weights of a row the proportions of softmax back, e^(z_i - z_j). Any row sums to between 1
@@ -3712,7 +3757,7 @@ static const Line PNORMS[] = {
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
 /* -------------------------------------
- * 7.11  Section 3.2: [M1] [M2] the metric
+ * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
  * kernel can be 0. Without equation 29 no head could pass 0.3 under a scale below 0.3. */
@@ -6120,7 +6165,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  * shows a sink from SHOWS on, and none below ABSENT. Losses within ALIKE nats are equal.
  *
  * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale brings it to that
- * size, and is a smaller start and rate of W_O (7.9). At 1 the arm learns less (3.50 nats). */
+ * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm ends at 3.50 nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 enum { ARMS = 3 };
@@ -6607,22 +6652,27 @@ INLINE double either_double(bool first, double a, double b) {
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
-/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2. e^100 is infinite. e^-104 is 0, by
-   choice: for a product that vanishes an Intel core takes 150 cycles.
+/* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
    n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
-   e^r = 1 + r + r^2 q(r), with a relative error of 3.2e-9 or 0.05 ulp.
-   2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two factors; only
-   the second product can round. A NaN passes through p. */
-INLINE float exp_of(float x) {
-  const float shift = 0x1.8p23f;
-  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
-  const float t = z * 1.44269504f + shift, n = t - shift;
-  const float r = z - n * 0.693359375f + n * 2.12194440e-4f;
+   e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
+INLINE float exp_less_1(float x, uint32_t *n) {
+  const float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
+  const float r = x - m * 0.693359375f + m * 2.12194440e-4f;
   const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
                 + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
-  const float p = 1 + (r + r * r * q);
-  const uint32_t e = bits_of(t) - bits_of(shift) + 254, half = e >> 1;       /* n + 2 * 127 */
+  *n = bits_of(t) - bits_of(shift);
+  return r + r * r * q;
+}
+
+/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an Intel core takes 150
+   cycles. 2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two
+   factors; only the second product can round. A NaN passes through p. */
+INLINE float exp_of(float x) {
+  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
+  uint32_t n;
+  const float p = 1 + exp_less_1(z, &n);
+  const uint32_t e = n + 254, half = e >> 1;       /* n + 2 * 127 */
   return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
@@ -6682,17 +6732,13 @@ INLINE float log_of(float x) {
   return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
 }
 
-/* tanh |x| = u / (u + 2) with u = e^y - 1 = 2^n (e^r - 1) + 2^n - 1 and y = 2 |x|; n, r and the
-   polynomial are those of e^y, and near 0, where n is 0, u has all its digits. From |x| = 10 on it
-   is 1. */
+/* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1: near 0, where n is 0, u
+   has all its digits. From |x| = 10 on it is 1. */
 INLINE float tanh_of(float x) {
-  const float shift = 0x1.8p23f, size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
-  const float t = y * 1.44269504f + shift, n = t - shift;
-  const float r = y - n * 0.693359375f + n * 2.12194440e-4f;
-  const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
-                + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
-  const float power = float_of((bits_of(t) - bits_of(shift) + 127) << 23);   /* 2^n */
-  const float u = power * (r + r * r * q) + (power - 1);
+  const float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
+  uint32_t n;
+  const float p = exp_less_1(y, &n), power = float_of((n + 127) << 23);     /* 2^n */
+  const float u = power * p + (power - 1);
   return either(x < 0, -1, 1) * (u / (u + 2));
 }
 
@@ -6910,7 +6956,8 @@ typedef struct Tile {
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  return 2 * c->head_dim * N + (3 * TILE + 3) * tile_row(N) + 64; /* no cache line is shared */
+  /* N + 1: 3.8 needs 3 D; no cache line is shared */
+  return 2 * c->head_dim * (N + 1) + (3 * TILE + 3) * tile_row(N) + 64;
 }
 
 /* This thread's piece of scratch, cut for N <= a->N rows. */
@@ -7048,14 +7095,13 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
-    matmul_here(la->o + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
+    matmul_here(la->av + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
                 rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) + v+ */
-      real *o_i = la->o + (q0 + i * Qw);
+    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) */
+      real *o_i = la->av + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
       if (mean) add_times(D, o_i, taken[i - i0], mean);
       vec_scale(D, o_i, (real)c->scale);
-      if (w->vplus) vec_add(D, o_i, w->vplus + h * D);
     }
   }
 }
@@ -7124,15 +7170,13 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
-  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dvplus = dvstar + D;
-  real *dlogit = dvplus + D, *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
 
-  /* o_i = scale (sum_j a_ij v_j + a_i* v*) + v+, but for the scale */
+  /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
-  for (idx i = 0; i < R; i++) {
+  for (idx i = 0; i < R; i++)
     t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
-    vec_add(D, dvplus, dout + i * Qw);
-  }
   tile_scores(m, a, l, h, t, q, span, i0, i1);
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
@@ -7166,7 +7210,6 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
-  slots_begin(&m->c, a, B, N);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
@@ -7177,7 +7220,6 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
   }
-  slots_end(m, a, l, B);
 }
 
 /* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
@@ -7208,7 +7250,7 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
 
 /* A block, but for its keys and values. Without a backward an array is free once it has been read
  * for the last time, and its memory serves another:
- *   n1, o, n2     pre, parallel: n1 is read last by v's product, o by W_O's, before n2 is made
+ *   n1, o, n2     not post: n1 is read last by v's product, o by W_O's, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
  *   s1, s2        post: s1 is read last by n1
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
@@ -7219,10 +7261,15 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
   idx K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
   bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
+  bool leaves = config_leaves(c), qk = c->qk_norm;
+  idx heads = rows * c->heads, own = rows * c->kv_heads;
   const Room room[] = {
     {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
     {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-    {&la->row_stat, rows * c->heads}, {&la->o, keeps ? Q : 0},
+    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0}, {&la->av, keeps && leaves ? Q : 0},
+    {&la->gate, rows * config_gates(c)}, {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0},
+    {&la->q0, qk ? Q : 0}, {&la->k0, qk ? K : 0}, {&la->qstat, qk ? 2 * heads : 0},
+    {&la->kstat, qk ? 2 * own : 0},
     {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
     {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
     {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0},
@@ -7238,6 +7285,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     la->out2 = la->out1;
   }
   if (!sandwich) la->out1 = la->s1, la->out2 = la->s2;
+  if (!keeps || !leaves) la->av = la->o;
 }
 
 /* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
@@ -7270,8 +7318,10 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
     {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
-    {&a->dosum, add ? back * rows * D : 0}, {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0},
-    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * slot_size(c)},
+    {&a->dosum, add ? back * rows * D : 0},
+    {&a->dphi, c->kernel == KERNEL_MLP || c->qk_norm ? back * Q : 0},
+    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->dgate, back * rows * config_gates(c)},
+    {&a->slot, back * heads * slot_size(c)},
     {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
@@ -7568,9 +7618,9 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s the seed where nothing is trained; of the companions y eval of several, p
- * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
- * by name. */
+ * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
+ * streams, p the page, x reproduction, b benches. A verb takes groups, m first, and behind a space
+ * some flags by name. */
 
 #define AT(field) offsetof(Settings, field)
 #define MODEL(kind, field) 'm', kind, AT(model.field)
@@ -7612,8 +7662,13 @@ const Option OPTIONS[] = {
   {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
   {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
+  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (beyond)"},
+  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (beyond)"},
+  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (beyond)"},
+  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (beyond)"},
+  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (beyond)"},
   {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
-   "a learned first row x* (Table 4), or N"},
+    "a learned first row x* (Table 4), or N"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
   PUBLISHED_OPTIONS
@@ -8222,7 +8277,7 @@ struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
   {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
   {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
-  {LINES(SCALE), check_twins}, {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
+  {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {
@@ -8411,7 +8466,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
-  if (open_model(s, words[0], 0, &w.t, e) || open_data(s, &w.t, words[0], e)
+  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
+  if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
       || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))

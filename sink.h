@@ -82,6 +82,7 @@ CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_
 CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
 CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
 CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
+CHOICE(GATE, GATE_NONE, GATE_HEAD, GATE_ELEMENT, GATE_VALUE, GATE_STATIC);
 CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
@@ -118,6 +119,7 @@ typedef struct Config {
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
   int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
+  int gate, qk_norm, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper (3.8) */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
   int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
   int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
@@ -153,6 +155,8 @@ typedef struct Layer {
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
   real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
+  real *wg, *gate;             /* [C,G], G numbers a row (3.8); [H]: what a static gate is of */
+  Norm qnorm, knorm; real *hnorm, *vscale;      /* [D] [D] [H*D]: gains of q, k, o; [H]: c */
 } Layer;
 
 typedef struct Weights {
@@ -212,6 +216,10 @@ typedef struct Model {
   struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
   struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
   bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
+  /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
+  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
+                 idx rows, idx in, idx out);
+  const struct Rounding *rounding;
 } Model;
 
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
@@ -229,6 +237,8 @@ typedef struct LayerActs {
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
+  real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
+  real *q0, *k0, *qstat, *kstat; /* like q, k: before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
   real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
   real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
@@ -264,12 +274,14 @@ typedef struct Acts {
   /* likewise: hides some of keys lo .. lo+n-1, scores z, from row i of sequence b, by -INFINITY */
   void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
   const struct Isolation *isolation; /* what it knows: data/known.c */
+  /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
+  void (*after)(const struct Acts *a, int l, int B, idx N);
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
   real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
   real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
   real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
-  real *dphi, *df1, *df2;      /* like q: the mlp kernel's scratch; like f1, f2: df1 is dfa first */
-  real *slot; /* [B,H,3D+3] gradients of k*, v*, v+, logit, cscale, sbias by sequence */
+  real *dphi, *df1, *df2;      /* like q: scratch of phi, QK-norm; like f1, f2: df1 is dfa first */
+  real *dgate, *slot; /* like gate; [B,H,slot_size]: of k*, v+, .. by sequence (slots_end) */
   real *scratch; idx scratch_size; /* of attention: numbers for each thread */
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
@@ -411,9 +423,10 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
+  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv;                        /* the flags as they were given, */
-  const char *verb, *groups; bool given[160];   /* the verb, and those it takes; of OPTIONS */
+  const char *verb, *groups; bool given[200];   /* the verb, and those it takes; of OPTIONS */
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -647,7 +660,8 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 static const char *const SECTIONS[][2] = {
   {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
   {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
-  {"ids", "Input"}, {"report", "Pages, tables"}, {"attention-period", "Of Jamba"}, {NULL, NULL}};
+  {"ids", "Input"}, {"report", "Pages, tables"}, {"cache", "The cache"},
+  {"attention-period", "Of Jamba"}, {NULL, NULL}};
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
@@ -666,7 +680,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
-  "make hf, and ./hf help| import export tokenizer choices stream link experts attention-period ",
+  "make paper or hf; ./paper help, ./hf help| signs quantize stream cache sinks cache-size ",
+  "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
 /* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
@@ -680,7 +695,8 @@ static const char *const BELONGS[][2] = {
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
   {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
   {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" isolate-blocks ", "isolate"},
+  {" isolate-blocks ", "isolate"}, {" positions ", "cache"},
+  {" replace-position swap-position ", "!signs"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},

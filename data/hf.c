@@ -931,7 +931,7 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *   p     = softmax(x W_r)                  W_r [C,X]: one number for each of X ffns
  *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
  *
- * FFN_e is 3.9 with matrices of its own. The kept p_e are those of the softmax over all X: their
+ * FFN_e is 3.10 with matrices of its own. The kept p_e are those of the softmax over all X: their
  * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
  * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
  * the lower e is taken. Jamba: X = 16, top 2, in every other block.
@@ -4849,16 +4849,16 @@ static double multiply_rate(Error *e) {
   return best;
 }
 
-/* hf stream: an evaluation of --batch sequences of --context random tokens, their loss included, by
+/* hf pace: an evaluation of --batch sequences of --context random tokens, their loss included, by
  * a model that stays in its file --out; that is made first where it is missing. ratio is to a
  * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
  * where other programs are running, only that which the processor gave to this one. */
-static int verb_stream(Settings *s, const char **words, int n, Error *e) {
+static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   (void)words; (void)n;
   Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
-    return fail(e, 2, "stream: expected --out FILE, a model file, which is made where there is "
-                      "none. Try: --out out/stream.model --dim 1024 --ffn 4096");
+    return fail(e, 2, "pace: expected --out FILE, a model file, which is made where there is "
+                      "none. Try: --out out/pace.model --dim 1024 --ffn 4096");
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
@@ -4911,7 +4911,8 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream",    "",    "mous batch ", "how fast a model in its file is measured", verb_stream},
+  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
+  {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */

@@ -573,7 +573,7 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
  * 5  What eval says of it
  */
 
-/* eval --ablate, --isolate, --probe: none, one or all of them. */
+/* eval --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
 static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   static const char NEXT[] = "\n";
   if (s->ablate && eval_ablate(besides, said, s, t, e)) return e->status;
@@ -593,5 +593,18 @@ static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer 
     known_text(&k, s, said, e);
     known_free(&k);
   }
+  if (s->signs) {
+    Signs g;
+    if (said->size) bytes_add(said, NEXT, 1, e);
+    if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) signs_tell(&g, besides, said, e);
+    signs_free(&g);
+  }
+  if (s->quantize && !e->status) {
+    double x[ROUNDED][ROUNDING];
+    if (said->size) bytes_add(said, NEXT, 1, e);
+    if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
+      quantize_tell(x, s->quantize, besides, said, e);
+  }
+  if (e->status) return e->status;
   return said->size ? bytes_add(said, "", 1, e) : e->status;
 }

@@ -13,6 +13,13 @@
   {"isolate", 'y', 'i', AT(isolate), "0", 1, 1 << 24, "T", "row T sees itself alone; a sink?"}, \
   {"isolate-blocks", 'y', 'i', AT(isolate_blocks), "2", 1, 1024, "B", "in the first B blocks"}, \
   {"probe", 'y', 'b', AT(probe), ON_OFF, "which block tells row 1: its norm, a linear probe"}, \
+  {"signs", 'y', 'b', AT(signs), ON_OFF, "row mass, entropy, dead heads, kurtosis, .., by block"}, \
+  {"quantize", 'y', 'i', AT(quantize), "0", 2, 24, "B", "the loss with B bits a number"}, \
+  {"cache", 'v', 's', AT(cache), "", 0, 16, "dense|window|sink+window|recompute", "a policy [all]"}, \
+  {"cache-size", 'v', 'i', AT(cache_size), "0", 1, 1 << 24, "W", "keys a row sees [the context]"}, \
+  {"sinks", 'v', 'i', AT(sinks), "4", 1, 1 << 24, "S", "the first of them, which stay"}, \
+  {"positions", 'v', 's', AT(positions), "cache", 0, 8, "cache|text", "what numbers them"}, \
+  {"n", 'v', 'i', AT(how_many), "4096", 2, 1 << 24, "N", "tokens of the text"}, \
   {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
   {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
   {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"}, \

@@ -688,6 +688,7 @@ static const char PAGE_STYLE[] =
     "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
     ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
     "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
+    ".fine text{font-size:7px}"
     ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
     "font-weight:400}nav td,nav th+th{width:5rem}"
     ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
@@ -977,10 +978,12 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
   Survey v = {.s = s};
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->probe ? "probe"
+                    : s->signs ? "signs" : s->quantize ? "quantize"
                     : s->report[0] ? "report" : NULL;
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->report);
+                alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->quantize ? "8"
+                : s->report);
   if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
@@ -1193,4 +1196,5 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
   return worst;
 }
 
+#include "signs.c"
 #include "known.c"

@@ -32,7 +32,7 @@ typedef struct Own {
   char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
   char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
   int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-  int commands, verify, show, predict;
+  int commands, verify, show, predict, cost;
 } Own;
 static const Own *own_of(const Settings *s) {
   static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
@@ -115,7 +115,7 @@ typedef struct Claim {
 /* A picture that an item wants (chapter 7), and of what. */
 typedef enum PictureKind {
   PICTURE_CURVES, PICTURE_DOTS, PICTURE_DOMAINS, PICTURE_OVER, PICTURE_RATIO,
-  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ONSET,
+  PICTURE_NORMS, PICTURE_ANGLES, PICTURE_GRID, PICTURE_ONSET, PICTURE_CORNERS,
   PICTURE_ALPHA, PICTURE_MAP, PICTURE_TOY,                  /* of cells */
   PICTURE_KINDS } PictureKind;
 enum { PICTURES_MOST = 6, PICTURE_WORDS = 8 };
@@ -160,9 +160,8 @@ static const struct { const char *name; int least; } PICTURES[PICTURE_KINDS] = {
   [PICTURE_DOMAINS] = {"domains", 1}, [PICTURE_OVER] = {"over", 2},
   [PICTURE_RATIO] = {"ratio", 1},   [PICTURE_NORMS] = {"norms", 1},
   [PICTURE_ANGLES] = {"angles", 0}, [PICTURE_GRID] = {"grid", 0},
-  [PICTURE_ONSET] = {"onset", 0},
-  [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0},
-  [PICTURE_TOY] = {"toy", 0}};
+  [PICTURE_ONSET] = {"onset", 0},   [PICTURE_CORNERS] = {"corners", 1},
+  [PICTURE_ALPHA] = {"alpha", 1},   [PICTURE_MAP] = {"map", 0}, [PICTURE_TOY] = {"toy", 0}};
 
 typedef struct Reading {
   Experiments *x;
@@ -2884,9 +2883,10 @@ static void html_bytes(Html *h, Bytes *b) {
 }
 
 #include "onset.c"
+#include "remedies.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
-  [PICTURE_ONSET] = {draw_onset, .caption = ""},
+  [PICTURE_ONSET] = {draw_onset, .caption = ""}, [PICTURE_CORNERS] = {draw_corners, .caption = ""},
   [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
   [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
   [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
@@ -3098,6 +3098,7 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
  * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
  * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
  * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
+#include "scale.c"
 
 /* <q, R_n k> for two vectors [D] of head h, n < 0 for a key ahead of its query. */
 static double rotated(const Config *c, const double *q, const double *k, int n) {
@@ -3340,8 +3341,8 @@ static const Line CLOSED[] = {
   {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token s(n) and s*_t give "
    "every weight.", "--context 24", NULL, 0, 0, 0}};
 static const Check MORE_CHECKS[] = {
-  {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed}, {LINES(GATE), NULL},
-  {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
+  {LINES(SCALE), check_twins}, {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed},
+  {LINES(GATE), NULL}, {LINES(NEUTRAL), NULL}, {LINES(CAUSAL), NULL}, {NULL, 0, NULL}};
 
 /* -------------------------------------------------------------------------------------------------
  * 9  The command: ./paper ITEM */
@@ -3673,8 +3674,10 @@ static int item_unknown(const Command *q, const char *name, Error *e) {
 
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
-  if (q->own->predict && (!n || strcmp(words[0], "onset")))
-    return fail(e, 2, "--predict: it is of the item onset. Try: ./paper onset --predict");
+  const char *flag = q->own->predict ? "predict" : q->own->cost ? "cost" : NULL;
+  const char *of = q->own->predict ? "onset" : "remedies";
+  if (flag && (!n || strcmp(words[0], of)))
+    return fail(e, 2, "--%s: it is of the item %s. Try: ./paper %s --%s", flag, of, of, flag);
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
@@ -3691,6 +3694,7 @@ static int command_do(const Command *q, Error *e) {
   Error shown = {0};                                       /* what is there is shown anyway */
   if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
   if (q->own->commands) return runs_print(q, e);
+  if (q->own->cost) return remedies_cost(&q->x, &q->x.item[q->item], q->corpus, q->s, e);
   if (q->own->verify) return run_verify(q, e);
   if (!q->own->show && !q->own->predict) runs_train(q, e);
   if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);
@@ -3771,6 +3775,7 @@ static const Option PAPER_OPTIONS[] = {
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
   {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
   {"predict", 'x', 'b', OWN(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
+  {"cost", 'x', 'b', OWN(cost), "0", 0, 1, "", "of remedies: a step of each row over softmax's"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
@@ -3778,6 +3783,7 @@ static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
   {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
   {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
+  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };

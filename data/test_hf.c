@@ -2940,6 +2940,20 @@ static void published__sinks(Test *t) {
   sinks_against_slow(t, FLAGS, 2);
 }
 
+/* eval --signs where blocks are forward only: all but the gradient, which says why. */
+static void signs__forward_only(Test *t) {
+  LABS(b, 1, 9, MAMBA "--layers 4 --attention-period 3 --kv-heads 1") {
+    Signs g; Error e = {0}; Settings s; Data d = {.vocab = b.m.c.vocab};
+    settings_default(&s), s.input = INPUT_RANDOM;
+    fact(t, !signs(&g, &b.m, &d, &s, 3, 9, &e) && strstr(g.why, "forward only"), "%s", g.why);
+    for (int k = 0; k < SIGNS_ALL; k++)
+      for (int l = 0; l <= 4; l++)
+        fact(t, isnan(g.x[l][k]) == (k == G_GRADIENT || (k < G_NORM && l < 4
+             && !config_attends(&b.m.c, l))), "block %d: %s", l + 1, SIGNS_COLUMNS[k].name);
+    signs_free(&g);
+  }
+}
+
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
   static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\n\n0\t\tu\t\tw";
@@ -3618,7 +3632,7 @@ static void sink__streams(Test *t) {
   static const char ODD[] = "1 2 3 4 5 6 7 8 9\n# 10 11\n";
   Error e = {0}; Trainer m = {0}; char want[64];
   if (!begun(t)) return;
-  const char *out = said(t, "stream --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
+  const char *out = said(t, "pace --quiet --out " SCRATCH "/m.model --layers 2 --dim 32 --ffn 48 "
                          "--vocab 50 --norm layer --linear-bias --context 16 --batch 3");
   fact(t, strstr(out, "seconds=") && strstr(out, " ratio="), "%s", out);
   file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
@@ -3646,7 +3660,8 @@ static const TestEntry TESTS[] = {
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
-  RUNS(published__sinks), RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
+  RUNS(published__sinks), RUNS(signs__forward_only),
+  RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
   RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),

@@ -1,4 +1,4 @@
-/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown of them; and of known.c.
+/* test_onset.c - the tests of onset.c: onsets, the fit, what is shown; and of known.c and signs.c.
  *
  *     cc -O2 -DSINK_DOUBLE data/test_onset.c -o test_onset -lm && ./test_onset       beside ./paper
  *
@@ -337,6 +337,7 @@ static void sink__onset(Test *t) {
 }
 
 #include "test_known.c"
+#include "test_signs.c"
 
 static const TestEntry TESTS[] = {
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(log_above__known),
@@ -344,7 +345,11 @@ static const TestEntry TESTS[] = {
   RUNS(onset_text__by_hand), RUNS(sink__onset),
   RUNS(isolate__identity), RUNS(isolate__keeps_another), RUNS(isolate__numbers), RUNS(auc__known),
   RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats),
-  RUNS(sink__known)};
+  RUNS(sink__known),
+  RUNS(rows__by_hand), RUNS(streams__by_hand), RUNS(signs_after__gradients), RUNS(signs__numbers),
+  RUNS(quantized__by_hand), RUNS(quantize__losses), RUNS(stream__as_evaluated),
+  RUNS(stream__against_one_forward), RUNS(stream__identities), RUNS(streamed_of__by_hand),
+  RUNS(sink__signs)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);

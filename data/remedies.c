@@ -1,0 +1,163 @@
+/* remedies.c - what the field does about sinks, side by side: the picture of the item remedies and
+ * what a step of each row costs. A part of paper.c, which includes it.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * Two things go together in a plain softmax model and need not: rows of attention on the first
+ * token (the sink), and a first hidden state much longer than the others (the massive activation).
+ * A remedy takes away both, one, or none, so a row is a point in a plane with four corners.
+ */
+
+/* -------------------------------------------------------------------------------------------------
+ * 1  The picture: norm ratio over sink, a point a row
+ *
+ * Means over the seeds, both axes logarithmic. The rules' own borders divide the plane: a sink is
+ * there from 2 times even, a massive activation from a norm ratio of 2.
+ */
+enum { CORNER_ROWS = 64, CORNER_HIGH = 250 };
+static const double CORNER = 2;
+
+typedef struct Corner { double x, y, left, top, wide; const char *name; } Corner;
+
+/* Does the text of a lie over the mark of b, or where b has a text, over that? */
+static bool corners_meet(const Corner *a, const Corner *b, bool text) {
+  enum { HIGH = 8, MARK = 4 };
+  bool mark = b->x > a->left - MARK && b->x < a->left + a->wide + MARK &&
+              b->y > a->top - HIGH - MARK + 2 && b->y < a->top + MARK;
+  return mark || (text && a->left < b->left + b->wide && b->left < a->left + a->wide &&
+                  fabs(a->top - b->top) < HIGH);
+}
+
+/* Places the text of point k of n beside its mark, where it meets no mark and no text before it. */
+static void corner_place(Corner *c, int k, int n, const Axis *x) {
+  static const double OFF[][2] = {{5, 3}, {-5, 3}, {0, -5}, {0, 11}, {5, -4}, {5, 10}, {-5, -4},
+                                  {-5, 10}, {12, 15}, {12, -11}, {-12, 15}, {-12, -11}};
+  for (size_t i = 0; i < sizeof OFF / sizeof *OFF; i++) {
+    double side = OFF[i][0] > 0 ? 0 : OFF[i][0] < 0 ? 1 : 0.5;
+    bool meets = false;
+    c[k].left = c[k].x + OFF[i][0] - side * c[k].wide;
+    c[k].top = c[k].y + OFF[i][1];
+    for (int j = 0; j < n; j++) meets = meets || (j != k && corners_meet(&c[k], &c[j], j < k));
+    if (!meets && c[k].left > x->first && c[k].left + c[k].wide < x->last) return;
+  }
+}
+
+/* What stands in a corner, and the rule between it and the next. */
+static void corners_frame(Html *h, const Axis *x, const Axis *y) {
+  static const char *const IN[2][2] = {{"neither", "a sink without massive activations"},
+                                       {"massive activations without a sink", "both"}};
+  double middle_x = axis_place(x, CORNER), middle_y = axis_place(y, CORNER);
+  say(h, "<path class=\"axis\" stroke-dasharray=\"4 3\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1f\"/>\n",
+      middle_x, y->first, y->last, x->first, middle_y, x->last);
+  for (int up = 0; up < 2; up++)
+    for (int right = 0; right < 2; right++) {
+      double at = right ? x->last - 4 : x->first + 4;
+      say(h, "<g opacity=\"0.6\">");
+      svg_text(h, at, up ? y->last + 8 : y->first - 4, right ? "end" : "", IN[up][right]);
+      say(h, "</g>");
+    }
+}
+
+static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
+  enum { LEFT = 30, RIGHT = PICTURE_WIDTH - 6, TOP = 18, BOTTOM = TOP + CORNER_HIGH };
+  axis_end(x, LEFT, RIGHT), axis_end(y, BOTTOM, TOP);
+  say(h, "<svg class=\"fine\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"a point a "
+      "row, sink across, norm ratio up", PICTURE_WIDTH, BOTTOM + 34);
+  for (int k = 0; k < n; k++) say(h, ". %s: %.3g, %.3g", c[k].name, c[k].x, c[k].y);
+  say(h, "\">\n");
+  svg_text(h, 2, 10, "", y->name);
+  svg_text(h, RIGHT, BOTTOM + 30, "end", x->name);
+  axis_draw(h, y, true, LEFT, RIGHT), axis_draw(h, x, false, BOTTOM, TOP);
+  corners_frame(h, x, y);
+  for (int k = 0; k < n; k++) {
+    c[k].x = axis_place(x, c[k].x), c[k].y = axis_place(y, c[k].y);
+    c[k].wide = 3.8 * (double)strlen(c[k].name);
+  }
+  for (int k = 0; k < n; k++) {
+    corner_place(c, k, n, x);
+    svg_mark(h, 0, c[k].x, c[k].y);
+    svg_text(h, c[k].left, c[k].top, "", c[k].name);
+  }
+  say(h, "</svg>");
+}
+
+/* Rows of `word` alone: few, whose first token is drawn, or bos, where it is fixed. */
+static void draw_corners(Paper *p, const char *word) {
+  bool few = !strcmp(word, "few");
+  Corner c[CORNER_ROWS];
+  Axis x = {.name = "alpha_1, times even rows", .log = true},
+       y = {.name = "norm of the first hidden state over the others'", .log = true};
+  int n = 0;
+  axis_see(&x, 1), axis_see(&x, 4), axis_see(&y, 1), axis_see(&y, 4);
+  for (int k = 0; k < p->item->count && n < CORNER_ROWS; k++) {
+    const Row *row = &p->x->row[row_of(p, k)];
+    if (!strstr(row->flags, few ? "--first-tokens" : "--fix-token")) continue;
+    c[n] = (Corner){.x = spread_of(&p->runs, row_of(p, k), "times_1").mean,
+                    .y = spread_of(&p->runs, row_of(p, k), "norm_ratio").mean, .name = row->name};
+    if (!(c[n].x > 0 && c[n].x < 1e6 && c[n].y > 0 && c[n].y < 1e6)) continue;
+    axis_see(&x, c[n].x), axis_see(&y, c[n].y);
+    n++;
+  }
+  say(&p->h, "<div style=\"grid-column:1/-1;max-width:44rem\">");
+  figure_begin(&p->h, few ? "Sink and massive activation: the first token is one of 16"
+                          : "Sink and massive activation: a fixed first token");
+  if (n) corners_draw(&p->h, c, n, &x, &y);
+  figure_end(&p->h, n ? "Means over the seeds. Dashed: 2 times even rows, from where a sink "
+                        "counts, and a norm ratio of 2." : "Nothing was measured.");
+  say(&p->h, "</div>\n");
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 2  What a step costs: ./paper remedies --cost
+ *
+ * A row's steps beside those of the item's first row, in turns, so that a machine which slows down
+ * slows both: the median over ROUNDS of the ratio, with the least and the largest. Times differ
+ * between machines, so no result file holds them.
+ */
+enum { ROUNDS = 7, ROUND_STEPS = 8 };
+
+static double steps_seconds(Trainer *t, Error *e) {
+  double from = seconds();
+  for (int i = 0; i < ROUND_STEPS && !e->status; i++) trainer_step(t, e);
+  return (seconds() - from) / ROUND_STEPS;
+}
+
+/* A row's trainer, its first steps done: memory is touched, clocks are up. A step that fails is
+ * told in why. */
+static int row_trainer(Trainer *t, const Row *row, const Corpus *corpus, const Settings *s,
+                       Error *why, Error *e) {
+  Settings own;
+  *t = (Trainer){0};
+  if (!row_settings(&own, row, corpus, 1, s, e) && !trainer_create(t, &own, e))
+    steps_seconds(t, why);
+  return e->status;
+}
+
+static int remedies_cost(const Experiments *x, const Item *item, const Corpus *corpus,
+                         const Settings *s, Error *e) {
+  const Row *softmax = &x->row[x->shown[item->from].row];
+  Trainer base, row;
+  if (row_trainer(&base, softmax, corpus, s, e, e)) return e->status;
+  printf("A step over one of %s, %d threads: the median of %d rounds of %d steps (least, largest)"
+         "\n\n", softmax->name, workers(), ROUNDS, ROUND_STEPS);
+  for (int k = 1; k < item->count && !e->status; k++) {
+    const Row *of = &x->row[x->shown[item->from + k].row];
+    real ratio[ROUNDS];
+    double ms = 0;
+    Error why = {0};
+    if (row_trainer(&row, of, corpus, s, &why, e)) break;
+    for (int i = 0; i < ROUNDS && !why.status; i++) {
+      double first = steps_seconds(&base, e), own = steps_seconds(&row, &why);
+      ratio[i] = (real)(own / first);
+      ms += 1e3 * own / ROUNDS;
+    }
+    qsort(ratio, ROUNDS, sizeof *ratio, by_size);
+    if (why.status) printf("%-24s %s\n", of->name, why.text);
+    else printf("%-24s %7.2f ms  %5.2f  (%.2f, %.2f)\n", of->name, ms, (double)ratio[ROUNDS / 2],
+                (double)ratio[0], (double)ratio[ROUNDS - 1]);
+    fflush(stdout);
+    trainer_free(&row);
+  }
+  trainer_free(&base);
+  return e->status;
+}

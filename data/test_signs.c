@@ -1,0 +1,350 @@
+/* test_signs.c - the tests of signs.c. A part of test_onset.c, which includes it.
+ * SPDX-License-Identifier: MIT
+ */
+
+/* ---- 1 and 2: the signs ---- */
+
+/* got is want, NaN for NaN. */
+static void is_what(Test *t, double got, double want, const char *what) {
+  if (isnan(want)) fact(t, isnan(got), "%s: %g, expected NaN", what, got);
+  else within(t, got, want, 1e-6, "%s", what);
+}
+
+static void rows__by_hand(Test *t) {
+  static const double HALVES = 0.94639463;     /* (log 2 + log 4) / 2 / log 3 */
+  static const struct { const char *what; real m[4]; int k; double mass, entropy, top; } ROWS[] = {
+    {"even", {0.25, 0.25, 0.25, 0.25}, 4, 1, 1, 0}, {"one", {1, 0, 0, 0}, 4, 1, 0, 1},
+    {"halves", {0.5, 0.25, 0.25, 0}, 3, 1, 9, 1},   {"signed", {-2, 1, 1, 0}, 3, 4, 9, 0},
+    {"later", {0, 0, 3, 0}, 4, 3, 0, 0},            {"tie", {1, 1, 0, 0}, 2, 2, 1, 0},
+    {"nothing", {0, 0, 0, 0}, 4, 0, -1, 0},         {"alone", {1, 0, 0, 0}, 1, 1, -1, 1},
+    {"NaN", {1, 0, NAN, 0}, 4, NAN, NAN, NAN},      {"NaN first", {NAN, 0, 1, 0}, 4, NAN, NAN, NAN},
+    {"infinite", {INFINITY, 1, 0, 0}, 3, INFINITY, NAN, 1}};
+  EACH(i, ROWS) {
+    const real *m = ROWS[i].m; const double H = ROWS[i].entropy;
+    is_what(t, row_mass(4, m), ROWS[i].mass, ROWS[i].what);
+    is_what(t, row_entropy(4, m, ROWS[i].k), H > 8 ? HALVES : H, ROWS[i].what);
+    is_what(t, row_top(4, m, 0), ROWS[i].top, ROWS[i].what);
+  }
+}
+
+/* A head's 20 tokens: dead from 19 of them on; kurtosis, of channels too, and peak. */
+static void streams__by_hand(Test *t) {
+  real o[20 * 5] = {0};
+  for (int live = 0; live < 4; live++) {
+    if (live) o[15 * live + 1] = (real)(live == 1 ? -2e-6 : 1);
+    is_what(t, head_dead(20, 2, o, 5), live < 2, "dead");
+    is_what(t, head_dead(20, 2, o + 2, 5), 1, "the next head");
+  }
+  o[5 * 19] = NAN;
+  is_what(t, head_dead(20, 2, o, 5), NAN, "a NaN");
+  static const struct { const char *what; real x[6]; double all, channels, peak; } ROWS[] = {
+    /* [2,3]: mean 0, squares 1 1 4: m4 = 6, m2 = 2; channels 1, 1, 4; median of 1 1 1 1 2 2 */
+    {"two", {1, 1, 2, -1, -1, -2}, 1.5, 1.5, 2},
+    {"one", {0, 0, 6, 0, 0, 0}, 4.2, 3, NAN},              /* mean 1: 5 ones and 5: 630/6 / 5^2 */
+    {"alike", {2, 2, 2, 2, 2, 2}, NAN, 1, 1},              {"zero", {0}, NAN, NAN, NAN},
+    {"NaN", {1, 2, 3, NAN, 5, 6}, NAN, NAN, NAN},
+    {"sink", {1, 1, 1, 1, 100, 1}, 4.2, 2.9976019, 100}};  /* 1, 5000.5, 1 */
+  EACH(i, ROWS) {
+    real x[6];
+    copy(x, ROWS[i].x, 6);
+    is_what(t, kurtosis(6, x), ROWS[i].all, ROWS[i].what);
+    is_what(t, channel_kurtosis(2, 3, x), ROWS[i].channels, ROWS[i].what);
+    is_what(t, peak(6, x), ROWS[i].peak, ROWS[i].what);
+  }
+}
+
+/* dn as Acts.after finds it is the gradient of what MHSA reads: summed over the rows it is that of
+ * n1's bias, and times the normed row that of its gain. The norms of rows by hand. */
+static double behind[2][2][12];
+static void gather(const Acts *a, int l, int B, idx N) {
+  for (idx i = 0; i < B * N * 12; i++) {
+    const real *stat = a->layer[l].n1stat + 2 * (i / 12);
+    behind[0][l][i % 12] += (double)a->dn[i];
+    behind[1][l][i % 12] += (double)(a->dn[i] * (a->layer[l].x[i] - stat[0]) * stat[1]);
+  }
+}
+static void signs_after__gradients(Test *t) {
+  LABS(b, 2, 9, "--norm layer", "--norm layer --place parallel --pos t5 --kv-heads 1",
+       "--norm layer --sink-token --extra kv --window 4 --combine add --prefix 2",
+       "--norm layer --place sandwich --gate element --qk-norm --xsa") {
+    memset(behind, 0, sizeof behind);
+    b.a.after = gather;
+    lab_gradients(&b);
+    for (int i = 0; i < 24; i++) {
+      const Norm *d = &b.m.d.layer[i / 12].norm1;
+      within(t, behind[0][i / 12][i % 12], (double)d->b[i % 12], 1e4 * REAL_EPS, "bias");
+      within(t, behind[1][i / 12][i % 12], (double)d->g[i % 12], 1e4 * REAL_EPS, "gain");
+    }
+  }
+  real dn[] = {3, 4, 0, 1, 6, 8, 0, 0};                    /* two sequences of two rows */
+  double got[4] = {0}; const Config c = {.dim = 2};
+  Signs g = {.a = {.dn = dn}, .c = &c, .gradient = got};
+  signs_after(&g.a, 1, 2, 2);
+  fact(t, got[0] == 0 && got[2] == 15 && got[3] == 1, "%g and %g", got[2], got[3]);
+}
+
+/* signs() of trained models beside evaluate(); without a loss the gradient alone is missing. */
+static void signs__numbers(Test *t) {
+  enum { T = 12, N = 9 };
+  static const char *const FLAGS[] = {
+    "--layers 2", "--extra kv --sink-token", "--place post --pos alibi", "--window 5 --kv-heads 1",
+    "--sim sigmoid --normalizer one --scale 0.05", "--place parallel --norm layer --prefix 2"};
+  Settings s; Trainer r;
+  if (!tale_open(t, &s, "")) return;
+  EACH(f, FLAGS) for (int random = 0; random < 2; random++) {
+    Error e = {0}; Signs g; Sinks seen; int starts;
+    if (!random && !trainer_made(t, &r, FLAGS[f])) return;
+    steps_of(t, &r, 10);
+    if (random) r.s.input = INPUT_RANDOM;
+    fact(t, !signs(&g, &r.m, &r.data, &r.s, N, T, &e) &&
+         !evaluate(&seen, &r.m, &r.data, &r.s, N, T, &starts, &e), "%s", e.text);
+    if (e.status) return;
+    const double *x = g.x[g.L]; const int first = config_column_first(&r.m.c);
+    double mass = 0, LH = seen.L * seen.H;
+    for (int i = 0; i < LH; i++) mass += seen.mass[i] / LH;
+    within(t, x[G_SINK], sinks_sink(&seen, first, 0), 1e-12, "Sink_1");
+    within(t, x[G_ALPHA], sinks_alpha(&seen, first), 1e-12, "alpha_1");
+    within(t, x[G_MASS], mass, 1e-9, "%s: mass", FLAGS[f]);
+    within(t, g.x[0][G_VALUE], norm_ratio(seen.vnorm, seen.N), 1e-12, "value");
+    within(t, x[G_NORM], sinks_ratio(&seen), 1e-12, "norm");
+    if (seen.L == 1) within(t, x[G_PEAK] / (seen.massive / seen.median), 1, 0.2, "peak");
+    for (int k = 0; k < SIGNS_ALL; k++)
+      fact(t, k == G_GRADIENT && random ? isnan(x[k]) && g.why[0] : isfinite(x[k]) && x[k] >= 0,
+           "%s: %s %g", FLAGS[f], SIGNS_COLUMNS[k].name, x[k]);
+    fact(t, x[G_OFF] <= 1 && (f == 4) == (x[G_OFF] > 0.2) && fabs(x[G_ENTROPY] - 0.65) < 0.35,
+         "%s: off %g, entropy %g", FLAGS[f], x[G_OFF], x[G_ENTROPY]);
+    sinks_free(&seen); signs_free(&g);
+    if (!random) continue;
+    zero(r.m.w.layer[0].wv, (idx)r.m.c.dim * r.m.c.kv_heads * r.m.c.head_dim);
+    if (!signs(&g, &r.m, &r.data, &r.s, N, T, &e))
+      fact(t, g.x[0][G_DEAD] == !strstr(FLAGS[f], "kv "), "dead: %g", g.x[0][G_DEAD]);
+    signs_free(&g); trainer_free(&r);
+  }
+}
+
+/* ---- 3: rounding ---- */
+
+static void quantized__by_hand(Test *t) {
+  static const struct { int bits; real x[4]; double y[4]; } ROWS[] = {
+    {2, {1, 0.4f, -0.6f, -1}, {1, 0, -1, -1}}, {2, {0, 0, 0, 0}, {0, 0, 0, 0}},
+    {8, {127, 1.4f, -2.6f, 0}, {127, 1, -3, 0}}, {3, {-6, 1, 2.9f, 3.1f}, {-6, 0, 2, 4}},
+    {8, {0.51f, -1, 0.0039f, 0.004f}, {65 / 127.0, -1, 0, 1 / 127.0}},
+    {8, {NAN, 1, 2, 3}, {NAN, 126 / 127.0, 255 / 127.0, 3}}};
+  real x[500], y[500], z[500]; Rng r = {3};
+  EACH(i, ROWS) for (int j = 0; j < 4; j++) {
+    quantized(4, y, ROWS[i].x, ROWS[i].bits);
+    is_what(t, (double)y[j], ROWS[i].y[j], "Q(x)");
+  }
+  for (int i = 0; i < 500; i++) x[i] = (real)(rng_normal(&r) * exp(rng_normal(&r)));
+  for (int bits = 2; bits <= 24; bits++) {
+    double most = (double)largest(500, x), step = most / (ldexp(1, bits - 1) - 1);
+    quantized(500, y, x, bits); quantized(500, z, y, bits);
+    fact(t, same_numbers(500, y, z), "%d bits: twice is another thing", bits);
+    for (int i = 0; i < 500; i++) within(t, (double)y[i], (double)x[i], step * 0.5000001, "Q(x)");
+  }
+}
+
+/* 24 bits change nothing but rounding; weights that are rounded by hand have the weights' loss, and
+ * once more rounded it stays; 2 bits do change; the model is left as it was; NaN is an error. */
+static void quantize__losses(Test *t) {
+  static const char *const FLAGS[] = {"", "--tied --act gelu", "--linear-bias --extra kv"};
+  Settings s;
+  if (!tale_open(t, &s, "")) return;
+  EACH(f, FLAGS) {
+    Trainer r; Error e = {0}; double x[3][ROUNDED][ROUNDING];
+    if (!trainer_made(t, &r, FLAGS[f])) return;
+    steps_of(t, &r, 20);
+    for (int k = 0; k < 3; k++) {
+      r.s.quantize = k ? k == 1 ? 2 : 8 : 24;
+      fact(t, !quantize(x[k], &r.m, &r.data, &r.s, 9, 12, &e) && !r.m.linear, "%s", e.text);
+      within(t, x[k][0][R_LOSS], x[0][0][R_LOSS], 0, "untouched");
+      for (int i = 1; i < ROUNDED; i++) {
+        double more = x[k][i][R_MORE], size = fabs(more);
+        fact(t, k == 1 ? size > 1e-2 : size > 1e-12, "%d bits cost %g", r.s.quantize, more);
+        if (k != 1) within(t, more, 0, k ? 0.05 : 1e-5, "%d bits", r.s.quantize);
+      }
+    }
+    for (int k = 0; k < r.m.n_tensors; k++) {
+      const Tensor *w = &r.m.tensor[k];
+      if (w->matrix && strcmp(w->name, "wte") && !strstr(w->name, "star"))
+        quantized(w->count, r.m.params + w->at, r.m.params + w->at, 8);
+    }
+    quantize(x[0], &r.m, &r.data, &r.s, 9, 12, &e);
+    if (!r.m.c.tied) within(t, x[0][0][R_LOSS], x[2][THE_WEIGHTS][R_LOSS], 1e-12, "by hand");
+    within(t, x[0][AND_INPUTS][R_LOSS], x[2][AND_INPUTS][R_LOSS], 1e-12, "and inputs");
+    r.m.w.layer[0].w1[3] = NAN;
+    fact(t, quantize(x[0], &r.m, &r.data, &r.s, 9, 12, &e) == 1 && strstr(e.text, "NaN"), "NaN");
+    trainer_free(&r);
+  }
+}
+
+/* ---- 4 and 5: the cache ---- */
+
+static const char *const STREAMS[] = {
+  "", "--pos none", "--pos alibi --kv-heads 1", "--pos t5 --extra k", "--pos relative --place post",
+  "--pos learned", "--pos absolute --extra kv --vbias", "--sink-token --rotary-dims 2",
+  "--sink-token --pos alibi", "--sink-token --pos learned --extra logit", "--window 6",
+  "--kernel mlp --sim identity --normalizer clamp", "--kernel elu --sim identity --pos t5",
+  "--prefix 3", "--window 6 --prefix 2 --pos alibi", "--extra kv --kv-heads 1", "--sim sigmoid",
+  "--sink-token --window 9 --pos t5 --place parallel", "--gate value --qk-norm --xsa",
+  "--rope-pairing interleaved --head-dim 4 --kv-heads 1 --norm layer --combine add",
+  "--gate element --head-norm --place sandwich --norm dyt", NULL};
+
+/* In a text no longer than the cache every policy has the loss of one forward. */
+static void stream__as_evaluated(Test *t) {
+  enum { T = 17 };
+  LABS_OF(b, 1, T, STREAMS) {
+    double got[T], worst = 0; Error e = {0}; lab_loss(&b);
+    EACH(p, POLICIES) for (int more = 0; more < 2; more++) {
+      if (stream(got, &b.m, b.ids, b.targets, T, &POLICIES[p], b.a.N + 9 * more, 4, &e)) worst = 1;
+      for (int i = 0; i < T; i++) worst = larger(worst, fabs(got[i] - b.a.loss_row[i]));
+    }
+    within(t, worst, 0, 1e4 * REAL_EPS, "%s", b.flags);
+  }
+}
+
+/* x [D] of a head, rotated on by `on` places, and through phi. */
+static void turned(const Model *m, int l, real *to, const real *x, idx on) {
+  const Config *c = &m->c;
+  const bool split = c->rope_pairing == PAIR_HALF; real rotated[16], hidden[16];
+  copy(rotated, x, c->head_dim);
+  for (int p = 0; p < c->rotary_dims / 2 && c->pos == POS_ROTARY; p++) {
+    const int u = split ? p : 2 * p, v = split ? p + c->rotary_dims / 2 : 2 * p + 1;
+    const double angle = (double)on * rope_frequency(c, p);
+    rotated[u] = (real)((double)x[u] * cos(angle) - (double)x[v] * sin(angle));
+    rotated[v] = (real)((double)x[u] * sin(angle) + (double)x[v] * cos(angle));
+  }
+  copy(to, rotated, c->head_dim);
+  if (c->kernel) kernel_forward(c, &m->w.layer[l], to, hidden, rotated, 1);
+}
+
+/* The reference: one forward over the whole text by 3.7's loops, whose hide masks what the cache
+ * has dropped and, where places count, makes all scores by the definition. Heads come in order. */
+static struct Reference { const Model *m; idx W, S; bool text; int h; } reference;
+static void reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+  struct Reference *r = &reference;
+  const Config *c = &r->m->c;
+  const LayerActs *la = &a->layer[l];
+  const idx D = c->head_dim, K = c->kv_heads, first = c->sink_token, w = config_window(c, l);
+  const idx gone = i >= r->W ? i - r->W + 1 : 0;
+  real q[16], k[16]; (void)b; (void)n;
+  if (i == 0) r->h = (r->h + 1) % c->heads;
+  turned(r->m, l, q, la->q + (i * c->heads + r->h) * D, -gone);
+  if (gone && !r->text && c->extra) z[-1] = extra_score(r->m, l, r->h, r->W, q);
+  for (idx j = lo; gone && j <= i; j++) {
+    const idx place = j < r->S ? j : j - gone, apart = i - gone - place;
+    bool hidden = w && apart >= w && (j < first || j >= first + c->prefix);
+    double bias = c->pos >= POS_RELATIVE ? distance_bias(r->m, r->h, apart) : 0;
+    turned(r->m, l, k, la->k + (j * K + r->h / (c->heads / K)) * D, place - j);
+    if (j >= r->S && place < r->S) z[j] = -INFINITY;
+    else if (!r->text)
+      z[j] = hidden ? -INFINITY : vec_dot(D, q, k) * score_scale(c, l) + (real)bias;
+  }
+}
+
+/* loss [T] of policy p by the reference. */
+static void reference_loss(Lab *b, const Policy *p, idx W, idx S) {
+  const Config *c = &b->m.c;
+  const real *table = c->pos == POS_LEARNED ? b->m.w.wpe : b->a.sinusoid;
+  reference = (struct Reference){&b->m, W, p->sinks ? S : 0, p->text, -1};
+  b->m.plain = true, b->a.hide = reference_hide;
+  idx N = forward_begin(&b->m, &b->a, b->ids, 1, b->T), C = c->dim;
+  for (idx i = W * C; i < N * C && table && !p->text; i++)
+    b->a.h0[i] += table[(W - 1) * C + i % C] - table[i];
+  for (int l = 0; l < c->layers; l++) block_forward(&b->m, &b->a, l, 1, N);
+  forward_end(&b->m, &b->a, 1, N);
+  model_loss(&b->m, &b->a, b->targets, 1, b->T, false, 1);
+  b->m.plain = false, b->a.hide = NULL;
+}
+
+/* Caches that are full for most of the text: every window and sink policy, token by token. */
+static void stream__against_one_forward(Test *t) {
+  enum { T = 24 };
+  static const struct { idx W, S; } SIZES[] = {{8, 2}, {5, 4}, {11, 1}, {9, 3}};
+  const int had = workers(); set_workers(1);
+  LABS_OF(b, 1, T, STREAMS) EACH(k, SIZES) EACH(x, POLICIES) {
+    double got[T], worst = 0; Error e = {0}; const Policy *p = &POLICIES[x];
+    if (p->anew || p->all) continue;
+    reference_loss(&b, p, SIZES[k].W, SIZES[k].S);
+    fact(t, !stream(got, &b.m, b.ids, b.targets, T, p, SIZES[k].W, SIZES[k].S, &e), "%s", e.text);
+    for (int i = 0; i < T; i++) worst = larger(worst, fabs(got[i] - b.a.loss_row[i]));
+    within(t, worst, 0, 1e5 * REAL_EPS, "%s, %s by %s", b.flags, p->cache, p->positions);
+  }
+  set_workers(had);
+}
+
+/* A window of W is the model with --window W, in every block, where positions are relative; one
+ * sink is a prefix of 1. And a text is recomputed by forwards that end in each token. */
+static void stream__identities(Test *t) {
+  enum { T = 40, W = 9 };
+  LABS(b, 1, T, "", "--pos none --extra k", "--pos alibi --score-scale logn --soft-cap 3",
+       "--extra logn", "--pos t5", "--pos relative --kv-heads 1 --sim sigmoid") EACH(k, POLICIES) {
+    double got[T]; Error e = {0}; const Policy *p = &POLICIES[k];
+    if (p->all || p->anew || (p->sinks && !p->text && b.m.c.pos != POS_NONE)) continue;
+    stream(got, &b.m, b.ids, b.targets, T, p, W, 1, &e);
+    b.m.c.window = W - p->sinks, b.m.c.prefix = p->sinks;
+    lab_loss(&b);
+    b.m.c.window = b.m.c.prefix = 0;
+    for (int i = 0; i < T; i++)
+      within(t, got[i], b.a.loss_row[i], 1e5 * REAL_EPS, "%s: token %d", b.flags, i + 1);
+  }
+  LABS(b, 1, T, "", "--pos learned --sink-token", "--prefix 4 --extra kv") {
+    double got[T]; Error e = {0};
+    const int n = W - (int)(b.a.N - T);
+    stream(got, &b.m, b.ids, b.targets, T, &POLICIES[POLICY_ANEW], W, 0, &e);
+    for (int i = 0; i < T; i++) {
+      const int from = i < n ? 0 : i - n + 1;
+      model_forward(&b.m, &b.a, b.ids + from, 1, n);
+      model_loss(&b.m, &b.a, b.targets + from, 1, n, false, 1);
+      within(t, got[i], b.a.loss_row[i - from], 1e5 * REAL_EPS, "%s: token %d", b.flags, i + 1);
+    }
+  }
+}
+
+static void streamed_of__by_hand(Test *t) {
+  double loss[120], x[STREAMED], *at = x + S_DECADE;
+  for (int i = 0; i < 120; i++) loss[i] = i < 2 ? -1 : i < 9 ? 1 : i < 99 ? 2 : 4;
+  streamed_of(x, loss, 120);
+  within(t, x[S_LOSS], (7 + 180 + 84) / 118.0, 1e-12, "loss");
+  within(t, log(x[S_PERPLEXITY]), x[S_LOSS], 1e-12, "perplexity");
+  fact(t, at[0] == 1 && at[1] == 2 && at[2] == 4 && isnan(at[3]), "%g %g %g", at[0], at[1], at[2]);
+  loss[50] = NAN, streamed_of(x, loss, 120);
+  fact(t, isnan(x[0]) && isnan(x[1]) && isnan(at[1]) && at[2] == 4, "a NaN");
+}
+
+static void sink__signs(Test *t) {
+#define OF_M SCRATCH "/m.ckpt --T 12 --n 9 "
+#define OF_TEXT_M "stream " SCRATCH "/m.ckpt --n 60 --quiet "
+  static const char *const ROWS[][2] = {
+    {"eval " OF_M "--signs --quantize 8 --json " SCRATCH "/m.json", "\nmodel "},
+    {"eval " OF_M "--signs --input random", "No gradient: only"},
+    {OF_TEXT_M "--cache-size 9 --csv " SCRATCH "/m.csv", "recompute    cache"},
+    {OF_TEXT_M "--cache sink+window --positions text --sinks 2", "2 of them"},
+    {"stream " SCRATCH "/p.ckpt --n 60 --quiet", "dense        text             -          -"}};
+  static const char *const REFUSED[][2] = {
+    {OF_TEXT_M "--cache nothing", "dense|window|sink+window"}, {"stream", "a model file"},
+    {OF_TEXT_M "--positions cache", "--cache"}, {OF_TEXT_M "--cache window --positions x", "|text"},
+    {OF_TEXT_M "--cache window --sinks 2", "nothing"}, {OF_TEXT_M "--steps 3", "no such flag"},
+    {OF_TEXT_M "--sinks 30 --cache-size 30 --cache sink+window", "expected 31 or more"},
+    {OF_TEXT_M "--cache dense --cache-size 9", "nothing"}, {OF_TEXT_M "--input random", "natural"},
+    {"stream " SCRATCH "/p.ckpt --n 60 --cache dense", "learned positions end"},
+    {"eval " OF_M "--quantize 8 --input random", "natural"},
+    {"eval " OF_M "--signs --swap-position 3", "beside --signs"},
+    {"eval " SCRATCH "/m.ckpt " SCRATCH "/p.ckpt --signs", "one model and one text"}};
+  static const char *const HELD[] = {"\"signs_gradient@1\":", "\"quantize_inputs_more\":",
+    "policy,positions,tokens,loss,perplexity,loss@1,loss@10\n\"dense\",\"text\",60,"};
+  Settings s; Ran r; Error e = {0}; Bytes json = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  said(t, "train --quiet --steps 9 --first-tokens 4 --out " SCRATCH "/m.ckpt" TINY);
+  said(t, "train --quiet --steps 9 --pos learned --out " SCRATCH "/p.ckpt" TINY);
+  EACH(i, ROWS) {
+    if (!sink_does(t, ROWS[i][0], &r)) return;
+    fact(t, has(&r.out, ROWS[i][1]) && !has(&r.out, "nan"), "%s: %s", ROWS[i][0], (char *)r.out.at);
+    ran_free(&r);
+  }
+  file_read(SCRATCH "/m.json", &json, &e), file_read(SCRATCH "/m.csv", &json, &e);
+  fact(t, !bytes_add(&json, "", 1, &e) && !has(&json, "nan"), "%s", e.text);
+  EACH(i, HELD) fact(t, has(&json, HELD[i]), "no %s in %s", HELD[i], (char *)json.at);
+  bytes_free(&json);
+  EACH(i, REFUSED) sink_fails(t, REFUSED[i][0], 2, REFUSED[i][1]);
+}
