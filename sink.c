@@ -23,6 +23,8 @@
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)            e = 0 for exp, 1e-8 else
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+                             j runs over * and the keys
+ *   q, k <- RMSNorm before R;  v <- sigma(x W_g) v;  o <- o less its part along v_i, before v+;
+ *   o_i  <- c_h o_i, then sigma(x W_g) o_i, then RMSNorm                 after the paper: 3.8, 4
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do, with a_j = s_j / Z:
@@ -165,6 +167,7 @@
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *                 logn; a fixed logit                                    after the paper
  *   scores        as they are; soft-cap, scale logn, bias logn or learned   after the paper
+ *   q, k; v, o    as they are; QK-norm; gates; XSA, V-scale, head norm   after the paper
  *   others        value bias v+; sink token x*: none; one                Table 4
  *                 several sink tokens                                    after the paper
  *   mask          causal; window w; prefix p                             Figures 5, 6
@@ -3292,11 +3295,16 @@ static const StateRow STATE_ROWS[] = {
   {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
    ""},
   {"sink token",                0,  0, 0, "--sink-token", ""},
+  {"a gate a head, XSA",        1,  0, 0, "--gate head --xsa", "beyond"},
+  {"a gate a dim, head norm",   1,  0, 0, "--gate element --head-norm", "beyond"},
+  {"gated values, QK-norm",     1,  0, 0, "--gate value --qk-norm", "beyond"},
+  {"a static gate, V-scale",    1,  0, 0, "--gate static --v-scale", "beyond"},
   {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
   {"another first token",       0,  0, 0, NULL, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6,
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6
+               && GATE_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
 
 /* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
@@ -6073,24 +6081,33 @@ static void dump_alpha(Dump *d, const Acts *a) {
   free(alpha);
 }
 
+/* The last `rows` rows of an array [B,N,own,D], or [B,N,own] of rank 4, for each query head. */
+static void dump_heads(Dump *d, const char *name, const Acts *a, size_t field, idx own, idx rows,
+                       int rank) {
+  idx L = d->c->layers, B = d->B, H = d->c->heads, D = rank == 5 ? d->c->head_dim : 1;
+  npy_begin(d, name, rank, (idx[]){L, B, H, rows, D});
+  for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
+    idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
+    const char *layer = (const char *)&a->layer[i / rows / H / B];
+    npy_add(d, *(real *const *)(layer + field) + (n * own + h / (H / own)) * D, D);
+  }
+}
+
 static void dump_states(Dump *d, const Acts *a) {
   const Config *c = d->c;
-  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim, D = c->head_dim;
+  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim;
   npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
   if (!d->s->all) return;
   bool post = c->place == PLACE_POST;
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-  for (int key = 0; key < 2; key++) {
-    idx own = key ? c->kv_heads : H, group = H / own;
-    npy_begin(d, key ? "k" : "q", 5, (idx[]){L, B, H, N, D});
-    for (idx i = 0; i < L * B * H * N; i++) {   /* (l, b, h, n), in that order */
-      idx n = i % N, h = i / N % H, b = i / N / H % B;
-      const LayerActs *x = &a->layer[i / N / H / B];
-      npy_add(d, (key ? x->k : x->q) + ((b * N + n) * own + h / group) * D, D);
-    }
-  }
+  bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
+  dump_heads(d, "q", a, offsetof(LayerActs, q), H, N, 5);
+  dump_heads(d, "k", a, offsetof(LayerActs, k), c->kv_heads, N, 5);
+  if (c->gate)
+    dump_heads(d, "gate", a, offsetof(LayerActs, gate), value ? c->kv_heads : H,
+               value ? N : d->T, each ? 5 : 4);
 }
 
 static void dump_logits(Dump *d, const Model *m, Acts *a) {

@@ -4435,9 +4435,9 @@ static void golden_read__damage(Test *t) {
 /* =================================================================================================
  * 7  The propositions, executable */
 
-/* Every similarity, kernel, normaliser and extra column stands in a row of STATE_ROWS. */
+/* Every similarity, kernel, normaliser, extra column and gate stands in a row of STATE_ROWS. */
 static void checks__every_row(Test *t) {
-  static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
+  static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra", "gate"};
   EACH(i, NAMES) {
     char word[VALUE_ROOM], flag[2 * VALUE_ROOM];
     const Option *o = option_find(NAMES[i], "m");
@@ -7781,6 +7781,37 @@ static void sink__dump(Test *t) {
   lab_close(&b);
 }
 
+/* The gates of 3 tokens, and of x* where they are of values, in a dump; 1/2 for a static one. */
+static void sink__dump_gates(Test *t) {
+  static const struct { const char *flags; int rank, own, each; idx shape[5]; } ROWS[] = {
+    {"--gate head", 4, 4, 1, {2, 1, 4, 3}}, {"--gate static", 4, 4, 1, {2, 1, 4, 3}},
+    {"--gate element", 5, 4, 3, {2, 1, 4, 3, 3}}, {"--gate value", 5, 2, 3, {2, 1, 4, 4, 3}}};
+  if (no_binary(t)) return;
+  EACH(r, ROWS) LABS(b, 1, 3, ROWS[r].flags) {
+    const int each = ROWS[r].each, own = ROWS[r].own, rows = (int)ROWS[r].shape[3];
+    Npy x; char all[200];
+    snprintf(all, sizeof all, "--sink-token --heads 4 --kv-heads 2 %s", ROWS[r].flags);
+    scratch_open();
+    file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
+    said(t, "dump --all --seed 3 --ids " SCRATCH "/ids --out " SCRATCH "/dump %s%s", BASE, all);
+    lab_close(&b);
+    if (!lab_open(&b, t, 1, 3, all)) return;
+    memcpy(b.ids, (int[]){1, 2, 3}, 3 * sizeof *b.ids);
+    model_init(&b.m, INIT_TORCH, 3);
+    lab_forward(&b);
+    bool same = npy_read(t, "gate", &x) && x.rank == ROWS[r].rank && x.count == 8 * rows * each;
+    for (int k = 0; same && k < x.rank; k++) same = x.shape[k] == ROWS[r].shape[k];
+    fact(t, same, "%s has another shape", all);
+    for (int i = 0; same && i < x.count; i++) {
+      const int n = 4 - rows + i / each % rows, h = i / each / rows % 4, l = i / each / rows / 4;
+      const real *g = b.a.layer[l].gate + n * own * each + h / (4 / own) * each + i % each;
+      within(t, x.at[i], (double)*g, 1e-5, "%s: number %d", all, i);
+      fact(t, (*g == (real)0.5) == (r == 1), "%s: a gate of %g", all, (double)*g);
+    }
+    free(x.at);
+  }
+}
+
 /* A dump's config.json, put back into flags, makes the same dump: every file to the byte. */
 static void sink__dump_again(Test *t) {
   static const char *const FLAGS[] = {
@@ -8119,7 +8150,8 @@ static const TestEntry TESTS[] = {
   RUNS(option_text__round_trip), RUNS(settings_parse__words), RUNS(settings_count__rows),
   RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__usage),
   RUNS(sink__outputs), RUNS(bench__figures), RUNS(sink__elsewhere), RUNS(sink__wrong_files),
-  RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump), RUNS(sink__dump_again),
+  RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump), RUNS(sink__dump_gates),
+  RUNS(sink__dump_again),
   RUNS(sink__train_and_eval), RUNS(sink__first_tokens), RUNS(sink__knows_its_text),
   RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate)};
 

@@ -146,6 +146,205 @@ static void options__none(Test *t) {
 
 /* ---- 2  The way out of a head: 3.8 ---- */
 
+/* Both, until the next call. */
+static const char *flags_of(const char *some, const char *more) {
+  static char all[300];
+  snprintf(all, sizeof all, "%s %s", some, more);
+  return all;
+}
+
+/* One head of two dims, one row: v = (1, 2), the output (3, 1), all parameters set here. What
+ * leaves, and from do = (1, 1) what comes back to the output, to v, and to each parameter. */
+static void leave__by_hand(Test *t) {
+  const double root = sqrt((9 + 1) / 2.0 + 1e-5), cube = root * root * root;
+  const struct { const char *flags; double o[2], dout[2], dv[2], dplus[2], dgain[2], dc, dg[2]; }
+  ROWS[] = {
+    {"--vbias", {3.5, 3}, {1, 1}, {0, 0}, {1, 1}, {0, 0}, 0, {0, 0}},
+    {"--v-scale", {6, 2}, {2, 2}, {0, 0}, {0, 0}, {0, 0}, 4, {0, 0}},
+    {"--gate head", {0.75, 0.25}, {0.25, 0.25}, {0, 0}, {0, 0}, {0, 0}, 0, {4, 0}},
+    {"--gate static", {0.75, 0.25}, {0.25, 0.25}, {0, 0}, {0, 0}, {0, 0}, 0, {4, 0}},
+    {"--gate element", {0.75, 0.5}, {0.25, 0.5}, {0, 0}, {0, 0}, {0, 0}, 0, {3, 1}},
+    {"--gate value", {3, 1}, {1, 1}, {0, 0}, {0, 0}, {0, 0}, 0, {0, 0}},
+    /* <o, v> = |v|^2 = 5, <do, v> = 3 */
+    {"--xsa", {2, -1}, {0.4, -0.2}, {-1.6, 0.8}, {0, 0}, {0, 0}, 0, {0, 0}},
+    /* (2, -1), + v+, times 2, times g; back: (1/2, 1), of which XSA takes <.., v> / 5 = 1/2 of v:
+     * dv = -(1/2, 1) - (3, 1) / 2 + (1, 2) */
+    {"--xsa --vbias --v-scale --gate element", {1.25, 1}, {0, 0}, {-1, 0.5}, {0.5, 1},
+     {0, 0}, 1.125, {5, 2}},
+    /* gains 2, 3 and r = 1 / root: dgain = o r; do = r (2, 3) - o r^3 (2 3 + 3 1) / 2 */
+    {"--head-norm", {6 / root, 3 / root},
+     {2 / root - 3 * 4.5 / cube, 3 / root - 4.5 / cube}, {0, 0}, {0, 0}, {3 / root, 1 / root}, 0,
+     {0, 0}}};
+  const real v[] = {1, 2}, out[] = {3, 1}, ones[] = {1, 1};
+  EACH(r, ROWS) LABS(b, 1, 1, flags_of("--heads 1 --head-dim 2 --layers 1", ROWS[r].flags)) {
+    const char *flags = ROWS[r].flags;
+    LayerActs *la = &b.a.layer[0];
+    const Layer *w = &b.m.w.layer[0];
+    if (w->vplus) copy(w->vplus, (const real[]){(real)0.5, 2}, 2);
+    if (w->hnorm) copy(w->hnorm, (const real[]){2, 3}, 2);
+    if (w->vscale) *w->vscale = 2;
+    if (la->gate) la->gate[0] = (real)0.25;
+    if (la->gate && config_gates(&b.m.c) == 2) la->gate[1] = (real)0.5;
+    copy(la->v, v, 2); copy(la->av, out, 2); copy(b.a.dout, ones, 2);
+    leave_forward(&b.m, &b.a, 0, la->v, 1);
+    slots_begin(&b.m.c, &b.a, 1, 1);
+    real left[] = {la->o[0], la->o[1]};
+    if (la->av == la->o) copy(la->av, out, 2);
+    leave_backward(&b.m, &b.a, 0, 1, 1);
+    for (int d = 0; d < 2; d++) {
+      const real *slot = b.a.slot + d;
+      const double tight = 1e-7, x = (double)b.a.dout[d];                /* XSA has an e of 1e-8 */
+      within(t, (double)left[d], ROWS[r].o[d], tight, "o_%d, %s", d, flags);
+      within(t, x, ROWS[r].dout[d], tight, "its gradient, %s", flags);
+      within(t, (double)b.a.dv[d], ROWS[r].dv[d], tight, "dv_%d, %s", d, flags);
+      if (w->vplus) within(t, (double)slot[4], ROWS[r].dplus[d], tight, "dv+_%d, %s", d, flags);
+      if (w->hnorm) within(t, (double)slot[6], ROWS[r].dgain[d], tight, "dhnorm_%d, %s", d, flags);
+      if (b.a.dgate && (d == 0 || config_gates(&b.m.c) == 2))
+        within(t, (double)b.a.dgate[d], ROWS[r].dg[d], tight, "dg_%d, %s", d, flags);
+    }
+    if (w->vscale) within(t, (double)b.a.slot[11], ROWS[r].dc, 1e-7, "dc, %s", flags);
+  }
+}
+
+static void halve(Lab *b, const char *name) {
+  real *x = lab_at(b, name);
+  for (idx i = 0; x && i < model_tensor(&b->m, name)->count; i++) x[i] /= 2;
+}
+
+/* With u = 0 every gate is 1/2, which W_O can hold as well, or of values W_V: the same states to
+ * the bit. v* and v+ have no gate of values. A factor of 1 is none. */
+static void gates__half(Test *t) {
+  static const struct { const char *gate, *others, *halved; } ROWS[] = {
+    {"--gate head", "--vbias --kv-heads 1", "wo"}, {"--gate element", "--combine add", "wo"},
+    {"--gate static", "--place post --sink-token --heads 4 --kv-heads 2", "wo"},
+    {"--gate value", "--extra kv --vbias --kv-heads 1", "wv"},
+    {"--gate value", "--extra kv --xsa --heads 4 --kv-heads 2", "wv"},
+    {"--v-scale", "--xsa --vbias", ""}};
+  EACH(r, ROWS) LABS(a, 2, 40, ROWS[r].others)
+    LABS(b, 2, 40, flags_of(ROWS[r].gate, ROWS[r].others)) {
+      char name[16]; const char *ZERO[] = {"wg", "gate"};
+      lab_share(&b, &a);
+      for (int l = 0; l < 2; l++) {
+        EACH(k, ZERO) snprintf(name, 16, "l%d.%s", l, ZERO[k]), lab_fill(&b, name, 0);
+        snprintf(name, 16, "l%d.vscale", l);
+        lab_fill(&b, name, 1);
+        snprintf(name, 16, "l%d.%s", l, ROWS[r].halved);
+        halve(&a, name);
+      }
+      lab_forward(&a); lab_forward(&b);
+      idx n = 2 * (idx)a.a.N * a.m.c.dim;
+      fact(t, same_numbers(n, a.a.nf, b.a.nf), "%s: off by %g", b.flags,
+           distance(n, a.a.nf, b.a.nf));
+      fact(t, biggest(n, a.a.nf) > 0.1, "%s: nothing there", b.flags);
+    }
+}
+
+/* XSA leaves nothing along a row's own value, the gated one, in its key head; and nothing at all of
+ * a row that sees itself alone. v+ comes after it. */
+static void xsa__own_value(Test *t) {
+  LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2", "--xsa --window 1",
+       "--xsa --kv-heads 1 --sim sigmoid --normalizer one --extra kv --sink-token") {
+    const Config *c = &b.m.c;
+    idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = b.a.N;
+    lab_forward(&b);
+    for (idx at = 0; at < 2 * N * H; at++) {
+      const real *o = b.a.layer[1].o + at * D, *av = b.a.layer[1].av + at * D;
+      const real *v = b.a.layer[1].v + (at / H * K + at % H / (H / K)) * D;
+      double size = sqrt((double)(vec_dot(D, av, av) * vec_dot(D, v, v)));
+      within(t, (double)vec_dot(D, o, v), 0, 1e-5 * (1 + size), "along v, %s", b.flags);
+      bool alone = c->window == 1 || (at / H % N == 0 && !c->extra);
+      fact(t, (biggest(D, o) < 1e-5 * biggest(D, av)) == alone, "row %td of %s", at / H, b.flags);
+    }
+  }
+}
+
+/* With gains of 1 and no eps every q and k has length sqrt(D), after a bias and before the
+ * rotation, with RMSNorm under LayerNorm too: hence |z| <= sqrt(D), and four times the weights are
+ * the same model. k* has the length it has. */
+static void qk_norm__lengths(Test *t) {
+  static const char *const GAINS[] = {"l0.qnorm", "l0.knorm", "l1.qnorm", "l1.knorm"};
+  static const char *const SCALED[] = {"l0.wq", "l0.bq", "l1.wk", "l1.bk"};
+  LABS(b, 2, 9, "--qk-norm --norm-eps 0 --linear-bias --norm layer --kv-heads 1",
+       "--qk-norm --norm-eps 0 --linear-bias --heads 4 --kv-heads 2 --extra k --place post") {
+    const Config *c = &b.m.c;
+    idx D = c->head_dim, rows = 2 * b.a.N, S = config_columns(c, 9), n = rows * c->dim;
+    lab_maps(&b);
+    EACH(k, GAINS) lab_fill(&b, GAINS[k], 1);
+    lab_forward(&b);
+    for (int key = 0; key < 2; key++)
+      for (idx at = 0; at < rows * (key ? c->kv_heads : c->heads); at++) {
+        const real *x = (key ? b.a.layer[1].k : b.a.layer[1].q) + at * D;
+        within(t, (double)vec_dot(D, x, x), (double)D, 1e-12, "length, %s", b.flags);
+      }
+    const real *z = b.probe[1].z;
+    for (idx j = 0; j < rows * c->heads * S; j++)
+      fact(t, (c->extra && j % S == 0) || fabs((double)z[j]) <= sqrt((double)D) + 1e-12,
+           "a score of %g, %s", (double)z[j], b.flags);
+    real *before = reals(n), *kstar = lab_at(&b, "l1.kstar"), was = z[S];
+    copy(before, b.a.nf, n);
+    EACH(k, SCALED) for (int twice = 0; twice < 2; twice++) {
+      real *x = lab_at(&b, SCALED[k]);
+      for (idx i = 0; i < model_tensor(&b.m, SCALED[k])->count; i++) x[i] *= 2;
+    }
+    lab_forward(&b);
+    fact(t, same_numbers(n, before, b.a.nf), "four times: off by %g", distance(n, before, b.a.nf));
+    for (idx i = 0; kstar && i < c->heads * D; i++) kstar[i] *= 2;
+    lab_forward(&b);
+    if (kstar) within(t, (double)z[S], 2 * (double)was, 0, "twice k*");
+    free(before);
+  }
+}
+
+/* What cannot learn: gains of q and k where scores are 0 or alone; a factor before a head norm
+ * without eps. What can, in the same models: the rest. */
+static void gradients__no_use(Test *t) {
+  static const struct { const char *flags, *names[2]; double most; } ROWS[] = {
+    {"--window 1 --qk-norm", {"l0.qnorm", "l1.knorm"}, 0},
+    {"--window 1 --qk-norm --score-scale logn --sim sigmoid", {"l0.qnorm", "l1.knorm"}, 0},
+    {"--window 1 --qk-norm --score-scale logn --extra kv", {"l1.knorm", "l0.wk"}, 0},
+    {"--head-norm --norm-eps 0 --v-scale --gate static", {"l0.vscale", "l1.gate"}, 1e-12}},
+    LIVE[] = {
+    {"--window 1 --v-scale --gate static", {"l0.vscale", "l1.gate"}, 0},
+    {"--window 1 --qk-norm --score-scale logn --extra kv", {"l0.qnorm", "l0.wq"}, 0},
+    {"--window 2 --qk-norm", {"l0.qnorm", "l0.knorm"}, 0},
+    {"--head-norm --norm-eps 0.1 --v-scale --gate static", {"l0.vscale", "l1.gate"}, 0}};
+  for (int live = 0; live < 2; live++) EACH(r, ROWS)
+    LABS(b, 2, 7, live ? LIVE[r].flags : ROWS[r].flags) {
+      lab_gradients(&b);
+      double all = biggest(b.m.count, b.m.grads);
+      for (int k = 0; k < 2; k++) {
+        const Tensor *x = model_tensor(&b.m, live ? LIVE[r].names[k] : ROWS[r].names[k]);
+        double size = biggest(x->count, b.m.grads + x->at);
+        fact(t, live ? size > 1e-6 * all : size <= ROWS[r].most * all, "d%s is %g of %g, %s",
+             x->name, size, all, b.flags);
+      }
+    }
+}
+
+/* New matrices start as wq does, W_g alone of the new tensors decays as a matrix, and what is no
+ * matrix starts so that it changes nothing, or at a gate of 1/2. */
+static void heads__start(Test *t) {
+  static const struct { const char *name; double value; } STARTS[] = {
+    {"l1.gate", 0}, {"l1.vscale", 1}, {"l1.hnorm", 1}, {"l1.qnorm", 1}, {"l1.knorm", 1}};
+  static const struct { const char *flags; int rows, columns; } SHAPES[] = {
+    {"--gate head", 12, 4}, {"--gate element", 12, 20}, {"--gate value", 12, 10}};
+  LABS(b, 1, 2, "--qk-norm --head-norm --v-scale --gate static") EACH(k, STARTS) {
+    const Tensor *x = model_tensor(&b.m, STARTS[k].name);
+    model_init(&b.m, INIT_TORCH, 3);
+    fact(t, x && !x->matrix, "no %s", STARTS[k].name);
+    for (idx i = 0; x && i < x->count; i++)
+      within(t, (double)b.m.params[x->at + i], STARTS[k].value, 0, "%s", x->name);
+  }
+  EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 5", SHAPES[r].flags))
+    for (int init = 0; init < INIT_ROWS; init++) {
+      const Tensor *x = model_tensor(&b.m, "l0.wg"), *wq = model_tensor(&b.m, "l0.wq");
+      fact(t, x->matrix && x->shape[0] == SHAPES[r].rows && x->shape[1] == SHAPES[r].columns
+              && x->init == wq->init, "%s: [%d,%d]", b.flags, x->shape[0], x->shape[1]);
+      model_init(&b.m, init, 3);
+      fact(t, biggest(x->count, b.m.params + x->at) > 0, "W_g starts at 0");
+    }
+}
+
 /* ---- 3  Blocks, norms, x*, the optimiser: 3.1, 3.2, 4, 5 ---- */
 
 /* tanh(log 2) = 3/5 and tanh(log 3) = 4/5: with a = 1/2, x = (2 log 2, -2 log 3) has t = (0.6,
@@ -408,6 +607,8 @@ static void muon__of_the_matrices(Test *t) {
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
   RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none),
+  RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
+  RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(muon_step__against_slow), RUNS(muon_step__singular_values),
   RUNS(muon_step__threads), RUNS(muon__of_the_matrices)};
