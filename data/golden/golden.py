@@ -96,9 +96,9 @@ AXES = {
     "clip": ["", "--clip-low -0.03 --clip-high 1.02"],
     "gate": ["", "--gate head", "--gate element", "--gate value", "--gate static"],
     "qk-norm": ["", "--qk-norm"],
-    "head-norm": ["", "--head-norm"],
+    # XSA leaves rounding alone of a row that sees itself alone, and the norm would make it large
+    "head-norm": ["", "--head-norm", "--xsa"],
     "v-scale": ["", "--v-scale"],
-    "xsa": ["", "--xsa"],
 }
 RULED = ("kernel", "sim", "normalizer", "extra", "extra-value", "score-bias", "clip")
 

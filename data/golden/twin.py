@@ -554,9 +554,9 @@ def muon(w, g, buffer, lr, wd):
 def differences(folder, flags=None):
     """[(name, difference, allowed, largest number)] of a dump's arrays; a text where it cannot be
     compared, as with another configuration than these flags. We compute in double; eps is the
-    build's. An array may differ by 8 eps of its largest number (of a gradient: of all), 20 times
-    what ours moves when each parameter is moved by an eps at most, and 10 times what it moves when
-    we compute in single precision, scaled to eps."""
+    build's. An array may differ by 8 eps of its largest number (of a gradient: of all), and by
+    20 times what ours moves when each parameter is moved by an eps at most and all is computed to
+    eps: in single precision, then, and for a build in double scaled down."""
     with open(os.path.join(folder, "config.json"), encoding="utf-8") as file:
         given = {key.replace("_", "-"): value for key, value in json.load(file).items()}
     absent = [key for key in REQUIRED if key not in given]
@@ -571,7 +571,8 @@ def differences(folder, flags=None):
     found = {name: x.shape for name, x in p.items()}
     if found != table(c):
         return f"tensors or shapes of one side alone: {set(found.items()) ^ set(table(c).items())}"
-    eps, rng = float(np.finfo(p["wte"].dtype).eps), np.random.default_rng(1)
+    eps, single = float(np.finfo(p["wte"].dtype).eps), float(np.finfo(np.float32).eps)
+    rng = np.random.default_rng(1)
     ids = torch.tensor(np.rint(files.pop("ids")).astype(np.int64))
 
     def arrays(by, dtype=torch.float64):
@@ -584,7 +585,7 @@ def differences(folder, flags=None):
         out["z"] = np.where(seen, out["z"], 0)
         return {**out, **{"grad." + name: g for name, g in grads.items()}}
 
-    ours, near, single = arrays(0), [arrays(eps) for _ in range(5)], arrays(0, torch.float32)
+    ours, near = arrays(0), [arrays(single, torch.float32) for _ in range(6)]
     if "q" not in files:                                   # without --all
         ours = {n: x for n, x in ours.items() if n not in ("q", "k", "z", "gate", "prenorm")}
     if set(files) != set(ours):
@@ -596,8 +597,7 @@ def differences(folder, flags=None):
             return f"{name}: expected shape {x.shape}, found {theirs.shape}"
         far, size = float(np.abs(theirs - x).max()), float(np.abs(x).max())
         may = 1e-300 + 8 * eps * (slope if name.startswith("grad.") else size)
-        may += 20 * max(float(np.abs(y[name] - x).max()) for y in near)
-        may += 10 * float(np.abs(single[name] - x).max()) * eps / 2.0 ** -23
+        may += 20 * max(float(np.abs(y[name] - x).max()) for y in near) * eps / single
         lines.append((name, far, may, size))
     return lines
 
