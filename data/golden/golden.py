@@ -12,7 +12,7 @@ that a reader in any language makes them again, to the bit.
     stream(k, name)    SplitMix64 whose state is one SplitMix64 step of FNV-1a(name) with the offset
                        basis xor k: hash64 of sink.c, chapter 15
     uniform            (next >> 11) * 2^-53, and u = 2 uniform - 1 below
-    parameters         stream(k, tensor's name), row-major: gains (norm1, norm2, normf) 1 + u / 2,
+    parameters         stream(k, tensor's name), row-major: gains (norm1 .. norm4, normf) 1 + u / 2,
                        matrices (w.., phi., not wte and wpe) u * (2 / sqrt(rows)), all else u;
                        a dim of k* that is not learned: 0, its u drawn all the same
     tokens             stream(k, "ids"), B lines of T + 1: floor(uniform * vocabulary)
@@ -220,7 +220,7 @@ def parameters(c, k):
     p = {}
     for name, shape in twin.table(c).items():
         x, what = Stream(k, name).signs(shape), leaf(name)
-        if what in ("norm1", "norm2", "normf"):
+        if what[:4] == "norm" and len(what) == 5:
             x = 1 + x / 2
         elif len(shape) == 2 and what[0] in "wp" and what not in ("wte", "wpe"):
             x = x * (2 / math.sqrt(shape[0]))
