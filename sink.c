@@ -21,8 +21,8 @@
  *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + b      after the paper: 3.7
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
- *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)            e = 0 for exp, 1e-8 else
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+                             j runs over * and the keys
+ *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+          s / Z may be clipped; j is * and every key
  *   q, k <- RMSNorm before R;  v <- sigma(x W_g) v;  o <- o less its part along v_i, before v+;
  *   o_i  <- c_h o_i, then sigma(x W_g) o_i, then RMSNorm                 after the paper: 3.8, 4
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
@@ -31,7 +31,7 @@
  *
  *   da_j = scale <do, v_j>      delta = sum_j a_j da_j      dz_j = s'_j / Z da_j - dlogz_j delta
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
- *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
+ *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z | 0
  *
  * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
  * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
@@ -163,7 +163,9 @@
  *   heads         concatenated; added          key heads: H; fewer       Table 12 left
  *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
  *   similarity    exp; sigmoid, elu + 1, identity                        Tables 6, 15
+ *                 softpick, rectified, relu                              after the paper
  *   normaliser    sum; one, clamp, p-norm      scale: 1; any             Tables 14, 15, equation 43
+ *                 count; weights: as they are; clipped                   after the paper
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *                 logn; a fixed logit                                    after the paper
  *   scores        as they are; soft-cap, scale logn, bias logn or learned   after the paper
@@ -250,20 +252,25 @@ const Variant VARIANTS[] = {
   {"t5", "--pos t5", "beyond: T5's learned relative bias", "", ""},
   {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
   {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
+  {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
+  /* After the paper: what others did about sinks, in the same formula */
+  {"softpick", "--sim softpick", "beyond: softpick (2504.20966)", "", ""},
+  {"rectified", "--sim rectified", "beyond: rectified-only (2504.20966)", "", ""},
+  {"relu-n", "--sim relu --normalizer count", "beyond: ReLU over n (2309.08586)", "", ""},
+  {"clipped-softmax", "--clip-low -0.03", "beyond: clipped softmax (2306.12929)", "", ""},
   {"null-logit", "--extra logit --extra-logit 4", "beyond: a fixed sink logit", "", ""},
   {"softmax-n", "--extra logn", "beyond: softmax_n, a null logit log n", "", ""},
   {"soft-cap", "--soft-cap 50", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"scalable-softmax", "--score-scale logn", "beyond: SSMax (2501.19399)", "", ""},
   {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
    "beyond: sigmoid attention (2409.04431)", "", ""},
-  {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
   {"gate-head", "--gate head", "beyond: gates (2505.06708)", "", ""},
   {"gate-element", "--gate element", "beyond: gates (2505.06708)", "", ""},
   {"gate-value", "--gate value", "beyond: gates (2505.06708)", "", ""},
   {"gate-static", "--gate static", "beyond: no input (2603.05498)", "", ""},
   {"qk-norm", "--qk-norm", "beyond: QK-norm (2010.04245)", "", ""},
-  {"head-norm", "--head-norm", "beyond: (2605.06611)", "", ""},
-  {"v-scale", "--v-scale", "beyond: (2603.17771)", "", ""},
+  {"head-norm", "--head-norm", "beyond: arXiv 2605.06611", "", ""},
+  {"v-scale", "--v-scale", "beyond: arXiv 2603.17771", "", ""},
   {"xsa", "--xsa", "beyond: XSA (2603.09078)", "", ""},
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
@@ -335,6 +342,9 @@ static int config_attending(const Config *c) {
   for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
   return n;
 }
+
+/* Are weights clipped (3.6)? */
+static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
 
 /* Is anything done to scores before sim (3.7)? */
 static bool config_shapes(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
@@ -412,7 +422,7 @@ static void config_fill(Config *c) {
   if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6,
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6,
                "a new row: which signs have its scores, and beside what is it refused?");
 /* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
@@ -438,6 +448,7 @@ static int config_resolve(Config *c, Error *e) {
   bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
   bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
   bool by_context = c->gain || c->shift == SHIFT_LEARNED;
+  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED;
   int D = c->head_dim, period = c->attention_period;
   int attending = period < c->layers ? period : c->layers;
   /* what must not be, and what to say of it, with two numbers at most */
@@ -477,6 +488,14 @@ static int config_resolve(Config *c, Error *e) {
      "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
     {identity && c->shift && (sum || (p_norm && c->pnorm < 1)), "--score-bias makes scores of "
      "either sign with --sim identity. Try: --normalizer one or clamp, or --sim exp", 0, 0},
+    {own_sum && !sum, "--sim softpick and rectified have their own sum, and no other normaliser. "
+     "Try: --normalizer sum", 0, 0},
+    {own_sum && elu, "--kernel elu keeps scores positive, and --sim softpick and rectified are for "
+     "either sign. Try: --kernel identity", 0, 0},
+    {c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT, "--normalizer count bounds no e^z. "
+     "Try: --sim relu or sigmoid, or --normalizer sum", 0, 0},
+    {config_clips(c) && !sum, "--clip-low and --clip-high are for weights that sum to 1. Try: "
+     "--normalizer sum", 0, 0},
     {by_context && c->context == 1, "--score-scale and --score-bias start from the context's "
      "logarithm, and that of %d is 0. Try: --context %d", 1, 2},
   };
@@ -488,8 +507,7 @@ static int config_resolve(Config *c, Error *e) {
 /* =====================================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
- * A row is one tensor: its name, the pointer that leads to it, its shape, how it starts, whether it
- * is a matrix, and when it exists. model_list makes of it the list that allocation, initialisation,
+ * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
  * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
  * the paper's y = x W writes it.
  *
@@ -514,15 +532,14 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
- * shrinks what writes into the residual stream, whose 2L terms then have the variance of one.
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. The
+ * paper does not say which. Its authors' training on several GPUs builds the model without memory,
+ * and the framework that fills it in calls PyTorch's defaults: so torch is the default.
  *
- * The paper does not say which. Its authors' training on several GPUs builds the model without
- * memory, and the framework that fills it in calls PyTorch's defaults: so torch is the default.
- *
- * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model. The residual stream
- * starts from it, and so it enters the norm ratios of Figure 7. Absolute positions have length 19.6
- * (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the unembedding is
- * wte^T. Under torch its logits then have a deviation of about sqrt(C), not of order 1.
+ * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model: from it the stream
+ * starts, and so the norm ratios of Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a
+ * token's under torch, 31 times it under authors. With --tied the unembedding is wte^T, whose
+ * logits under torch have a deviation of about sqrt(C), not of order 1.
  *
  * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
  * variant adds; test model_create__counts has these numbers:
@@ -680,8 +697,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Names
- * begin with that of the whole, "" or a norm's, which lies at `field`. */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. `whole`
+ * is the name of the norm at `field` that they are parts of, or "". */
 static void list_parts(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
                        Error *e) {
   for (; rows->name && !e->status; rows++) {
@@ -955,10 +972,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5 inside the
- * root. A norm forgets its row's length. So the massive h_1 of section 3.1 is as long as the other
- * rows once divided by its RMS: its few huge channels stay, the rest shrink, and its key lies
- * elsewhere than theirs.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5. A norm
+ * forgets its row's length: once divided by its RMS the massive h_1 of section 3.1 is as long as
+ * the other rows; its few huge channels stay, the rest shrink, and its key lies elsewhere.
  *
  * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
  * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
@@ -1381,6 +1397,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   sigmoid    1/(1+e^-z)   s (1 - s)          one          1                      1e-8 else
  *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|sum|, 1)
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
+ *   relu       max(z, 0)    1 above 0, else 0  count        n_i: how many keys the mask shows
+ *   rectified  e^z, but 0 where z < 0; then as exp, sum     (count, and these three sims, are
+ *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)        from after the paper)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
  * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
@@ -1402,7 +1421,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *
  * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
  *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
- *   one     Z = 1                    Z|k = 0                        0
+ *   one     Z = 1, count Z = n_i     Z|k = 0                        0
  *   clamp   Z = |sum| where it > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
  *                                                                        = s'_k / sum
  *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
@@ -1411,15 +1430,24 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
+ * SOFTPICK is taken relative to m = max(0, top), a constant here: u_j = e^(z_j - m) - e^-m, and
+ *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0    u' = e^(z - m)
+ *                                                   dlogz_k = sign(u_k) u'_k / Z   0 at u = 0
+ * A key below 0 gets nothing, and takes from all others. Masked keys have u = u' = 0.
+ *
+ * CLIPPED, a'_j = min(max((X - G) a_j + G, 0), 1) with G <= 0 and X >= 1: a weight can be 0, or 1,
+ * at a finite score. da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as above.
+ *
  * By hand, with da = (1, -1):
  *                    z             a             s'/Z         dlogz         delta  dz
  *   softmax          (0, log 3)    (1/4, 3/4)    a            a             -0.5   (3/8, -3/8)
  *   sigmoid / sum    (0, log 3)    (0.4, 0.6)    (0.2, 0.15)  (0.2, 0.15)   -0.2   (0.24, -0.12)
  *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
+ *   softpick         (log 3, -log 2)  (4/5, 0)   (6/5, 0)     (6/5, -1/5)    0.8   (0.24, 0.16)
  *
  * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
  * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
- * else the signed sum (sum, clamp) or Z (p-norm). Z = 1 needs none.
+ * else the signed sum (sum, clamp), softpick's sum of |u|, or Z (p-norm, count). Z = 1 needs none.
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
  * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of
@@ -1437,11 +1465,29 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
   for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];   /* a NaN stays one */
 }
 
-/* By SIM_*: s and s' of a row z; exp has row_exp below. */
-static Activation *const SIMS[] = {[SIM_EXP] = NULL, [SIM_SIGMOID] = sim_sigmoid,
-                                   [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity};
+static void sim_relu(idx n, const real *z, real *s, real *ds) {
+  for (idx j = 0; ds && j < n; j++) ds[j] = z[j] > 0;
+  for (idx j = 0; j < n; j++) s[j] = z[j] <= 0 ? 0 : z[j];   /* a NaN stays one */
+}
+
+/* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it e^z may overflow. */
+static void sim_softpick(idx n, const real *z, real *u, real *du) {
+  real top = vec_max(n, z), m = top > 0 ? top : 0, less = real_exp(-m);
+  vec_exp(n, u, z, m);
+  if (du) copy(du, u, n);
+  for (idx j = 0; j < n; j++)
+    u[j] = real_abs(z[j]) < 1 ? less * (real)expm1((double)z[j]) : u[j] - less;
+  for (idx j = 0; j < n; j++) if (z[j] == -INFINITY) u[j] = 0;
+}
+
+/* By SIM_*: s and s' of a row z; exp and rectified have row_exp below. */
+static Activation *const SIMS[] = {
+  [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity,
+  [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = sim_relu};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
-_Static_assert(NORMALIZER_ROWS == 4, "a new Z: row_normalizer, row_exp, the backwards below");
+_Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, row_exp, the backwards below");
+
+static bool is_exp(const Config *c) { return !SIMS[c->sim]; }
 
 /* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
  * its sum of e^(z - top) is at least 1. */
@@ -1460,19 +1506,29 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
 
 /* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
 static real row_normalizer(const Config *c, real row_stat) {
-  if (c->sim == SIM_EXP)   /* a log sum below 0: the clamp's 1 */
+  if (is_exp(c))   /* a log sum below 0: the clamp's 1 */
     return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
   switch (c->normalizer) {
   case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
   case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;   /* [T15] */
-  case NORMALIZER_PNORM: return row_stat;
-  default:               return 1;
+  case NORMALIZER_ONE:   return 1;
+  default:               return row_stat;
   }
+}
+
+/* Rectified: scores below 0 are masked, from z into y, which may be z; a NaN stays one. */
+static void rectify(idx n, real *y, const real *z) {
+  for (idx j = 0; j < n; j++) y[j] = z[j] < 0 ? -(real)INFINITY : z[j];
 }
 
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
+  if (c->sim == SIM_RECTIFIED) rectify(n, z, z);
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
+  if (c->sim == SIM_RECTIFIED && top == -INFINITY) {   /* no score is left */
+    for (idx j = 0; j < n; j++) z[j] = z[j] == top ? 0 : z[j];
+    return 0;
+  }
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
     for (idx j = 0; j < n; j++) spare[j] = p * (z[j] -= top);
@@ -1489,12 +1545,18 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
   return log_sum;
 }
 
-/* z [n] becomes the weights a = s/Z, in place. Returns row_stat; spare [n] is scratch. */
-static real row_forward(const Config *c, idx n, real *z, real *spare) {
-  if (c->sim == SIM_EXP) return row_exp(c, n, z, spare);
+/* z [n] of a row that sees so many keys becomes the weights a = s/Z, in place. Returns row_stat;
+ * spare [n] is scratch. */
+static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) {
+  if (is_exp(c)) return row_exp(c, n, z, spare);
   SIMS[c->sim](n, z, spare, NULL);
+  bool picks = c->sim == SIM_SOFTPICK;
+  for (idx j = 0; picks && j < n; j++) {   /* |u|, and max(u, 0) */
+    z[j] = real_abs(spare[j]);
+    spare[j] = spare[j] < 0 ? 0 : spare[j];
+  }
   real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
-                                                    : vec_sum(n, spare);
+                : c->normalizer == NORMALIZER_COUNT ? (real)seen : vec_sum(n, picks ? z : spare);
   real Z = row_normalizer(c, row_stat);
   for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
   return row_stat;
@@ -1521,8 +1583,9 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
  * overlapping z. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
                          real *dlogz) {
-  if (c->sim == SIM_EXP) {
-    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
+  if (is_exp(c)) {
+    if (c->sim == SIM_RECTIFIED) rectify(n, dlogz, z);   /* read before dlogz is written */
+    row_exp_backward(c, n, c->sim == SIM_RECTIFIED ? dlogz : z, row_stat, a, deriv, dlogz);
     return;
   }
   real Z = row_normalizer(c, row_stat);
@@ -1530,8 +1593,13 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
   for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
   for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
   switch (c->normalizer) {
-  case NORMALIZER_SUM:   /* s'/Z */
+  case NORMALIZER_SUM:   /* s'/Z; softpick's is sign(u) u'/Z, and its s' that of max(u, 0) */
     copy(dlogz, deriv, n);
+    for (idx j = 0; c->sim == SIM_SOFTPICK && j < n; j++)
+      if (a[j] <= 0) {
+        dlogz[j] = a[j] < 0 ? -deriv[j] : 0;
+        a[j] = deriv[j] = 0;
+      }
     break;
   case NORMALIZER_CLAMP:   /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
     for (idx j = 0; j < n; j++)
@@ -1547,8 +1615,26 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
       dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
     }
     break;
-  default:   /* Z = 1 */
+  default:   /* Z is no function of the scores */
     zero(dlogz, n);
+  }
+}
+
+/* a' = min(max((X - G) a + G, 0), 1) in place. A masked weight stays 0. */
+static void row_clip(const Config *c, idx n, real *a) {
+  real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
+  for (idx j = 0; config_clips(c) && j < n; j++) {
+    real y = width * a[j] + G;
+    a[j] = y < 0 ? 0 : y > 1 ? 1 : y;
+  }
+}
+
+/* From da' to da, in place; a as it was before the clip. */
+static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
+  real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
+  for (idx j = 0; config_clips(c) && j < n; j++) {
+    real y = width * a[j] + G;
+    da[j] *= y < 0 || y > 1 ? 0 : width;
   }
 }
 
@@ -1556,9 +1642,11 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
  * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
  * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
- * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. */
+ * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. Weights
+ * of softpick and rectified are m as they are: such a row may have less than 1 to give. */
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
+  if (c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED) return;
   real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
   if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / real_abs(Z);
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
@@ -1573,7 +1661,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)              what 3.8 takes on, v+ first
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; 3.8 takes o on, v+ first
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
  * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
@@ -1757,7 +1845,8 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
     row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
-    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, row, spare);
+    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+    row_clip(c, N + 1, row);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (vstar) add_times(D, o_i, a_i[0], vstar);
@@ -1802,14 +1891,15 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
 
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
-    add_times(D, dvstar, scale * a_i[0], do_i);
-    for (idx j = 0; j < N; j++) {
-      da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
-      add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
-    }
-    /* a_ij = s_ij / Z_i */
+    for (idx j = 0; j < N; j++) da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
+    /* a_ij = s_ij / Z_i, clipped */
+    row_clip_backward(c, N + 1, a_i, da);
     real delta = vec_dot(N + 1, a_i, da);
     for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
+    /* the values met a_ij as it was after the clip */
+    row_clip(c, N + 1, a_i);
+    add_times(D, dvstar, scale * a_i[0], do_i);
+    for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
 
     /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
     before_sim_backward(c, w, h, keys_seen(c, l, N, i), N, dz + 1, y, dlogit + 1);
@@ -2128,14 +2218,12 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * tokens, and with sink tokens the first row is x*.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
- * goes to both terms, and the branch's part is added to what went past it. Each backward below is
- * its forward read from the last line to the first.
+ * goes to both terms. Each backward below is its forward read from the last line to the first.
  *
- * Cost of a row in a block, in multiplications: C D (2H + 2K) for the four matrices of MHSA, 2 D H
- * for each key, 3 C F for a gated ffn (2 C F else). The paper's model (C = H D = 768, F = 1536):
- * 5.9 million for the matrices, and 1.6 million at the mean of 1024 keys of its context. Backward:
- * every matrix twice (dx and dW); attention 5 products to the forward's 2, one of them to make the
- * scores again.
+ * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
+ * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
+ * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
+ * attention 5 products to the forward's 2, one of them to make the scores again.
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences. */
@@ -2284,11 +2372,9 @@ static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, in
 }
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
- * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward.
- *
- * The input has been read for the last time when the output's array is begun: s2 after n2, n2 last
- * of all under post-norm. So blocks may share their arrays, one after the other (acts_create). out1
- * and out2 are s1 and s2 themselves but in a sandwich. */
+ * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
+ * input has been read for the last time when the output's array is begun, so blocks may share their
+ * arrays (acts_create). out1 and out2 are s1 and s2 themselves but in a sandwich. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2314,10 +2400,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   }
 }
 
-/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return. A
- * residual sum hands its gradient to both terms, so dh is carried along and each branch adds to it.
- * With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and ds1, ds2 for the
- * gradients of the sums, the two turns of the loop below are:
+/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return; each
+ * branch adds to it. With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and
+ * ds1, ds2 for the gradients of the sums, the two turns of the loop below are:
  *
  *          post             pre               parallel                      sandwich
  *   ds2    n2'^T dy         dy                dy                            dy
@@ -2354,8 +2439,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     /* out = F(in) */
     if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
     else mhsa_backward(m, a, l, dn, dout, in, B, N);
-    /* in = x, or norm(x), to whose gradient the branch adds its part. In parallel the ffn's branch
-     * leaves from the block's input and passes u by: it waits in dx for MHSA's. */
+    /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
     if (post) add_rows(dh, dn, n);
     else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
     if (parallel && k == 0) add_rows(dh, dx, n);
@@ -2386,12 +2470,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 }
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
- * less than acts_create made room for; arrays then fill from their start with rows of N = T, or
- * more with sink tokens.
- *
- * a->h is then h^L before the final norm, where Figures 11 to 14 take it (Appendix B.3). Of
- * ACTS_ALL a->layer[l].x is h^l, l = 0 .. L-1: a block's input is the output array of the block
- * below, never a copy. sinks_measure looks between the blocks instead. */
+ * less than acts_create made room for; arrays then fill from their start. a->h is then h^L before
+ * the final norm, where Figures 11 to 14 take it (Appendix B.3). Of ACTS_ALL a->layer[l].x is h^l,
+ * l = 0 .. L-1: a block's input is the output array of the block below, never a copy. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2399,10 +2480,9 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
- * the unembedding, which model_loss has served; a tied wte receives its second part here. ids, B
- * and T as in the forward. Gradients are added to what is there: forward, loss and backward of two
- * half batches, each with the share 1/2, are one step of the whole. Leaves the gradient of H^0 in
- * a->dh. */
+ * the unembedding, which model_loss has served; a tied wte receives its second part here. Gradients
+ * are added to what is there: forward, loss and backward of two half batches, each with the share
+ * 1/2, are one step of the whole. Leaves the gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T);
@@ -2564,11 +2644,11 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * 36 to 42); SGD, where it does not cancel, has a^2 lr (32 to 35). The scale of Table 14 left is
  * such a factor of W_O; `paper check scale` trains both sides for 200 steps.
  *
- * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the
- * loss. The authors' code uses AdamW, whose decay is not divided by sqrt(v), and gives it every
- * parameter: embeddings, gains, k* and v* as well (F5). A number without gradient, as the row of
- * wte of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45
- * in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
+ * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
+ * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
+ * gains, k* and v* as well (F5). A number without gradient, as in the row of wte of a token that
+ * never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45 in the paper's 20000
+ * steps; at wd = 5, the end of Table 2, to 1/e in 500.
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
@@ -2619,8 +2699,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   }
 }
 
-/* The sum of x^2, for x [n]. It is cut into SHARES of fixed borders, a share into dot products of
- * CHUNK. Their sums are in double and in order: the same bits on any number of threads. */
+/* The sum of x^2, for x [n]: SHARES of fixed borders, each by dot products of CHUNK, are added up
+ * in double and in order, to the same bits on any number of threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2647,11 +2727,11 @@ static double square_sum(idx n, const real *x) {
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
  * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
  * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
- * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a
- * direction that few tokens write into is stepped along as far as one that all write into.
+ * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
+ * direction is stepped along as far as one that all tokens write into.
  *
  * U V^T has min(rows, columns) values of 1, so its numbers' mean square is 1/max. The factor makes
- * steps of 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
+ * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
@@ -2860,10 +2940,10 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   /* all the means in one array, sums; shapes in struct Sinks */
   double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
-                       &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product};
+                       &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product, &s->raw};
   idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
-                 L * N,     L * N,             L * N, 2 * L * H, 2 * L * H};
-  for (int i = 0; i < 11; i++) s->n_sums += sizes[i];
+                 L * N,     L * N,             L * N, 2 * L * H, 2 * L * H, L * H};
+  for (int i = 0; i < 12; i++) s->n_sums += sizes[i];
   s->sums = grab(s->n_sums, sizeof(double), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
@@ -2871,7 +2951,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
   if (e->status) { sinks_free(s); return e->status; }
   double *at = s->sums;
-  for (int i = 0; i < 11; at += sizes[i++]) *fields[i] = at;
+  for (int i = 0; i < 12; at += sizes[i++]) *fields[i] = at;
   for (idx l = 0; l < L; l++)
     s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
@@ -2917,7 +2997,8 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
- *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1 */
+ *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1
+ *   raw       the same of |scale s/Z|. Where it is near 0, m makes much of next to nothing */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
@@ -2929,15 +3010,15 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    const real *p = m + i * S; double entropy = 0, mass = 0;
+    const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
     for (idx from = 0; from < S; from += CHUNK) {
       idx some = S - from < CHUNK ? S - from : CHUNK; real log_p[CHUNK];
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
-    for (idx j = keys; j < S; j++) mass += (double)weight[i * S + j];
-    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T;
+    for (idx j = keys; j < S; j++) mass += (double)w[j], raw += fabs((double)w[j]);
+    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T, s->raw[lh] += raw / s->T;
   }
 }
 
@@ -3292,6 +3373,11 @@ static const StateRow STATE_ROWS[] = {
   {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
   {"fixed logit",               0,  0, 1, "--extra logit --extra-logit -1", "beyond"},
   {"log n logit, sigmoid",      0,  0, 1, "--sim sigmoid --extra logn ", "beyond"},
+  {"softpick, K biases",        0,  0, 1, "--sim softpick --extra k", "beyond"},
+  {"rectified, K biases",       0,  0, 1, "--sim rectified --extra k", "beyond"},
+  {"relu, Z = 1",               0,  0, 1, "--sim relu --normalizer one", "beyond"},
+  {"sigmoid over n, KV biases", 0,  0, 1, "--sim sigmoid --normalizer count --extra kv", "beyond"},
+  {"clipped softmax",           0,  0, 0, "--clip-low -0.5 --clip-high 1.2", ""},
   {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
    ""},
   {"sink token",                0,  0, 0, "--sink-token", ""},
@@ -3303,7 +3389,7 @@ static const StateRow STATE_ROWS[] = {
   {"another first token",       0,  0, 0, NULL, ""},
 };
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4 && EXTRA_ROWS == 6
+_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6
                && GATE_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
 
@@ -3385,7 +3471,7 @@ static double h1_moved(Toy *y) {
 /* 100 (1 - A_11) at the score x. */
 static double share_of_eps(Toy *y) {
   real z[2] = {-INFINITY, (real)y->x}, spare[2];
-  row_forward(&y->m.c, 2, z, spare);
+  row_forward(&y->m.c, 2, 1, z, spare);
   return 100 * (1 - (double)z[1]);
 }
 
@@ -3739,8 +3825,8 @@ static double pnorm_row(Toy *y) {
   double p = soft.pnorm, worst = 0;
   soft.normalizer = NORMALIZER_SUM;
   for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
-  row_forward(&y->m.c, N, z, spare);
-  row_forward(&soft, N, pz, spare);
+  row_forward(&y->m.c, N, N - 1, z, spare);
+  row_forward(&soft, N, N - 1, pz, spare);
   for (int j = 1; j < N; j++)
     worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
   return worst;
@@ -5876,7 +5962,7 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[ALPHA_1] = sinks_alpha(s, first);
   row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
   row[ROW_MASS] = 0;
-  for (int i = 0; i < s->L * s->H; i++) row[ROW_MASS] += s->mass[i] / s->heads;
+  for (int i = 0; i < s->L * s->H; i++) row[ROW_MASS] += s->raw[i] / s->heads;
   row[NORM_RATIO] = sinks_ratio(s);
   if (loss > 0) row[HELD_LOSS] = loss;
   if (star < 0) return;
@@ -7026,12 +7112,11 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
 }
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
- * invisible. z, a, spare [1+n] are of span's keys. Weights leave as scale * a. */
+ * invisible. z, a, m [1+n] are of span's keys. Weights leave as scale * a. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
-                      const real *a, real row_stat, real *spare) {
+                      const real *a, const real *m) {
   idx extra = c->extra ? 1 : 0, S = extra + N;
-  row_metric(c, span.hi - span.lo + 1, a, row_stat, spare);
-  const real *from[] = {z, a, spare};
+  const real *from[] = {z, a, m};
   real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
   for (idx k = 0; k < 3; k++) {
     if (!map[k]) continue;
@@ -7056,8 +7141,10 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     for (idx i = 0; i < N; i++) {
       row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z, NULL);
       copy(row, z, N + 1);
-      real row_stat = row_forward(c, N + 1, row, spare);
-      probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, row_stat, spare);
+      real row_stat = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+      row_metric(c, N + 1, row, row_stat, spare);
+      row_clip(c, N + 1, row);
+      probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, spare);
     }
   }
 }
@@ -7099,16 +7186,18 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
     tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
     for (idx i = i0; i < i1; i++) {   /* a = s/Z */
       real *row = t->z + (i - i0) * ld;
-      idx seen = row_columns(c, l, N, span, i);
+      idx seen = row_columns(c, l, N, span, i), keys = keys_seen(c, l, N, i);
       Span own = {span.lo, span.lo + seen};
-      before_sim(c, w, h, keys_seen(c, l, N, i), seen, row + 1, NULL);
+      before_sim(c, w, h, keys, seen, row + 1, NULL);
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
       if (a->probe) copy(t->a, row, seen + 1);
-      real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, row, t->deriv);
+      real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, keys, row, t->deriv);
       zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
-      if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, row_stat, t->dlogz);
+      if (a->probe) row_metric(c, seen + 1, row, row_stat, t->dlogz);
+      row_clip(c, seen + 1, row);
+      if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, t->dlogz);
       taken[i - i0] = cut < 0 ? 0 : row[cut];
       if (cut >= 0) row[cut] = 0;
     }
@@ -7201,8 +7290,10 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     before_sim(c, w, h, keys, seen, z + 1, t->y);
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
+    row_clip_backward(c, seen + 1, a_i, da);
     real delta = scale * vec_dot(seen + 1, a_i, da);
     row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
+    row_clip(c, seen + 1, a_i);   /* as v met it */
     before_sim_backward(c, w, h, keys, seen, z + 1, t->y, dlogit + 1);
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
@@ -7671,6 +7762,8 @@ const Option OPTIONS[] = {
   {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X; or none"},
   {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
   {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
+  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut"},
+  {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
   {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
   {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
@@ -8065,8 +8158,10 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
   }
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f.\n\n%5s", s->eps[0],
-          even, "block");
+  double numbers[ROW];
+  sinks_row(s, c, 0, numbers);
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n%5s",
+          s->eps[0], even, numbers[ROW_MASS], "block");
   for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
   fputc('\n', out);
   for (int l = 0; l < s->L; l++) {
@@ -8075,7 +8170,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                s->product[2 * at + 1], s->entropy[at], s->mass[at]};
+                                s->product[2 * at + 1], s->entropy[at], s->raw[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
     if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -8087,7 +8182,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   }
   fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
           "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
-          "mass: the sum of its weights.\nMassive activation: largest |h| %.3g, median beside it "
+          "mass: the sum of its |weights|.\nMassive activation: largest |h| %.3g, median beside it "
           "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
   heat_maps(maps, star >= 0 ? 2 : 1, out);

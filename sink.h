@@ -77,8 +77,9 @@ CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT
 CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
 CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
 CHOICE(KERNEL, KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP);
-CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY);
-CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM);
+CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY, SIM_SOFTPICK, SIM_RECTIFIED, SIM_RELU);
+CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM,
+       NORMALIZER_COUNT);
 CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
 CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
 CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
@@ -117,7 +118,7 @@ typedef struct Config {
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
-  int gain, shift;                  /* GAIN_*, SHIFT_*: what else is done to them (3.7) */
+  int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*: 3.7; G, X: 3.6 */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
   int gate, qk_norm, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper (3.8) */
   int window;                       /* w keys, self included; 0 means all (Figure 6) */
@@ -314,7 +315,7 @@ typedef struct Sinks {
                                    /* others have 0 in all that is of heads, and are in no mean */
   int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-  double *entropy, *mass; /* [L,H] row entropy of m in nats; row sum of the weights over keys */
+  double *entropy, *mass, *raw; /* [L,H] a row's entropy of m in nats; sum of weights, |weights| */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */

@@ -9,7 +9,8 @@
  *
  * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
  *
- * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral and jamba becomes a model
+ * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral, jamba and of those that
+ * families.c adds becomes a model
  * file (2), with the numbers as they were published, copied or linked to. JSON, headers, names and
  * shapes are checked before they are believed, every tensor is accounted for, every number must be
  * finite, and a key or a value that sink does not know is refused by its name. The folder's
@@ -2359,31 +2360,32 @@ static void fact_rope(const Facts *f) {
 /* A row for each key: the families that it counts for, by their letters; what is done with it. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
-  const char *families, *keys; /* apart by |, as fact_at reads them */
+  const char *families;        /* !: all but these; *: all */
+  const char *keys;            /* apart by |, as fact_at reads them */
   int what;
   const char *flag, *without;  /* without: what counts where no key is there */
 } Fact;
 
 static const Fact FACTS[] = {
   /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
-  {"gnolmj", "vocab_size",                             NUMBER, "vocab",    NULL},
+  {"*",      "vocab_size",                             NUMBER, "vocab",    NULL},
   {"g",      "n_layer",                                NUMBER, "layers",   NULL},
-  {"nolmj",  "num_hidden_layers",                      NUMBER, "layers",   NULL},
+  {"!g",     "num_hidden_layers",                      NUMBER, "layers",   NULL},
   {"g",      "n_head",                                 NUMBER, "heads",    NULL},
-  {"nolmj",  "num_attention_heads",                    NUMBER, "heads",    NULL},
-  {"lmj",    "num_key_value_heads",                    NUMBER, "kv-heads", ""},
+  {"!g",     "num_attention_heads",                    NUMBER, "heads",    NULL},
+  {"!gno",   "num_key_value_heads",                    NUMBER, "kv-heads", ""},
   {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
-  {"nolmj",  "hidden_size",                            NUMBER, "dim",      NULL},
-  {"lmj",    "head_dim",                               NUMBER, "head-dim", ""},
+  {"!g",     "hidden_size",                            NUMBER, "dim",      NULL},
+  {"lmjqp",  "head_dim",                               NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
-  {"nlmj",   "intermediate_size",                      NUMBER, "ffn",      NULL},
+  {"!go",    "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
   {"g",      "n_positions",                            NUMBER, "context",  NULL},
-  {"nolm",   "max_position_embeddings",                NUMBER, "context",  NULL},
+  {"!gj",    "max_position_embeddings",                NUMBER, "context",  NULL},
   {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
   {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
   {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
-  {"lmj",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-6"},
+  {"lmjqwab", "rms_norm_eps",                          NUMBER, "norm-eps", "1e-6"},
   {"j",      "attn_layer_period",                      NUMBER, "attention-period", "8"},
   {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
   {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
@@ -2396,18 +2398,18 @@ static const Fact FACTS[] = {
   {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
-  {"lm",     "hidden_act",                             GATED,  NULL, "silu"},
+  {"lmqwp",  "hidden_act",                             GATED,  NULL, "silu"},
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lm",     ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
+  {"lmqwaps", ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
   {"o",      "enable_bias",                            SWITCH, "--linear-bias", "true"},
   /* ONLY: any other value is refused */
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
-  {"gnolmj", "add_cross_attention",                    ONLY,   NULL, "false"},
+  {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lm",     ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwas", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
@@ -2416,8 +2418,8 @@ static const Fact FACTS[] = {
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
   {"j",      "sliding_window",                         ONLY,   NULL, "null"},
-  {"gnolmj", "quantization_config",                    ONLY,   NULL, "null"},
-  {"gnolmj", "is_encoder_decoder",                     ONLY,   NULL, "false"},
+  {"*",      "quantization_config",                    ONLY,   NULL, "null"},
+  {"*",      "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
 /* Refuses the first key of an object that nobody has read and that may count. */
@@ -2437,10 +2439,11 @@ static void keys_known(const Facts *f, const JsonValue *object) {
   }
 }
 
-/* Every row of a family, in their order. */
-static void facts_read(const Facts *f, char family) {
-  for (const Fact *x = FACTS; x->families; x++) {
-    if (!strchr(x->families, family)) continue;
+/* Every row of a table that is of a family, in their order. */
+static void facts_read(const Facts *f, const Fact *x, char family) {
+  for (; x->families; x++) {
+    const bool named = strchr(x->families, family), but = *x->families == '!';
+    if (named == but && *x->families != '*') continue;
     bool yes = x->without && !strcmp(x->without, "true");
     switch (x->what) {
     case NUMBER: fact_flag(f, x->keys, x->flag, x->without); break;
@@ -2511,6 +2514,8 @@ static void jamba_more(const Facts *f) {
   if (c->experts == 1) c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
 }
 
+#include "families.c"
+
 typedef struct Family {
   const char *type, *architecture;
   const char *prefix;          /* of names; some files leave it out */
@@ -2531,6 +2536,8 @@ static const Family FAMILIES[] = {
   {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, 'l', "",      llama_more,   false},
   {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
   {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
+  {"qwen2",    "Qwen2ForCausalLM",   "model.",       LLAMA, 'q', QWEN2, layers_more, false},
+  {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", qwen3_more, false},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
@@ -2545,14 +2552,15 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   while (family->type && (type ? !json_is(j, type, family->type)
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
-    fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral or jamba, found "
-               "%s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
+    fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2 or "
+         "qwen3, found %s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
   settings_default(s);
   flags_set(&f, family->flags);
-  facts_read(&f, family->letter);
+  facts_read(&f, FACTS, family->letter);
+  facts_read(&f, LATER_FACTS, family->letter);
   family->more(&f);
   if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
   if (!e->status) keys_known(&f, j->at);
@@ -4588,10 +4596,11 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
        ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
 static int premises(const Config *c) {
-  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 4 && NORMALIZER_ROWS == 4
-                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4, "a new row: which premises has it?");
+  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5
+                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
+                 "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                     && !c->sink_token;
+                                     && !c->sink_token && c->sim < SIM_SOFTPICK && !config_clips(c);
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
             && config_attending(c) == c->layers;
   bool law = equal && soft && !c->window && !c->prefix, shaped = config_shapes(c);
@@ -4902,7 +4911,7 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    gpt2, gpt_neox, opt, llama, mistral, jamba; FILE.bin is llama2.c's.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

@@ -1156,28 +1156,38 @@ enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 /* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
 static double closed_similarity(int sim, double z) {
   return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
-       : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z : NAN;
+       : sim == SIM_ELU ? (z > 0 ? z + 1 : exp(z)) : sim == SIM_IDENTITY ? z
+       : sim == SIM_RELU ? fmax(z, 0) : sim == SIM_RECTIFIED ? (z < 0 ? 0 : exp(z))
+       : sim == SIM_SOFTPICK ? exp(z) - 1 : NAN;
 }
-static double closed_normalizer(const Config *c, double sum, double e, double power) {
+static double closed_normalizer(const Config *c, double sum, double e, double power, double keys) {
   int row = c->normalizer;
   return row == NORMALIZER_SUM ? sum + e : row == NORMALIZER_CLAMP ? fmax(fabs(sum), 1)
-       : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1 : NAN;
+       : row == NORMALIZER_PNORM ? pow(power, 1 / c->pnorm) : row == NORMALIZER_ONE ? 1
+       : row == NORMALIZER_COUNT ? keys : NAN;
 }
 
 /* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN
  * where it does not see. */
 static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
-  double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP ? 0 : 1e-8;
+  double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP || c->sim == SIM_RECTIFIED ? 0 : 1e-8;
+  int keys = c->extra ? -1 : 0;                          /* z[0] is the extra column's */
   for (int j = 0; j < n; j++) {
     a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
+    if (c->sim == SIM_SOFTPICK && z[j] > 0) e = fmax(e, 1e-8 * exp(z[j]));   /* beside e^-m s */
+    keys += z[j] == z[j];
     sum += a[j];
     size += fabs(a[j]);
     power += pow(fabs(a[j]), c->pnorm);                  /* of 0 where invisible: 0 */
   }
-  double Z = closed_normalizer(c, sum, e, power);
+  bool picks = c->sim == SIM_SOFTPICK; double spread = c->clip_high - c->clip_low;
+  double Z = closed_normalizer(c, picks ? size : sum, e, power, keys);
   for (int j = 0; j < n; j++) {
-    m[j] = fabs(a[j]) / (size + e);
-    a[j] *= c->scale / Z;
+    if (picks) a[j] = fmax(a[j], 0);
+    m[j] = a[j] == 0 ? 0 : fabs(a[j]) / (size + e);
+    a[j] = a[j] == 0 ? 0 : a[j] / Z;
+    if (config_clips(c)) a[j] = fmin(fmax(spread * a[j] + c->clip_low, 0), 1);
+    a[j] *= c->scale;
   }
 }
 

@@ -1560,7 +1560,7 @@ static void sink__items(Test *t) {
 /* [E4] [T15]  Every statement of `check`: sink.c's, and those of paper.c. */
 static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
-  checks_hold(t, &ALL, 210, 222);
+  checks_hold(t, &ALL, 239, 274);
 }
 
 /* ablate() against the slow model: for every sequence the loss at the positions after the drawn

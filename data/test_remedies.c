@@ -30,8 +30,8 @@ static void null_logit__gate(Test *t) {
       with[j] = plain[j] = (real)sin(5.0 * j);
       sum += exp((double)with[j]);
     }
-    row_forward(&c, 1 + N, with, spare);
-    row_forward(&c, 1 + N, plain, spare);
+    row_forward(&c, 1 + N, N, with, spare);
+    row_forward(&c, 1 + N, N, plain, spare);
     for (int j = 1; j <= N; j++)
       within(t, (double)with[j], (double)plain[j] / (1 + exp(SLOTS[k] - log(sum))), 8 * REAL_EPS,
              "b = %g, key %d", SLOTS[k], j);
@@ -58,6 +58,131 @@ static void before_sim__by_hand(Test *t) {
        (double)y[4]);
   within(t, (double)dc_db[0], 13 * log(4), 64 * REAL_EPS, "dc_h");
   within(t, (double)dc_db[1], 15, 0, "db_h");
+}
+
+/* A row by its flags, forward and backward. */
+typedef struct Row { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Row;
+static Row row_of(Test *t, const char *flags, int n, int seen, const double *z) {
+  const Config c = config_of(t, "%s", flags);
+  real of[8], again[8]; Row r;
+  for (int j = 0; j < n; j++) r.a[j] = of[j] = (real)z[j];
+  r.row_stat = row_forward(&c, n, seen, r.a, again);
+  row_metric(&c, n, r.a, r.row_stat, r.m);
+  row_backward(&c, n, of, r.row_stat, again, r.deriv, r.dlogz);
+  for (int j = 0; j < n; j++)
+    within(t, (double)again[j], (double)r.a[j], 8 * REAL_EPS, "%s: weight %d made again", flags, j);
+  return r;
+}
+
+/* Rows worked by hand: weights, s'/Z, dlogz and m. The 1e-8 in Z is left out of them. */
+static void row__by_hand(Test *t) {
+  const double inf = INFINITY, e = exp(1);
+  const struct { const char *flags; int n, seen; double z[4], a[4], deriv[4], dlogz[4], m[4]; }
+  ROWS[] = {
+    /* e^z - 1 = (2, -1/2), and so Z = 5/2 */
+    {"--sim softpick", 2, 2, {log(3), -log(2)}, {0.8, 0}, {1.2, 0}, {1.2, -0.2}, {0.8, 0}},
+    {"--sim softpick", 4, 2, {log(3), -log(2), -inf, 0}, {0.8, 0, 0, 0}, {1.2, 0, 0, 0},
+     {1.2, -0.2, 0, 0}, {0.8, 0, 0, 0}},
+    /* none above 0: no weight, but Z = 1/2 + 3/4; far below 0 e^z - 1 is -1 */
+    {"--sim softpick", 2, 2, {-log(2), -log(4)}, {0}, {0}, {-0.4, -0.2}, {0}},
+    {"--sim softpick", 3, 3, {-1e4, -1e5, -200}, {0}, {0}, {0}, {0}},
+    /* far above it is softmax, and e^z would overflow */
+    {"--sim softpick", 2, 2, {1e4 + 1, 1e4}, {e / (e + 1), 1 / (e + 1)},
+     {e / (e + 1), 1 / (e + 1)}, {e / (e + 1), 1 / (e + 1)}, {e / (e + 1), 1 / (e + 1)}},
+    {"--sim rectified", 4, 4, {log(2), -1, 0, -inf}, {2 / 3.0, 0, 1 / 3.0, 0},
+     {2 / 3.0, 0, 1 / 3.0, 0}, {2 / 3.0, 0, 1 / 3.0, 0}, {2 / 3.0, 0, 1 / 3.0, 0}},
+    {"--sim rectified", 3, 3, {-1, -1e5, -inf}, {0}, {0}, {0}, {0}},
+    {"--sim rectified", 2, 2, {1e4, 1e3}, {1, 0}, {1, 0}, {1, 0}, {1, 0}},
+    {"--sim relu", 4, 3, {3, -2, 1, -inf}, {0.75, 0, 0.25, 0}, {0.25, 0, 0.25, 0},
+     {0.25, 0, 0.25, 0}, {0.75, 0, 0.25, 0}},
+    {"--sim relu", 2, 2, {0, -1}, {0}, {0}, {0}, {0}},
+    {"--sim relu --normalizer count", 3, 5, {3, -2, 1}, {0.6, 0, 0.2}, {0.2, 0, 0.2}, {0},
+     {0.75, 0, 0.25}},
+    {"--sim relu --normalizer pnorm --pnorm 2", 3, 3, {3, 0, 4}, {0.6, 0, 0.8}, {0.2, 0, 0.2},
+     {0.12, 0, 0.16}, {3 / 7.0, 0, 4 / 7.0}},
+    {"--sim relu --normalizer clamp", 2, 2, {0.5, -3}, {0.5, 0}, {1, 0}, {0}, {1, 0}},
+    {"--sim identity --normalizer count", 2, 2, {3, -1}, {1.5, -0.5}, {0.5, 0.5}, {0},
+     {0.75, 0.25}}};
+  EACH(i, ROWS) {
+    const Row r = row_of(t, ROWS[i].flags, ROWS[i].n, ROWS[i].seen, ROWS[i].z);
+    const double big = REAL_EPS * fmax(1, fabs(ROWS[i].z[0]));   /* z itself is rounded */
+    for (int j = 0; j < ROWS[i].n; j++) {
+      const double got[] = {(double)r.a[j], (double)r.deriv[j], (double)r.dlogz[j], (double)r.m[j]};
+      const double to[] = {ROWS[i].a[j], ROWS[i].deriv[j], ROWS[i].dlogz[j], ROWS[i].m[j]};
+      for (int k = 0; k < 4; k++)
+        within(t, got[k], to[k], 5e-8 + 16 * big, "%s, row %d: number %d of column %d",
+               ROWS[i].flags, i, k, j);
+    }
+  }
+}
+
+/* Near 0 the scores of softpick are e^z - 1 to the last digits, which e^z has lost: beside the 1e-8
+ * in Z that shows. */
+static void softpick__small_scores(Test *t) {
+  static const double SIZES[] = {1e-3, 1e-6, 1e-9, 1e-15, 0.99, 1.01, 30};
+  EACH(k, SIZES) {
+    const double z = (double)(real)SIZES[k], u = expm1(z) * exp(-z), e = (double)(real)1e-8;
+    const Row r = row_of(t, "--sim softpick", 2, 2, (double[]){z, -z});
+    const double Z = u + fabs(expm1(-z)) * exp(-z) + e;
+    within(t, (double)r.a[0] * Z / u, 1, 8 * REAL_EPS, "the weight at %g", z);
+    within(t, (double)r.dlogz[1] * Z / exp(-2 * z), -1, 8 * REAL_EPS, "dlogz at %g", -z);
+  }
+}
+
+/* A NaN among scores below 0, or alone, is no row without weight. */
+static void row__nan(Test *t) {
+  static const char *const FLAGS[] = {"--sim softpick", "--sim rectified", "--sim relu",
+                                      "--sim relu --normalizer count"};
+  EACH(k, FLAGS) {
+    const Config c = config_of(t, "%s", FLAGS[k]);
+    real z[] = {-1, (real)NAN, -2}, m[3], spare[3];
+    row_metric(&c, 3, z, row_forward(&c, 3, 3, z, spare), m);
+    fact(t, isnan((double)z[1]) && isnan((double)m[1]), "%s: weight %g, m %g", FLAGS[k],
+         (double)z[1], (double)m[1]);
+  }
+}
+
+/* 1.3 a - 0.1, cut at 0 and 1; there the gradient is 0, and at the very border still 1.3. The first
+ * column stands for a masked key. */
+static void row_clip__by_hand(Test *t) {
+  const Config c = config_of(t, "--clip-low -0.1 --clip-high 1.2"), none = config_of(t, "");
+  const double border = 0.1 / 1.3, to[] = {0, 0, 0.55, 1, 0}, back[] = {0, 0, 1.3, 0, 0};
+  const real from[] = {0, (real)0.02, (real)0.5, (real)0.98, (real)(border * 0.99)};
+  real a[5], da[] = {1, 1, 1, 1, 1};
+  copy(a, from, 5);
+  row_clip_backward(&c, 5, a, da);
+  row_clip(&c, 5, a);
+  for (int j = 0; j < 5; j++) {
+    within(t, (double)a[j], to[j], 4 * REAL_EPS, "weight %d", j);
+    within(t, (double)da[j], back[j], 4 * REAL_EPS, "its gradient %d", j);
+  }
+  const Config wide = config_of(t, "--clip-high 2");
+  real edge[] = {0, (real)0.5, (real)0.75}, d_edge[] = {1, 1, 1};
+  row_clip_backward(&wide, 3, edge, d_edge);
+  fact(t, d_edge[0] == 2 && d_edge[1] == 2 && d_edge[2] == 0, "at 0 %g, at 1 %g, beyond %g",
+       (double)d_edge[0], (double)d_edge[1], (double)d_edge[2]);
+  copy(a, from, 5);
+  row_clip(&none, 5, a);
+  fact(t, same_numbers(5, a, from), "0 and 1 clip something");
+}
+
+/* A bias of -99 leaves softpick, rectified and relu no score above 0 from the start: no weight, no
+ * NaN, and nothing to learn from. The values alone do not care. */
+static void gradients__dead_heads(Test *t) {
+  static const char *const DEAD[] = {"l0.wq", "l1.wk", "l0.sbias", "l1.cscale", "l0.wv"};
+  LABS(b, 2, 7, "--score-scale logn --score-bias learned --sim rectified",
+       "--score-scale logn --score-bias learned --sim relu",
+       "--score-scale logn --score-bias learned --sim relu --normalizer count",
+       "--score-scale logn --score-bias learned --sim relu --normalizer pnorm",
+       "--score-scale logn --score-bias learned --sim softpick") {
+    lab_fill(&b, "l0.sbias", -99); lab_fill(&b, "l1.sbias", -99);
+    double loss = lab_gradients(&b);
+    fact(t, isfinite(loss), "the loss is %g, %s", loss, b.flags);
+    EACH(k, DEAD) {
+      const Tensor *x = model_tensor(&b.m, DEAD[k]);
+      within(t, biggest(x->count, b.m.grads + x->at), 0, 0, "d%s, %s", DEAD[k], b.flags);
+    }
+  }
 }
 
 /* One key: log 1 = 0 exactly, whatever c_h. --score-bias logn takes log(4) off. A NaN stays one. */
@@ -117,6 +242,49 @@ static void gradients__one_key(Test *t) {
       fact(t, (biggest(x->count, b.m.grads + x->at) > 0) == meets, "d%s is %g, %s", DEAD[k],
            biggest(x->count, b.m.grads + x->at), b.flags);
     }
+  }
+}
+
+/* What is refused, with status 2 and one line that names the flag; and its nearest neighbours. */
+static void scores__refuses(Test *t) {
+  static const struct { const char *flags, *named; } WRONG[] = {
+    {"--sim softpick --normalizer one", "--sim"}, {"--sim softpick --kernel elu", "--kernel"},
+    {"--sim rectified --normalizer clamp", "--sim"}, {"--sim rectified --kernel elu", "--kernel"},
+    {"--sim softpick --normalizer count", "softpick"}, {"--normalizer count", "--normalizer"},
+    {"--sim rectified --normalizer pnorm", "--sim"}, {"--clip-low 0.1", "--clip-low"},
+    {"--clip-high 0.9", "--clip-high"}, {"--clip-low -0.1 --normalizer pnorm", "--clip-low"},
+    {"--clip-high 2 --sim elu --normalizer one", "--clip-high"}, {"--soft-cap 0", "none or a num"},
+    {"--soft-cap nan", "none or"}, {"--soft-cap -1", "--soft-cap"}, {"--extra-logit inf", "none"},
+    {"--context 1 --score-scale logn", "--score"}, {"--context 1 --score-bias learned", "--score"}};
+  static const char *const RIGHT[] = {
+    "--sim softpick --normalizer pnorm --pnorm 1", "--sim rectified --kernel mlp --extra logit",
+    "--sim relu --kernel elu --normalizer count", "--sim identity --normalizer count --extra k",
+    "--clip-low 0 --clip-high 1 --normalizer one", "--clip-low -1 --sim relu --extra logn"};
+  EACH(i, WRONG) {
+    Config c;
+    int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
+    fact(t, status == 2 && strstr(t->e.text, WRONG[i].named) && strstr(t->e.text, "Try: "),
+         "%s: %d, %s", WRONG[i].flags, status, t->e.text);
+  }
+  EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
+}
+
+/* Two rows of scores -1, and 2 and -3, taken as they are: the weights sum to -1, and their sizes to
+ * (1 + 5) / 2. Without weight there is no mass, whatever the proxy m says of it. */
+static void sinks__raw_mass(Test *t) {
+  LABS(b, 1, 2, "--layers 1 --heads 1 --sim identity --normalizer one",
+       "--layers 1 --heads 1 --sim relu --score-bias learned --normalizer count") {
+    Sinks s; double row[ROW];
+    const Config *c = &b.m.c; const bool dead = c->sim == SIM_RELU;
+    real map[] = {1, 0, (real)0.4, (real)0.6}, weight[] = {-1, 0, 2, -3};
+    if (dead) zero(weight, 4);
+    if (sinks_create(&s, c, 2, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
+    measure_head(&s, c, METRIC_REAL, 0, map, weight);
+    s.n = 1;
+    sinks_row(&s, c, 0, row);
+    within(t, row[ROW_MASS], dead ? 0 : 3, 0, "raw mass");
+    within(t, s.mass[0], dead ? 0 : -1, 0, "the sum of the weights");
+    sinks_free(&s);
   }
 }
 
@@ -216,9 +384,9 @@ static void halve(Lab *b, const char *name) {
 static void gates__half(Test *t) {
   static const struct { const char *gate, *others, *halved; } ROWS[] = {
     {"--gate head", "--vbias --kv-heads 1", "wo"}, {"--gate element", "--combine add", "wo"},
-    {"--gate static", "--place post --sink-token --heads 4 --kv-heads 2", "wo"},
+    {"--gate static", "--place post --sink-token --heads 4 --kv-heads 2 --head-dim 4", "wo"},
     {"--gate value", "--extra kv --vbias --kv-heads 1", "wv"},
-    {"--gate value", "--extra kv --xsa --heads 4 --kv-heads 2", "wv"},
+    {"--gate value", "--extra kv --xsa --heads 4 --kv-heads 2 --head-dim 4", "wv"},
     {"--v-scale", "--xsa --vbias", ""}};
   EACH(r, ROWS) LABS(a, 2, 40, ROWS[r].others)
     LABS(b, 2, 40, flags_of(ROWS[r].gate, ROWS[r].others)) {
@@ -242,7 +410,8 @@ static void gates__half(Test *t) {
 /* XSA leaves nothing along a row's own value, the gated one, in its key head; and nothing at all of
  * a row that sees itself alone. v+ comes after it. */
 static void xsa__own_value(Test *t) {
-  LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2", "--xsa --window 1",
+  LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2 --head-dim 4",
+       "--xsa --window 1",
        "--xsa --kv-heads 1 --sim sigmoid --normalizer one --extra kv --sink-token") {
     const Config *c = &b.m.c;
     idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = b.a.N;
@@ -265,7 +434,7 @@ static void qk_norm__lengths(Test *t) {
   static const char *const GAINS[] = {"l0.qnorm", "l0.knorm", "l1.qnorm", "l1.knorm"};
   static const char *const SCALED[] = {"l0.wq", "l0.bq", "l1.wk", "l1.bk"};
   LABS(b, 2, 9, "--qk-norm --norm-eps 0 --linear-bias --norm layer --kv-heads 1",
-       "--qk-norm --norm-eps 0 --linear-bias --heads 4 --kv-heads 2 --extra k --place post") {
+       "--qk-norm --norm-eps 0 --linear-bias --kv-heads 2 --head-dim 4 --extra k --place post") {
     const Config *c = &b.m.c;
     idx D = c->head_dim, rows = 2 * b.a.N, S = config_columns(c, 9), n = rows * c->dim;
     lab_maps(&b);
@@ -327,7 +496,7 @@ static void heads__start(Test *t) {
   static const struct { const char *name; double value; } STARTS[] = {
     {"l1.gate", 0}, {"l1.vscale", 1}, {"l1.hnorm", 1}, {"l1.qnorm", 1}, {"l1.knorm", 1}};
   static const struct { const char *flags; int rows, columns; } SHAPES[] = {
-    {"--gate head", 12, 4}, {"--gate element", 12, 20}, {"--gate value", 12, 10}};
+    {"--gate head", 12, 4}, {"--gate element", 12, 24}, {"--gate value", 12, 12}};
   LABS(b, 1, 2, "--qk-norm --head-norm --v-scale --gate static") EACH(k, STARTS) {
     const Tensor *x = model_tensor(&b.m, STARTS[k].name);
     model_init(&b.m, INIT_TORCH, 3);
@@ -335,7 +504,7 @@ static void heads__start(Test *t) {
     for (idx i = 0; x && i < x->count; i++)
       within(t, (double)b.m.params[x->at + i], STARTS[k].value, 0, "%s", x->name);
   }
-  EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 5", SHAPES[r].flags))
+  EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 6", SHAPES[r].flags))
     for (int init = 0; init < INIT_ROWS; init++) {
       const Tensor *x = model_tensor(&b.m, "l0.wg"), *wq = model_tensor(&b.m, "l0.wq");
       fact(t, x->matrix && x->shape[0] == SHAPES[r].rows && x->shape[1] == SHAPES[r].columns
@@ -605,8 +774,10 @@ static void muon__of_the_matrices(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key),
-  RUNS(keys_seen__as_visible), RUNS(scores__start), RUNS(gradients__one_key), RUNS(options__none),
+  RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
+  RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
+  RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
+  RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses), RUNS(sinks__raw_mass),
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),

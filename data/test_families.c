@@ -1,0 +1,131 @@
+/* test_families.c - [T8] the later families of published models (data/families.c), for
+ * data/test_hf.c, which includes it: tiny models against the library, as in its section 4.
+ *
+ * SPDX-License-Identifier: MIT */
+
+#define LATER_TINY "data/golden/hf_families.txt"
+
+static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "smollm2", "", "", ""};
+
+static void families__against_library(Test *t) {
+  library_compare(t, LATER_TINY, LATER_FAMILIES, 9);
+}
+
+/* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
+static void faults_try(Test *t, const char *path, const Fault *fault, int n) {
+  int tried = 0, told; double faintest = INFINITY, most[TINY_KINDS]; Bytes text = {0}; TinyCase c;
+  Golden g = {.path = path, .line = 1};
+  if (no_binary(t)) return;
+  fact(t, !golden_read(path, &text, &told, &g.e), "%s", g.e.text);
+  for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c);)
+    for (int i = 0; i < n; i++) {
+      if (strcmp(c.name, fault[i].name)) continue;
+      tiny_write(t, &c, 0, 0);
+      const Golden one = tiny_compare(t, &c, "", false, &fault[i], most);
+      fact(t, one.changed > 0, "%s, fault %d: worst %g", c.name, i, one.worst);
+      faintest = fmin(faintest, one.worst);
+      tried++;
+    }
+  fact(t, tried == n, "%d of %d faults tried", tried, n);
+  note(t, "%d faults; the faintest shows by %.2g times its bound", tried, faintest);
+  bytes_free(&text);
+}
+
+static void families__see_faults(Test *t) {
+  static const Fault FAULTS[] = {
+    WITH("qwen2", "--rope-base 5000"), OUTPUTS("qwen2", "wq wk", neighbours),
+    WITH("qwen2-window", "--window-offset 1"), WITH("qwen2-window", "--window 4"),
+    WITH("qwen3", "--norm-eps 0.001"), WITH("qwen3-bias", "--window 6"),
+    WITH("qwen3-bias", "--rope-factor 1"), OUTPUTS("qwen3", "w1 w2", halves_swapped)};
+  faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
+}
+
+/* Keys put in front of a case's config.json: the flags that they become, or why not. */
+typedef struct LaterFact { const char *name, *text, *flags, *said; } LaterFact;
+
+static const LaterFact LATER_ROWS[] = {
+  {"qwen2", "`sliding_window`: 5", "--window 0", NULL},
+  {"qwen2", "`use_sliding_window`: true, `sliding_window`: null, `layer_types`: null",
+   "--window 0", NULL},
+  {"qwen2", "`use_sliding_window`: true, `sliding_window`: 6, `layer_types`: null", "--window 0",
+   NULL},
+  {"qwen2", "`use_sliding_window`: true, `sliding_window`: 7, `max_window_layers`: 0, "
+   "`layer_types`: null", "--window 7 --window-period 0", NULL},
+  {"qwen2", "`use_sliding_window`: true, `sliding_window`: 6, `layer_types`: "
+   "[`sliding_attention`, `full_attention`, `sliding_attention`]",
+   "--window 6 --window-period 2 --window-offset 0", NULL},
+  {"qwen2", "`layer_types`: [`full_attention`]", NULL, "a word for each layer, found a list"},
+  {"qwen2", "`layer_types`: [`full_attention`, 1, `full_attention`]", NULL,
+   "or full_attention, fo"},
+  {"qwen2", "`layer_types`: [`full_attention`, `chunked_attention`, `full_attention`]", NULL,
+   "found chunked_attention"},
+  {"qwen2", "`layer_types`: 5", NULL, "layer_types to be a list"},
+  {"qwen2", "`use_sliding_window`: 1", NULL, "use_sliding_window to be true or false"},
+  {"qwen2", "`max_window_layers`: `a`", NULL, "max_window_layers to be a number"},
+  {"qwen2", "`use_mrope`: true", NULL, "use_mrope to be false"},
+  {"qwen2", "`attention_bias`: true", NULL, "found attention_bias: true"},
+  {"qwen2", "`hidden_act`: `gelu_new`", NULL, "hidden_act to be silu, gelu or relu"},
+  {"qwen2", "`partial_rotary_factor`: 0.5", NULL, "partial_rotary_factor to be 1"},
+  {"qwen2", "`quantization_config`: {`bits`: 4}", NULL, "quantization_config to be null"},
+  {"qwen2", "`qk_layernorm`: true", NULL, "found qk_layernorm: true"},
+  {"qwen2", "`model_type`: `qwen3`, `head_dim`: 8", NULL, "q_norm.weight [8], found none"},
+  {"qwen3", "`model_type`: `qwen2`, `attention_bias`: null", NULL,
+   "self_attn.q_proj.bias [48], found none"},
+  {"qwen3", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [48], found none"},
+  {"qwen3", "`head_dim`: null", NULL, "[512,32], found [48,32]"},
+  {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
+   "`use_sliding_window`: null", NULL, "found model.layers.0.self_attn.k_norm.weight too"}};
+
+/* text [], an object in one line, without this key, if it has it. */
+static void key_out(char *text, const char *key) {
+  char word[64]; int depth = 0;
+  snprintf(word, sizeof word, "\"%s\": ", key);
+  char *from = strstr(text, word), *to = from;
+  if (!from) return;
+  for (; *to && (depth || *to != ',') && (depth || *to != '}'); to++)
+    depth += (*to == '[' || *to == '{') - (*to == ']' || *to == '}');
+  if (*to == ',') memmove(from, to + 2, strlen(to + 2) + 1);
+  else memmove(from - 2, to, strlen(to) + 1);
+}
+
+/* FOLDER with the model of the case of this name; the text in its config, instead of its keys. */
+static void later_given(Test *t, const char *name, const char *given) {
+  Bytes file = {0}; Golden g = {.path = LATER_TINY, .line = 1}; TinyCase c; int told, used;
+  static char old[4000], config[5000]; char key[64];
+  fact(t, !golden_read(LATER_TINY, &file, &told, &g.e), "%s", g.e.text);
+  for (g.at = (const char *)file.at; g.at && tiny_next(&g, &c) && strcmp(c.name, name);) {}
+  tiny_write(t, &c, 0, 0);
+  snprintf(old, sizeof old, "%.*s", (int)strcspn(c.config[0], "\n"), c.config[0]);
+  for (const char *at = given; *at == '`'; at += strcspn(at, "`")) {
+    if (sscanf(at, "`%63[^`]`: %n", key, &used) != 1) break;
+    key_out(old, key);
+    int depth = 0;
+    for (at += used; *at && (depth || *at != ','); at++)
+      depth += (*at == '[' || *at == '{') - (*at == ']' || *at == '}');
+  }
+  snprintf(config, sizeof config, "{%s, %s\n", given, old + 1);
+  text_file(t, FOLDER "/config.json", config);
+  bytes_free(&file);
+}
+
+/* A value becomes a flag, or is refused by its name. */
+static void families__facts(Test *t) {
+#define FOLDER_IMPORT FOLDER " --out " IMPORTED
+  if (no_binary(t)) return;
+  EACH(i, LATER_ROWS) {
+    const LaterFact *x = &LATER_ROWS[i];
+    char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
+    later_given(t, x->name, x->text);
+    if (x->said) sink_fails(t, FOLDER_IMPORT, 1, x->said);
+    if (x->said) continue;
+    if (!hf_does(t, FOLDER_IMPORT)
+        || failed(t, x->text, checkpoint_load(IMPORTED, &r, false, &e), &e)) break;
+    for (const char *at = x->flags; sscanf(at, " --%31s %31s%n", flag, want, &used) == 2;
+         at += used) {
+      option_text(option_find(flag, "m"), &r.s, text, sizeof text);
+      fact(t, !strcmp(text, want), "%s %s: --%s %s, expected %s", x->name, x->text, flag, text,
+           want);
+    }
+    trainer_free(&r);
+  }
+}
