@@ -279,9 +279,9 @@ const Variant VARIANTS[] = {
 };
 
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
- * one (Table 11). */
-static bool config_gated(const Config *c) { return c->act <= ACT_REGLU; }
-_Static_assert(ACT_ROWS == 7, "a new activation: gated? Then here too; and in slow_act");
+ * one (Table 11); so does Gemma's GeGLU by tanh. */
+static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
+_Static_assert(ACT_ROWS == 8, "a new activation: gated? Then here too; and in slow_act");
 
 /* Does --gate gate the output o? How many gates a row has then, or its values: G. */
 static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
@@ -326,8 +326,8 @@ static int config_column_star(const Config *c) { return c->extra || c->sink_toke
  * window, and through n of them a token still reaches back n (w-1) places. Published models give it
  * to some layers only, always with a period. */
 static int config_window(const Config *c, int l) {
-  bool has = !c->window_period || l % c->window_period == c->window_offset;
-  return has ? c->window : 0;
+  bool named = !c->window_period || l % c->window_period == c->window_offset;
+  return named != c->window_others ? c->window : 0;
 }
 
 /* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
@@ -461,7 +461,8 @@ static int config_resolve(Config *c, Error *e) {
      c->rotary_dims, D},
     {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
      "odd. Try: an even --head-dim, or --rotary-dims %d", c->rotary_dims, c->rotary_dims - 1},
-    {c->rope_scaling == ROPE_LLAMA3 && !(c->rope_high > c->rope_low),
+    {c->rope_scaling >= ROPE_LLAMA3 && (!(c->rope_high > c->rope_low)
+                                        || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))),
      "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
     {c->extra_dims > D, "--extra-dims %d is more than a head's dims. Try: at most %d",
      c->extra_dims, D},
@@ -869,12 +870,13 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
- * there when the embedding is narrower than the model. P is absolute [E5], a table of learned rows,
- * or 0: then the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1 draws its
- * line here. Without P a repeated token starts from equal states and, under softmax, keeps them in
- * all blocks; with P it does not. So Table 1 has on repeated tokens a Sink_1 of 62.28 in GPT2-XL,
- * whose P is learned, and 0.00 in LLaMA3-8B (rotary). Positions count from 0, x* included, as in
- * the authors' code; the paper counts from 1. It has one x*; several see each other causally.
+ * there when the embedding is narrower than the model; Gemma multiplies e by sqrt(C). P is absolute
+ * [E5], a table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere
+ * (NoPE). Appendix B.1 draws its line here. Without P a repeated token starts from equal states
+ * and, under softmax, keeps them in all blocks; with P it does not. So Table 1 has on repeated
+ * tokens a Sink_1 of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ * Positions count from 0, x* included, as in the authors' code; the paper counts from 1. It has one
+ * x*; several see each other causally.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
@@ -927,6 +929,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
       if (!m->published || !m->published->row(m, e_b + t * E, id))
         copy(e_b + t * E, m->w.wte + id * E, E);
     }
+    if (c->embed_scale > 0) vec_scale(T * E, e_b, (real)c->embed_scale);
     if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
     /* h_0 = x*, and so for each: input rows like any other from here on */
     if (first) copy(h_b, m->w.xstar, first * C);
@@ -946,6 +949,7 @@ static void add_block(real *to, const real *from, idx block, idx width) {
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
+  const real scale = c->embed_scale > 0 ? (real)c->embed_scale : 1;
   for (idx b = 0; E != C && b < B; b++) {
     const real *drows = dh + (b * N + first) * C;   /* [T,C] the tokens' rows */
     real *e_b = a->embed + b * T * E;   /* [T,E] */
@@ -961,7 +965,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
         idx token = b * T + n - first;
         /* h_n = x*_n, or wte[id], or wte[id] W_in */
         if (n < first) add_block(m->d.xstar + n * C, dh_n, block, C);
-        else add_block(m->d.wte + ids[token] * E, E == C ? dh_n : a->embed + token * E, block, E);
+        const real *de = E == C ? dh_n : a->embed + token * E;
+        for (idx ch = block; n >= first && ch < block + CHANNELS && ch < E; ch++)
+          m->d.wte[ids[token] * E + ch] += scale * de[ch];
         /* h_n = .. + p_n */
         if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
       }
@@ -1170,13 +1176,16 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
  * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
- * turns in the original context, keeps those with more than `high`, and blends in between. */
+ * turns in the original context, keeps those with more than `high`, and blends in between; YaRN's
+ * blends by the logarithm of the turns, which is even from pair to pair. */
 static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
   if (c->rope_scaling == ROPE_NONE) return w;
   if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
   double turns = c->rope_original * w / (2 * PI);
   double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+  if (c->rope_scaling == ROPE_YARN)
+    kept = log(turns / c->rope_low) / log(c->rope_high / c->rope_low);
   kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
   return w * (kept + (1 - kept) / c->rope_factor);
 }
@@ -1200,12 +1209,19 @@ static double distance_bias(const Model *m, int h, idx distance) {
   return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Tables by the position alone, where the model has them: cosine, sine [N,r/2], sinusoid [N,C]. */
+/* Does layer l turn by --rope-local, as Gemma 3's layers with a window do? */
+static bool rope_is_local(const Config *c, int l) {
+  return c->rope_local > 0 && config_window(c, l);
+}
+
+/* Tables by the position alone, where the model has them: cosine, sine [N,r/2], and once more for
+ * --rope-local; sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
   int half = c->rotary_dims / 2, C = c->dim;
   for (int p = 0; a->cosine && p < half; p++)
-    for (int n = 0; n < N; n++) {
-      real angle = (real)n * (real)rope_frequency(c, p);
+    for (int n = 0, tables = c->rope_local > 0 ? 2 : 1; n < tables * N; n++) {
+      double local = pow(c->rope_local, -2.0 * p / c->rotary_dims);
+      real angle = (real)(n % N) * (real)(n < N ? rope_frequency(c, p) : local);
       a->cosine[n * half + p] = (real)cos((double)angle);
       a->sine[n * half + p] = (real)sin((double)angle);
     }
@@ -1240,13 +1256,14 @@ WIDE(rotate_pairs,
   }
 }
 
-/* x [B*N,heads,D] = R_n x in place; sign = 1 forward, -1 for the gradient. */
-static void rotate(const Config *c, const Acts *a, real *x, idx rows, idx N, idx heads, int sign) {
+/* x [B*N,heads,D] = R_n x in place, in layer l; sign = 1 forward, -1 for the gradient. */
+static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows, idx N, idx heads,
+                   int sign) {
   idx D = c->head_dim, half = c->rotary_dims / 2;
   bool split = c->rope_pairing == PAIR_HALF;
   PARALLEL
   for (idx n = 0; n < rows; n++) {
-    idx position = a->past + n % N;
+    idx position = a->past + n % N + (rope_is_local(c, l) ? a->N : 0);
     const real *cosine = a->cosine + position * half;   /* [r/2] */
     const real *sine = a->sine + position * half;
     for (int h = 0; h < heads; h++) {
@@ -1330,11 +1347,11 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   }
 }
 
-/* By ACT_*: swiglu, geglu, reglu, then swish, gelu, relu, gelutanh without a gate. */
+/* By ACT_*: swiglu, geglu, reglu, geglutanh, then swish, gelu, relu, gelutanh without a gate. */
 static Activation *const ACTS[] = {
   [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
   [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
-  [ACT_GELUTANH] = act_gelutanh};
+  [ACT_GELUTANH] = act_gelutanh, [ACT_GEGLUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
 
 _Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
@@ -1730,9 +1747,11 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
- * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
+ * deeper a block, the evener its rows begin, or another number for D (Gemma; YaRN lengthens q and k
+ * so). A distance bias and a logit are outside of it. */
 static real score_scale(const Config *c, int l) {
-  return (real)(1 / sqrt((double)c->head_dim) / (c->score_by_layer ? l + 1 : 1));
+  double D = c->score_divisor > 0 ? c->score_divisor : c->head_dim;
+  return (real)(1 / sqrt(D) / (c->score_by_layer ? l + 1 : 1));
 }
 
 /* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
@@ -2270,8 +2289,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
-    rotate(c, a, la->q, rows, N, H, 1);
-    rotate(c, a, k, rows, N, K, 1);
+    rotate(c, a, l, la->q, rows, N, H, 1);
+    rotate(c, a, l, k, rows, N, K, 1);
   }
   /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
    * identity fq and fk are the arrays q and k (take_all). */
@@ -2330,8 +2349,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   }
   /* q = R_i q, k = R_j k: the transpose rotates the other way */
   if (c->pos == POS_ROTARY) {
-    rotate(c, a, a->dq, rows, N, H, -1);
-    rotate(c, a, a->dk, rows, N, K, -1);
+    rotate(c, a, l, a->dq, rows, N, H, -1);
+    rotate(c, a, l, a->dk, rows, N, K, -1);
   }
   /* q = qnorm q0 r, k = knorm k0 r */
   if (c->qk_norm) {
@@ -2530,6 +2549,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   narrower: out = nf W_out, y = out W_cls:   dout = dy W_cls^T   dW_cls += out^T dy
  *                                              dnf = dout W_out^T  dW_out += nf^T dout
  *   tied: W_cls [E,V] is wte [V,E] read with its strides exchanged, and dwte += dy^T out
+ *   capped (Gemma 2): y = X tanh(z / X) of z = nf W_cls, dz = dy (1 - (y / X)^2)
  *
  * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
  * and V. The loss of a row is put together in double; one below 6e-8, where S e^-max is a float
@@ -2541,6 +2561,13 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time are 32
  * MB of logits in float; all of one of the authors' forwards, 16 x 2048, would be 6.6 GB. */
 
+/* y [n] = X tanh(y / X), where logits have a cap. */
+static void cap_logits(const Config *c, idx n, real *y) {
+  PARALLEL
+  for (idx i = 0; i < (c->logit_cap > 0 ? n : 0); i++)
+    y[i] = (real)(c->logit_cap * tanh((double)y[i] / c->logit_cap));
+}
+
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
  * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
@@ -2549,8 +2576,9 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
   const real *w = tied ? m->w.wte : m->w.wcls;
   if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
   const real *in = E != C ? a->outp : rows;   /* [R,E] */
-  if (m->linear && m->linear(m, logits, in, w, tied, R, E, V)) return;
-  matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
+  if (!m->linear || !m->linear(m, logits, in, w, tied, R, E, V))
+    matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
+  cap_logits(&m->c, R * V, logits);
 }
 
 /* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
@@ -2574,14 +2602,22 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  * share / n, is given.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
-static double cross_entropy(idx V, real *y, int target, const real *weight) {
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
+ *
+ * Capped logits give dz: e^(y_v - max) says what y_v was. */
+static double cross_entropy(const Config *c, real *y, int target, const real *weight) {
+  idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];
   vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight) {
     vec_scale(V, y, *weight / sum);
     y[target] -= *weight;
+    for (idx v = 0; c->logit_cap > 0 && v < V; v++) {
+      double y_v = (double)(v == target ? right : most) / c->logit_cap;
+      if (v != target && y[v] > 0) y_v += log((double)(y[v] * sum / *weight)) / c->logit_cap;
+      y[v] *= (real)(1 - y_v * y_v);
+    }
   }
   return log((double)sum) + (double)most - (double)right;
 }
@@ -2617,7 +2653,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
     model_logits(m, a, a->slice, R, a->logits);
     PARALLEL
     for (idx r = 0; r < R; r++)
-      a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V, targets[token[r]],
+      a->loss_row[token[r]] = cross_entropy(c, a->logits + r * V, targets[token[r]],
                                             with_grads ? &weight : NULL);
     if (!with_grads) continue;
     logits_backward(m, a, R);
@@ -3741,7 +3777,8 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
   const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
   const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
   const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-  double root = sqrt((double)D) * (c->score_by_layer ? l + 1 : 1), norm = length(D, q);
+  double root = sqrt(c->score_divisor > 0 ? c->score_divisor : (double)D), norm = length(D, q);
+  if (c->score_by_layer) root *= l + 1;
   double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
   int seen = 0;
   worst[XI] = size / root;
@@ -7404,7 +7441,8 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
   idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
   int pos = c->pos;
-  idx half = pos == POS_ROTARY ? N * c->rotary_dims / 2 : 0, biases = 2 * N - 1;
+  idx half = pos == POS_ROTARY ? N * c->rotary_dims / (c->rope_local > 0 ? 1 : 2) : 0;
+  idx biases = 2 * N - 1;
   idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
   arena_take(at, &(Room){&a->h0, C}, 1);
   for (int l = 0; l < c->layers; l++) {
@@ -7760,6 +7798,7 @@ const Option OPTIONS[] = {
   {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
   {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
   {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X; or none"},
+  {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
   {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
   {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
   {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut"},
@@ -7782,6 +7821,10 @@ const Option OPTIONS[] = {
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
   PUBLISHED_OPTIONS
+  {"window-others", MODEL('b', window_others), ON_OFF, "all layers but these have it"},
+  {"rope-local", MODEL('d', rope_local), "0", 1, 1e12, "X", "--rope-base where the window is"},
+  {"embed-scale", MODEL('d', embed_scale), "0", 1e-6, 1e6, "X", "the embedding times X"},
+  {"logit-cap", MODEL('d', logit_cap), "0", 1e-6, 1e30, "X", "logits stay within X"},
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -8608,7 +8651,9 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    int at = *v->sink || *v->loss
+           ? printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss)
+           : printf("%-16s %-38s ", v->name, v->source);   /* no numbers of the paper */
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"

@@ -70,10 +70,11 @@ typedef struct Writing {
 
 CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI);
 CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);                /* the two dims of a rotated pair */
-CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3);        /* how published models stretch them */
+CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN);     /* how published models stretch */
 CHOICE(NORM, NORM_RMS, NORM_LAYER, NORM_DYT);
 CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL, PLACE_SANDWICH);
-CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_SWISH, ACT_GELU, ACT_RELU, ACT_GELUTANH);
+CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_GEGLUTANH, ACT_SWISH, ACT_GELU, ACT_RELU,
+       ACT_GELUTANH);
 CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
 CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
 CHOICE(KERNEL, KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP);
@@ -103,15 +104,14 @@ typedef struct Config {
   int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
   int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
   int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-  int pos;                     /* POS_*; 2.: P added to the input, R in <q R, k R>, or b(i-j) */
-  int rotary_dims;                  /* r: the first r dims are rotated; 0 means D */
+  int pos, rotary_dims; /* POS_*: P added to the input, R in <q R, k R>, b(i-j); r, 0 means D */
   int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
-  double rope_base, rope_factor, rope_low, rope_high;  /* 10000; ROPE_LINEAR: factor; LLAMA3: all */
-  int rope_original;                /* of ROPE_LLAMA3: the context before it was stretched */
+  double rope_base, rope_local; /* 10000; that of layers with the window, not stretched, or 0 */
+  double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */
+  int rope_original;                /* of these: the context before it was stretched */
   int norm, place; double norm_eps; /* NORM_*, PLACE_*: equations 2, 3; inside the root, 1e-5 */
-  int act;                          /* ACT_*: Table 11; the first three are gated */
-  int linear_bias, tied, embed_dim; /* switches; width E of the embedding, 0 means C */
-  int bias_in, score_by_layer; /* BIAS_*: where those are; scores of block l, from 0, over l + 1 */
+  int act, tied, embed_dim;    /* ACT_*: Table 11, the first four gated; a switch; E, 0 means C */
+  int linear_bias, bias_in, score_by_layer; /* a switch, BIAS_*; scores of block l over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
   double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
   int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
@@ -121,9 +121,9 @@ typedef struct Config {
   int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*: 3.7; G, X: 3.6 */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
   int gate, qk_norm, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper (3.8) */
-  int window;                       /* w keys, self included; 0 means all (Figure 6) */
-  int window_period, window_offset; /* 0: every layer has it; else l % period == offset */
-  int prefix;                       /* p: tokens 1..p are visible to every row (Figure 5) */
+  int window, prefix; /* w keys, self included, 0: all (Figure 6); p that all rows see (Figure 5) */
+  int window_period, window_offset, window_others; /* 0: all; l % period == offset, or not so */
+  double embed_scale, score_divisor, logit_cap; /* 3.1, 3.7, loss; 0: none, D, none */
   /* Published models of several kinds of block; forward only (config_trains).
    * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
    * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
@@ -616,9 +616,9 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"}, \
   {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"}, \
   {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"}, \
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "llama3: turns below which it is whole"}, \
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "llama3: turns above which it is kept"}, \
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "llama3: context before"}, \
+  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "turns below which it is whole"}, \
+  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "turns above which it is kept"}, \
+  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "the context before"}, \
   {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"}, \
   {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"}, \
   {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"}, \

@@ -355,10 +355,10 @@ static void run_part(Trainer *t, Part part, Error *e) {
       linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
       linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
     } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
-      rotate(c, a, la->q, rows, N, c->heads, 1);
-      rotate(c, a, la->k, rows, N, c->kv_heads, 1);
-      rotate(c, a, la->q, rows, N, c->heads, -1);      /* as the backward does */
-      rotate(c, a, la->k, rows, N, c->kv_heads, -1);
+      rotate(c, a, l, la->q, rows, N, c->heads, 1);
+      rotate(c, a, l, la->k, rows, N, c->kv_heads, 1);
+      rotate(c, a, l, la->q, rows, N, c->heads, -1);      /* as the backward does */
+      rotate(c, a, l, la->k, rows, N, c->kv_heads, -1);
     } else if (part == PART_ATTENTION)
       (m->plain ? attention_forward : tiled_forward)(m, a, l, B, N);
     else if (part == PART_ATTENTION_BACK)

@@ -1,4 +1,4 @@
-/* families.c - later families of published models, for data/hf.c, which includes it: Qwen 2 and 3.
+/* families.c - later families of published models, for data/hf.c, which includes it: Qwen, Gemma.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -6,6 +6,11 @@
  *
  *   qwen2        llama with biases of q, k and v
  *   qwen3        llama with QK-norm; heads may be wider than C / H
+ *   gemma2       sandwich norms with gains 1 + w; GeGLU by tanh; capped scores and logits; the
+ *                embedding times sqrt(C); <q,k> over the root of another number than D; a window in
+ *                every other block
+ *   gemma3_text  that with QK-norm, without caps; a window in 5 of 6 blocks, which turn by a base
+ *                of their own. Its larger models come with an image part, as gemma3: refused
  *
  * SmolLM and SmolLM2 are llamas by their config.json.
  *
@@ -13,20 +18,21 @@
 
 /* --- Which blocks have the window ------------------------------------------------------------- */
 
-/* A window of all blocks, or of those in a period: --window-period and --window-offset. sliding
- * [layers]. */
+/* A window of all blocks, of those in a period, or of all but these. sliding [layers]. */
 static void window_flags(const Facts *f, const bool *sliding) {
   const int L = f->s->model.layers;
   char flags[80]; int most = 0;
   for (int l = 0; l < L; l++) most += sliding[l];
   if (!most) f->s->model.window = 0;
   if (!most || most == L) return;
-  for (int period = 2; period <= L; period++)
-    for (int offset = 0; offset < period; offset++) {
+  for (int i = 2; i <= 2 * L + 1; i++)
+    for (int period = i / 2, offset = 0; offset < period && period > 1; offset++) {
+      const bool others = i % 2;
       int l = 0;
-      while (l < L && sliding[l] == (l % period == offset)) l++;
+      while (l < L && sliding[l] == ((l % period == offset) != others)) l++;
       if (l < L) continue;
-      snprintf(flags, sizeof flags, "--window-period %d --window-offset %d", period, offset);
+      snprintf(flags, sizeof flags, "--window-period %d --window-offset %d%s", period, offset,
+               others ? " --window-others" : "");
       flags_set(f, flags);
       return;
     }
@@ -88,9 +94,104 @@ static void qwen3_more(const Facts *f) {
   layers_more(f);
 }
 
+/* --- Gemma 2, Gemma 3 ------------------------------------------------------------------------- */
+
+/* post_attention_layernorm is the norm behind attention here, and before the ffn in a llama. */
+static const Counterpart GEMMA[] = {
+  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
+  {"@norm1", "@input_layernorm", PLUS_ONE}, {"@wq", "@self_attn.q_proj", TURNED},
+  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
+  {"@qnorm", "@self_attn.q_norm", PLUS_ONE}, {"@knorm", "@self_attn.k_norm", PLUS_ONE},
+  {"@wo", "@self_attn.o_proj", TURNED}, {"@norm3", "@post_attention_layernorm", PLUS_ONE},
+  {"@norm2", "@pre_feedforward_layernorm", PLUS_ONE},
+  {"@norm4", "@post_feedforward_layernorm", PLUS_ONE}, {"@w1", "@mlp.gate_proj", TURNED},
+  {"@w2", "@mlp.up_proj", TURNED}, {"@w3", "@mlp.down_proj", TURNED},
+  {"normf", "model.norm", PLUS_ONE}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+
+/* The next tensor: 1 + each of the stored numbers, as a float, which is the library's own sum. It
+ * is in the model file itself, with --link as well. */
+static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Extent *from,
+                         Error *e) {
+  const idx n = w->next < w->head.list.n_tensors ? w->head.list.tensor[w->next].count : 0;
+  const ModelSource *source = &w->source[from->file - 1];
+  const size_t bytes = (size_t)n * dtype_width(dtype);
+  unsigned char *raw = grab(n, dtype_width(dtype), e), *sums = grab(n, 4, e);
+  real *number = grab(n, sizeof *number, e);
+  if (e->status) {}
+  else if (!extent_take(source->f, from, 0, raw, bytes))
+    fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path, theirs);
+  else if (!all_finite(dtype, raw, bytes))
+    fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the model "
+         "that is whole", source->path, theirs);
+  else {
+    widen(dtype, n, number, raw);
+    for (idx i = 0; i < n; i++) number_put(sums + 4 * i, bits_of(1 + (float)number[i]), 4);
+    model_file_tensor(w, w->head.list.tensor[w->next].name, DTYPE_F32, IN_OUT, e);
+    model_file_bytes(w, sums, (size_t)n * 4, e);
+  }
+  free(raw); free(sums); free(number);
+  return e->status;
+}
+
+/* A cap that null takes away; without the key it is `fallback`, "" for none. */
+static void cap_flag(const Facts *f, const char *key, const char *flag, const char *fallback) {
+  const bool there = json_find(f->j, f->j->at, key) != NULL;
+  fact_flag(f, key, flag, there ? "" : fallback);
+}
+
+/* What both have. A block has no window where every period-th does. */
+static void gemma_more(const Facts *f, int period) {
+  const int L = f->s->model.layers;
+  bool *sliding = grab(L, sizeof *sliding, f->e);
+  char text[64];
+  snprintf(text, sizeof text, "--embed-scale %.17g", sqrt((double)f->s->model.dim));
+  flags_set(f, text);
+  fact_at(f, "hidden_act");                                /* the library reads hidden_activation */
+  if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
+  cap_flag(f, "sliding_window", "window", "4096");
+  for (int l = 0; sliding && l < L; l++) sliding[l] = (l + 1) % period != 0;
+  if (sliding && !f->e->status) layer_types(f, sliding);
+  if (sliding && !f->e->status) window_flags(f, sliding);
+  free(sliding);
+}
+
+static void gemma2_more(const Facts *f) {
+  cap_flag(f, "attn_logit_softcapping", "soft-cap", "50");
+  cap_flag(f, "final_logit_softcapping", "logit-cap", "30");
+  gemma_more(f, 2);
+}
+
+/* Blocks without the window turn by rope_theta, stretched or not, the others by their own base. */
+#define FULL(key) "rope_parameters.full_attention." key "|rope_scaling." key
+#define SLIDING(key) "rope_parameters.sliding_attention." key
+static void gemma3_more(const Facts *f) {
+  const JsonValue *pattern = fact_at(f, "sliding_window_pattern|_sliding_window_pattern");
+  const JsonValue *type = fact_at(f, FULL("rope_type") "|rope_scaling.type");
+  double period = 6;
+  if (pattern && (!fact_number(f, pattern, &period) ||
+                  !(period >= 1 && period <= 1024 && period == (int)period)))
+    fact_fails(f, "sliding_window_pattern", "an integer of 1 to 1,024", pattern);
+  fact_flag(f, FULL("rope_theta") "|rope_theta", "rope-base", "1000000");
+  fact_flag(f, SLIDING("rope_theta") "|rope_local_base_freq", "rope-local", "10000");
+  fact_must(f, SLIDING("rope_type"), "default");
+  if (json_is(f->j, type, "linear")) {
+    flags_set(f, "--rope-scaling linear");
+    fact_flag(f, FULL("factor"), "rope-factor", NULL);
+  }
+  else if (type && !json_is(f->j, type, "default"))
+    fact_fails(f, "rope_scaling", "of type default or linear", type);
+  cap_flag(f, "final_logit_softcapping", "logit-cap", "");
+  gemma_more(f, (int)period);
+}
+
 /* --- Keys of config.json ---------------------------------------------------------------------- */
 
 static const Fact LATER_FACTS[] = {
   {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
+  {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
+  {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
+  {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},
+  {"ab",     "use_bidirectional_attention",            ONLY,   NULL, "false"},
+  {"b",      "attn_logit_softcapping",                 ONLY,   NULL, "null"},  /* unread */
   {"qw",     "use_mrope",                              ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};

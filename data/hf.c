@@ -10,11 +10,11 @@
  * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
  *
  * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral, jamba and of those that
- * families.c adds becomes a model
- * file (2), with the numbers as they were published, copied or linked to. JSON, headers, names and
- * shapes are checked before they are believed, every tensor is accounted for, every number must be
- * finite, and a key or a value that sink does not know is refused by its name. The folder's
- * tokenizer becomes MODEL.tok (14), which is looked for beside the model.
+ * families.c adds becomes a model file (2), with the numbers as they were published, copied or
+ * linked to. JSON, headers, names and shapes are checked before they are believed, every tensor is
+ * accounted for, every number must be finite, and a key or a value that sink does not know is
+ * refused by its name. The folder's tokenizer becomes MODEL.tok (14), which is looked for beside
+ * the model.
  *
  * Export. A checkpoint is written as a folder of the llama family: rotary positions, RMSNorm before
  * each half of a block, a gated feed-forward (silu, gelu or relu), softmax, and, where asked for,
@@ -1103,6 +1103,7 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
       if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
       const real *in = E != C ? a->outp : a->slice;
       matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
+      cap_logits(c, R * V, a->logits);
       PARALLEL
       for (idx r = 0; r < R; r++) {
         idx at = (s0 + r) / per * T + from + (s0 + r) % per;
@@ -1185,6 +1186,9 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   if (c->dim % c->heads)
     return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
                       "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
+  if (c->rope_scaling == ROPE_YARN)
+    return fail(e, 1, "%s: expected angles that export writes, found --rope-scaling yarn. Try: a "
+                      "model trained without it", name);
   if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
     return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
                       "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
@@ -1237,7 +1241,8 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
   bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
   bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
   /* transformers' gelu is x Phi(x), the one of --act geglu */
-  const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu" : "relu";
+  const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu"
+                    : c->act == ACT_REGLU ? "relu" : "gelu_pytorch_tanh";
   bytes_print(out, e, "{\n  \"architectures\": [\"LlamaForCausalLM\"],\n  \"model_type\": "
               "\"llama\",\n  \"torch_dtype\": \"float32\",\n  \"vocab_size\": %d,\n  "
               "\"hidden_size\": %d,\n  \"intermediate_size\": %d,\n  \"num_hidden_layers\": "
@@ -1285,7 +1290,8 @@ enum {
   HEADS = 8,                   /* q, k or v, a third of each head's rows of [3 out,in] (NeoX) */
   LATER = 16,                  /* after two more rows (OPT's positions) */
   TAPS = 32,                   /* [out,1,in] (a convolution) */
-  BARE = 64                    /* its name is whole: no .weight behind it */
+  BARE = 64,                   /* its name is whole: no .weight behind it */
+  PLUS_ONE = 128               /* a gain less 1 (Gemma) */
 };
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
@@ -2322,8 +2328,9 @@ static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, 
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
   static const char *const NAMES_OF_ACTS[][3] = {       /* theirs, ours, ours with a gate */
     {"silu", "swish", "swiglu"}, {"swish", "swish", "swiglu"}, {"relu", "relu", "reglu"},
-    {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"}, {"gelu_new", "gelutanh", NULL},
-    {"gelu_pytorch_tanh", "gelutanh", NULL}, {"gelu_fast", "gelutanh", NULL}};
+    {"gelu", "gelu", "geglu"}, {"gelu_python", "gelu", "geglu"},
+    {"gelu_new", "gelutanh", "geglutanh"}, {"gelu_pytorch_tanh", "gelutanh", "geglutanh"},
+    {"gelu_fast", "gelutanh", "geglutanh"}};
   const JsonValue *v = fact_at(f, key);
   char text[64];
   if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
@@ -2332,7 +2339,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
       option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
       return;
     }
-  fact_fails(f, key, gated ? "silu, gelu or relu" : "silu, relu or a gelu", v);
+  fact_fails(f, key, "silu, relu or a gelu", v);
 }
 
 /* Rotary positions: how the angles are stretched. */
@@ -2538,6 +2545,10 @@ static const Family FAMILIES[] = {
   {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
   {"qwen2",    "Qwen2ForCausalLM",   "model.",       LLAMA, 'q', QWEN2, layers_more, false},
   {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", qwen3_more, false},
+  {"gemma2",   "Gemma2ForCausalLM",  "model.",       GEMMA, 'a', "--place sandwich", gemma2_more,
+   true},
+  {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
+   gemma3_more, true},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
@@ -2552,8 +2563,9 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   while (family->type && (type ? !json_is(j, type, family->type)
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
-    fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2 or "
-         "qwen3, found %s. Try: a model of these", j->name, shown(&f, type ? type : first, text));
+    fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
+         "qwen3, gemma2 or gemma3_text, found %s. Try: a model of these", j->name,
+         shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
@@ -4165,7 +4177,8 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
-    model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
+    if (p[i].how & PLUS_ONE) plus_one_copy(w, s->name, s->format, &at, e);
+    else model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
   }
   free(source);
   return e->status;
@@ -4911,7 +4924,8 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3; FILE.bin is llama2.c's.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2, gemma3;\n"
+   "    FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

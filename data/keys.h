@@ -24,4 +24,5 @@ static const char IDLE[] =
     "top_k top_p typical_p repetition_penalty length_penalty no_repeat_ngram_size "
     "encoder_no_repeat_ngram_size bad_words_ids output_scores suppress_tokens "
     "begin_suppress_tokens return_dict_in_generate forced_bos_token_id forced_eos_token_id "
-    "exponential_decay_length_penalty remove_invalid_values transformers.js_config ";
+    "exponential_decay_length_penalty remove_invalid_values transformers.js_config "
+    "cache_implementation ";

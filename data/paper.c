@@ -68,10 +68,10 @@ static const Own *own_of(const Settings *s) {
  *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
- * (+onset, +until, +known: onset.c), and after=ROW goes on from that row's trained model,
- * with these flags on top of its own. A paper's number is -, where training failed there, or .
- * where none is printed, or a number, which a * may follow (measured on proxy scores) and a ~
- * precede (second-hand: our copy has lost it).
+ * (+onset, +until, +known: onset.c; +signs: remedies.c), and after=ROW goes on from that row's
+ * trained model, with these flags on top of its own. A paper's number is -, where training failed
+ * there, or . where none is printed, or a number, which a * may follow (measured on proxy scores)
+ * and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
@@ -719,7 +719,7 @@ enum {
   TOY_ALPHA_STAR_TRIGGER,
   TOY_WEIGHT_1,                /* s/Z on the first token: m where rows sum to 1 */
   TOY_WEIGHT_1_TRIGGER,
-  TOY_GATE,                    /* what a row's weights s/Z over keys sum to */
+  TOY_GATE,                    /* what a row's weights over keys sum to, times its gate */
   TOY_GATE_TRIGGER,
   TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
   TOY_LOGIT_GAP_TRIGGER,
@@ -734,8 +734,7 @@ enum {
   TOY_ERROR,                   /* trigger: |error| of a number */
   TOY_NUMBERS };
 typedef struct ToySums {
-  double sum[TOY_NUMBERS], count[TOY_NUMBERS];
-  double worst;                /* trigger: the largest |error| */
+  double sum[TOY_NUMBERS], count[TOY_NUMBERS], worst;      /* trigger: the largest |error| */
 } ToySums;
 static void toy_add(ToySums *x, int which, double value) {
   x->sum[which] += value;
@@ -746,16 +745,16 @@ static double toy_mean(const ToySums *x, int which) {
   return x->count[which] > 0 ? x->sum[which] / x->count[which] : NAN;
 }
 
-/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], and its maps z,
- * weight and metric [T,S]. */
+/* Adds one sequence of T rows (1 head, no x*): which of them are triggers [T], its maps z, weight
+ * and metric [T,S], and where o has a gate that gate [T,G]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
-                        const real *z, const real *weight, const real *metric) {
-  int star = c->extra ? 1 : 0, S = T + star, quiet = 0; double alpha = 0;
+                        const real *z, const real *weight, const real *metric, const real *gate) {
+  int star = c->extra ? 1 : 0, S = T + star, quiet = 0, G = config_gates(c); double alpha = 0;
   for (int i = 1; i < T; i++) {
     const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
     double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
-    for (int j = 0; j <= i; j++) mass += (double)w_i[j];
-    for (int j = 1; j <= i; j++) others += (double)z_i[j] / i;
+    double open = config_gates_o(c) ? (double)vec_sum(G, gate + i * G) / G : 1;
+    for (int j = 0; j <= i; j++) mass += (double)w_i[j], others += j ? (double)z_i[j] / i : 0;
     for (int j = 0; j <= i; j++) {
       double p = (double)w_i[j] / mass;
       entropy -= p > 0 ? p * log(p) : 0;
@@ -763,7 +762,7 @@ static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bo
     bool at = trigger[i];                    /* TOY_X_TRIGGER is TOY_X + 1 */
     toy_add(x, TOY_ALPHA_1 + at, (double)m_i[star]);
     toy_add(x, TOY_WEIGHT_1 + at, (double)w_i[0]);
-    toy_add(x, TOY_GATE + at, mass);
+    toy_add(x, TOY_GATE + at, open * mass);
     toy_add(x, TOY_LOGIT_GAP + at, (double)z_i[0] - others);
     if (star) toy_add(x, TOY_ALPHA_STAR + at, (double)m_i[0]);
     if (at) {
@@ -1060,11 +1059,12 @@ static void play_look(Play *y) {
     int B = n - from < batch ? n - from : batch;
     play_forward(y, from, B);
     for (int b = 0; b < B; b++) {
-      const real *v = t->a.layer[0].v + (idx)b * T * D;
+      const real *v = t->a.layer[0].v + (idx)b * T * D, *gate = t->a.layer[0].gate;
       for (int i = 0; i < T; i++)
         toy_add(&y->seen, i ? TOY_VALUE_REST : TOY_VALUE_1, length(D, v + i * D));
       toy_measure(&y->seen, c, t->s.eps, T, y->is + (idx)b * T, y->probe.z + b * map,
-                  y->probe.weight + b * map, y->probe.metric + b * map);
+                  y->probe.weight + b * map, y->probe.metric + b * map,
+                  gate ? gate + (idx)b * T * config_gates(c) : NULL);
     }
   }
 }
@@ -1224,7 +1224,7 @@ static void toy_print(const Result *r, FILE *out) {
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
 static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
-static int measure_known(Result *r, Trainer *t, double even, Error *e);
+static int measure_more(Result *r, Trainer *t, const Row *row, double even, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
@@ -1483,7 +1483,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
     if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
-    if (asks(row, "known")) measure_known(r, t, o->even, e);
+    measure_more(r, t, row, o->even, e);
     if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
     if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
   }

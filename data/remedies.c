@@ -161,3 +161,15 @@ static int remedies_cost(const Experiments *x, const Item *item, const Corpus *c
   trainer_free(&base);
   return e->status;
 }
+
+/* -------------------------------------------------------------------------------------------------
+ * 3  What a row asks for besides: +known of onset.c, and +signs, those of signs.c on held text */
+static int measure_more(Result *r, Trainer *t, const Row *row, double even, Error *e) {
+  Signs g;
+  Bytes table = {0};                                       /* which is for people */
+  if (asks(row, "known") && measure_known(r, t, even, e)) return e->status;
+  if (!asks(row, "signs")) return 0;
+  if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e)) signs_tell(&g, r, &table, e);
+  signs_free(&g); bytes_free(&table);
+  return e->status;
+}

@@ -398,7 +398,7 @@ static void stream_drop(Stream *s) {
     memmove(raw, raw + Kw, bytes);
     copy(la->k + at, raw, later * Kw);
     s->a.past = s->S;
-    rotate(c, &s->a, la->k + at, later, later, c->kv_heads, 1);
+    rotate(c, &s->a, l, la->k + at, later, later, c->kv_heads, 1);
     if (la->fk != la->k)
       kernel_forward(c, &s->m->w.layer[l], la->fk + at, la->hk, la->k + at, later * c->kv_heads);
   }
@@ -434,7 +434,7 @@ static idx stream_read(Stream *s, const int *ids, int n) {
     if (!s->raw) continue;
     real *raw = s->raw + (l * s->W + s->rows) * Kw;
     copy(raw, s->a.layer[l].k + s->rows * Kw, R * Kw);
-    rotate(c, &s->a, raw, R, R, c->kv_heads, -1);
+    rotate(c, &s->a, l, raw, R, R, c->kv_heads, -1);
   }
   forward_end(s->m, &s->a, 1, R);
   s->rows += R;
@@ -485,7 +485,7 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
       loss[i] = -1;
       if (i + 1 < c->prefix) continue;
       model_logits(m, a, a->nf + (R - got + i - t) * C, 1, a->logits);
-      loss[i] = cross_entropy(c->vocab, a->logits, targets[i], NULL);
+      loss[i] = cross_entropy(c, a->logits, targets[i], NULL);
     }
   }
   m->w.wpe = s.wpe;

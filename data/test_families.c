@@ -5,10 +5,11 @@
 
 #define LATER_TINY "data/golden/hf_families.txt"
 
-static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "smollm2", "", "", ""};
+static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "gemma2", "gemma3", "phi3",
+                                               "others"};
 
 static void families__against_library(Test *t) {
-  library_compare(t, LATER_TINY, LATER_FAMILIES, 9);
+  library_compare(t, LATER_TINY, LATER_FAMILIES, 17);
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
@@ -36,8 +37,45 @@ static void families__see_faults(Test *t) {
     WITH("qwen2", "--rope-base 5000"), OUTPUTS("qwen2", "wq wk", neighbours),
     WITH("qwen2-window", "--window-offset 1"), WITH("qwen2-window", "--window 4"),
     WITH("qwen3", "--norm-eps 0.001"), WITH("qwen3-bias", "--window 6"),
-    WITH("qwen3-bias", "--rope-factor 1"), OUTPUTS("qwen3", "w1 w2", halves_swapped)};
+    WITH("qwen3-bias", "--rope-factor 1"), OUTPUTS("qwen3", "w1 w2", halves_swapped),
+    WITH("gemma2", "--soft-cap none"), WITH("gemma2", "--logit-cap 4"),
+    WITH("gemma2", "--embed-scale 1"), WITH("gemma2", "--score-divisor 12"),
+    WITH("gemma2", "--act geglu"), WITH("gemma2", "--window-offset 1"),
+    WITH("gemma2-plain", "--act geglutanh"), WITH("gemma3", "--rope-local 5000"),
+    WITH("gemma3", "--rope-base 10000"), WITH("gemma3", "--window-offset 4"),
+    WITH("gemma3", "--no-window-others"), WITH("gemma3-linear", "--rope-factor 4")};
   faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
+}
+
+/* Frequencies: the paper's, the linear stretch, and Llama 3.1's (base 500000, D 128: 8, 1, 4,
+ * 8192), worked in wavelengths: pair 28 is kept, 29 to 34 lie on the ramp, 35 is whole. */
+static void rope_frequency__stretched(Test *t) {
+  Config c = {.rotary_dims = 96, .rope_base = 10000};
+  within(t, rope_frequency(&c, 0), 1, 0, "pair 0");
+  within(t, rope_frequency(&c, 15), 0.056234132519034908, 1e-16, "pair 15 of 48");
+  within(t, rope_frequency(&c, 24), 0.01, 1e-17, "pair 24 of 48");
+  c.rope_scaling = ROPE_LINEAR;
+  c.rope_factor = 4;
+  within(t, rope_frequency(&c, 24), 0.0025, 1e-17, "linear");
+  c = (Config){.rotary_dims = 128, .rope_base = 500000, .rope_scaling = ROPE_LLAMA3,
+               .rope_factor = 8, .rope_low = 1, .rope_high = 4, .rope_original = 8192};
+  int ramp = 0;
+  for (int p = 0; p < 64; p++) {
+    double plain = pow(500000, -p / 64.0), w = rope_frequency(&c, p);
+    within(t, w / plain, slow_frequency(&c, p) / plain, 8 * DBL_EPSILON, "llama3, pair %d", p);
+    fact(t, p > 28 || w == plain, "pair %d is stretched", p);
+    fact(t, p < 35 || fabs(w * 8 / plain - 1) < 1e-14, "pair %d is not stretched whole", p);
+    ramp += w < plain && w > plain / 7.99;
+  }
+  fact(t, ramp == 6, "%d pairs on the ramp", ramp);
+  /* gpt-oss's: pairs 8.092779 to 17.398025 of 32, which turn 32 times and once in 4096 */
+  c = (Config){.rotary_dims = 64, .rope_base = 150000, .rope_scaling = ROPE_YARN,
+               .rope_factor = 32, .rope_low = 1, .rope_high = 32, .rope_original = 4096};
+  for (int p = 0; p < 32; p++) {
+    double plain = pow(150000, -p / 32.0), ramp_p = (p - 8.092779) / (17.398025 - 8.092779);
+    ramp_p = fmin(fmax(ramp_p, 0), 1);
+    within(t, rope_frequency(&c, p) / plain, 1 - ramp_p + ramp_p / 32, 1e-6, "yarn, pair %d", p);
+  }
 }
 
 /* Keys put in front of a case's config.json: the flags that they become, or why not. */
@@ -64,7 +102,7 @@ static const LaterFact LATER_ROWS[] = {
   {"qwen2", "`max_window_layers`: `a`", NULL, "max_window_layers to be a number"},
   {"qwen2", "`use_mrope`: true", NULL, "use_mrope to be false"},
   {"qwen2", "`attention_bias`: true", NULL, "found attention_bias: true"},
-  {"qwen2", "`hidden_act`: `gelu_new`", NULL, "hidden_act to be silu, gelu or relu"},
+  {"qwen2", "`hidden_act`: `quick_gelu`", NULL, "hidden_act to be silu, relu or a gelu"},
   {"qwen2", "`partial_rotary_factor`: 0.5", NULL, "partial_rotary_factor to be 1"},
   {"qwen2", "`quantization_config`: {`bits`: 4}", NULL, "quantization_config to be null"},
   {"qwen2", "`qk_layernorm`: true", NULL, "found qk_layernorm: true"},
@@ -73,6 +111,39 @@ static const LaterFact LATER_ROWS[] = {
    "self_attn.q_proj.bias [48], found none"},
   {"qwen3", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [48], found none"},
   {"qwen3", "`head_dim`: null", NULL, "[512,32], found [48,32]"},
+  {"gemma2", "`final_logit_softcapping`: null, `attn_logit_softcapping`: null, `sliding_window`: 9",
+   "--logit-cap 0 --soft-cap none --window 9 --window-period 2 --window-offset 0", NULL},
+  {"gemma2", "`layer_types`: null, `query_pre_attn_scalar`: null",
+   "--window 5 --window-period 2 --window-offset 0 --score-divisor 256 --embed-scale 6", NULL},
+  {"gemma2", "`sliding_window`: null, `layer_types`: [`full_attention`, `full_attention`, "
+   "`full_attention`, `full_attention`]", "--window 0 --window-period 0", NULL},
+  {"gemma2", "`hidden_act`: `silu`", "--act geglutanh", NULL},
+  {"gemma2", "`layer_types`: [`sliding_attention`, `full_attention`, `full_attention`, "
+   "`sliding_attention`]", "--window 5 --window-period 3 --window-offset 0", NULL},
+  {"gemma2", "`layer_types`: [`sliding_attention`, `full_attention`, `sliding_attention`, "
+   "`sliding_attention`]", "--window-period 3 --window-offset 1 --window-others 1", NULL},
+  {"gemma2", "`use_bidirectional_attention`: true", NULL, "bidirectional_attention to be false"},
+  {"gemma2", "`attn_logit_softcapping`: `a`", NULL, "attn_logit_softcapping to be a number"},
+  {"gemma2", "`final_logit_softcapping`: 0", NULL, "final_logit_softcapping to be a number"},
+  {"gemma2", "`query_pre_attn_scalar`: -1", NULL, "query_pre_attn_scalar to be a number"},
+  {"gemma2", "`model_type`: `gemma`", NULL, "found gemma. Try"},
+  {"gemma2", "`model_type`: `gemma3`", NULL, "found gemma3. Try"},
+  {"gemma2", "`tie_word_embeddings`: false", NULL, "lm_head.weight [97,36], found none"},
+  {"gemma2", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [48], found none"},
+  {"gemma3", "`layer_types`: null, `_sliding_window_pattern`: null",
+   "--window 5 --window-period 6 --window-offset 5 --window-others 1 --rope-local 10000 "
+   "--rope-base 1000000", NULL},
+  {"gemma3", "`_sliding_window_pattern`: 3, `layer_types`: null",
+   "--window-period 3 --window-offset 2 --window-others 1", NULL},
+  {"gemma3", "`_sliding_window_pattern`: 1.5", NULL, "sliding_window_pattern to be an integer"},
+  {"gemma3", "`attn_logit_softcapping`: 50", NULL, "attn_logit_softcapping to be null"},
+  {"gemma3", "`rope_parameters`: {`full_attention`: {`rope_type`: `yarn`}}", NULL, "found yarn"},
+  {"gemma3", "`rope_parameters`: {`sliding_attention`: {`rope_type`: `linear`}}", NULL,
+   "sliding_attention.rope_type to be default"},
+  {"gemma3", "`rope_parameters`: {`full_attention`: {`partial_rotary_factor`: 0.5}}", NULL,
+   "found partial_rotary_factor"},
+  {"gemma3", "`rope_parameters`: null, `rope_scaling`: {`rope_type`: `linear`, `factor`: 8}",
+   "--rope-scaling linear --rope-factor 8 --rope-base 1000000 --rope-local 10000", NULL},
   {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
    "`use_sliding_window`: null", NULL, "found model.layers.0.self_attn.k_norm.weight too"}};
 

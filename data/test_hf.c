@@ -1107,7 +1107,7 @@ static const char *const KEYS_REFUSED[] = {
 
 /* Whole files that are no config of a model. */
 static const char *const NO_CONFIGS[][2] = {
-  {"{}", "mistral, jamba, qwen2 or qwen3, found none"},
+  {"{}", "qwen2, qwen3, gemma2 or gemma3_text, found none"},
   {"{`model_type`: `qwen4`}", "found qwen4"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
   {"{`model_type`: 1}", "found 1"}, {"{`architectures`: [`BertModel`]}", "found BertModel"},
   {"{`architectures`: []}", "found none"},
@@ -3644,7 +3644,8 @@ static void sink__streams(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(families__against_library), RUNS(families__see_faults), RUNS(families__facts),
+  RUNS(rope_frequency__stretched), RUNS(families__against_library),
+  RUNS(families__see_faults), RUNS(families__facts),
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),

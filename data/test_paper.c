@@ -577,7 +577,7 @@ static void toy_measure__by_hand(Test *t) {
                       (real)0.5, (real)0.3, (real)0.1, (real)0.1};
   const real z[12] = {9, 9, 9, 9, 9, 5, 3, 0, 9, 1, 2, 4};
   config_from_flags(&c, "--extra k", &e);
-  toy_measure(&x, &c, 0.29, 3, trigger, z, m, m);
+  toy_measure(&x, &c, 0.29, 3, trigger, z, m, m, NULL);
   double even = exp(-0.75 * log(0.75) - 0.25 * log(0.25)) / 2;
   const struct { int which; double want; } ROWS[] = {
     {TOY_ALPHA_1, 0.3}, {TOY_ALPHA_1_TRIGGER, 0.6}, {TOY_ALPHA_PREVIOUS_TRIGGER, 0.6},
@@ -586,14 +586,14 @@ static void toy_measure__by_hand(Test *t) {
     {TOY_LOGIT_GAP_TRIGGER, 2}, {TOY_EVENNESS_TRIGGER, even}, {TOY_EVEN, 0.25}, {TOY_SINK_1, 1}};
   EACH(k, ROWS)
     within(t, x.sum[ROWS[k].which], ROWS[k].want, 4 * REAL_EPS, "number %d", ROWS[k].which);
-  toy_measure(&x, &c, 0.31, 3, trigger, z, m, m);
+  toy_measure(&x, &c, 0.31, 3, trigger, z, m, m, NULL);
   fact(t, x.sum[TOY_SINK_1] == 1 && x.count[TOY_SINK_1] == 2, "0.3 is above 0.31");
   c.extra = EXTRA_NONE;                                    /* the same numbers, as 3 columns */
   x = (ToySums){0};
   const bool none[3] = {false, false, false};
   const real w[9] = {1, 0, 0, 3, 1, 0, 2, 2, 4}, p[9] = {1, 0, 0, (real)0.75, (real)0.25, 0,
                                                          (real)0.25, (real)0.25, (real)0.5};
-  toy_measure(&x, &c, 0.5, 3, none, w, w, p);
+  toy_measure(&x, &c, 0.5, 3, none, w, w, p, NULL);
   const struct { int which; double want; } MEANS[] = {
     {TOY_ALPHA_1, 0.5}, {TOY_WEIGHT_1, 2.5}, {TOY_GATE, 6}, {TOY_LOGIT_GAP, 0.5},
     {TOY_EVEN, 5.0 / 12}};

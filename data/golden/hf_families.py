@@ -14,7 +14,7 @@ import sys
 
 import torch
 import transformers
-from transformers import LlamaConfig, Qwen2Config, Qwen3Config
+from transformers import (Gemma2Config, Gemma3TextConfig, LlamaConfig, Qwen2Config, Qwen3Config)
 
 import hf_tiny
 from golden import finish
@@ -22,6 +22,11 @@ from golden import finish
 TINY = dict(vocab_size=97, hidden_size=32, intermediate_size=40, num_hidden_layers=3,
             num_attention_heads=4, num_key_value_heads=2, max_position_embeddings=128)
 QWEN3 = dict(TINY, head_dim=12)
+# sqrt(hidden_size) is a float
+GEMMA2 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=4, query_pre_attn_scalar=10,
+              sliding_window=5, attn_logit_softcapping=1.5, final_logit_softcapping=3.0)
+GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_attn_scalar=10,
+              sliding_window=5)
 
 CASES = [
     # SmolLM2's config.json: a llama
@@ -38,6 +43,22 @@ CASES = [
                                sliding_window=5, max_window_layers=0,
                                rope_parameters=dict(rope_type="linear", factor=2.0,
                                                     rope_theta=500.0)), "F32", ""),
+    ("gemma2", Gemma2Config(**GEMMA2), "F32", "shards 50KB, published"),
+    ("gemma2-f16", Gemma2Config(**GEMMA2), "F16", ""),
+    ("gemma2-bf16", Gemma2Config(**GEMMA2), "BF16", ""),
+    ("gemma2-plain", Gemma2Config(**{**GEMMA2, "attn_logit_softcapping": None,
+                                     "final_logit_softcapping": None}, attention_bias=True,
+                                  tie_word_embeddings=False, hidden_activation="gelu",
+                                  rope_parameters=dict(rope_type="default", rope_theta=500.0)),
+     "F32", ""),
+    ("gemma3", Gemma3TextConfig(**GEMMA3), "F32", "shards 90KB, published"),
+    ("gemma3-f16", Gemma3TextConfig(**GEMMA3), "F16", ""),
+    ("gemma3-bf16", Gemma3TextConfig(**GEMMA3), "BF16", ""),
+    ("gemma3-linear", Gemma3TextConfig(**{**GEMMA3, "num_hidden_layers": 5}, attention_bias=True,
+                                       sliding_window_pattern=2,
+                                       final_logit_softcapping=3.0, rope_parameters=dict(
+        full_attention=dict(rope_type="linear", factor=8.0, rope_theta=500.0),
+        sliding_attention=dict(rope_type="default", rope_theta=50.0))), "F32", ""),
 ]
 
 drawn = hf_tiny.tensor_bytes
@@ -53,15 +74,38 @@ def tensor_bytes(k, name, dtype, shape):
 
 def published(config):
     """A config.json as the Hub's files spell it."""
-    old = hf_tiny_published(config)
+    if config["model_type"] == "gemma3_text":
+        old = {k: v for k, v in config.items() if k not in ("rope_parameters", "dtype")}
+        rope = config["rope_parameters"]
+        old.update(torch_dtype=config["dtype"], rope_scaling=None, cache_implementation="hybrid",
+                   rope_theta=rope["full_attention"]["rope_theta"],
+                   rope_local_base_freq=rope["sliding_attention"]["rope_theta"],
+                   sliding_window_pattern=old.pop("_sliding_window_pattern"))
+    else:
+        old = hf_tiny_published(config)
     if "head_dim" in config:
         old["head_dim"] = config["head_dim"]
     old.pop("layer_types", None)
+    if config["model_type"] == "gemma2":
+        old.update(hidden_act=config["hidden_activation"], cache_implementation="hybrid")
     return old
 
 
+def widen(model):
+    """As hf_tiny's, with frequencies by kind of layer."""
+    kinds = [(part, name) for part in model.modules() for name in vars(part).get("_buffers", {})
+             if name.endswith("_attention_inv_freq")]
+    model = widened(model)
+    with hf_tiny.wide():
+        for part, name in kinds:
+            setattr(part, name, getattr(type(part)(part.config), name))
+            assert getattr(part, name).dtype == hf_tiny.DOUBLE
+    return model
+
+
 hf_tiny_published = hf_tiny.published
-hf_tiny.tensor_bytes, hf_tiny.published = tensor_bytes, published
+widened = hf_tiny.widen
+hf_tiny.tensor_bytes, hf_tiny.published, hf_tiny.widen = tensor_bytes, published, widen
 
 
 def main():
