@@ -4312,11 +4312,9 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   }
 }
 
-/* Two steps of AdamW, or five of Muon, as golden.py takes them; grads [count] gets the gradient
- * before the first. */
+/* The steps that golden.py takes; grads [count] gets the gradient before the first. */
 static void golden_steps(Lab *b, const char *decay, real *grads) {
-  const Tensor *bad;
-  bool all = !strcmp(decay, "all"), muon = !strcmp(decay, "muon");
+  const Tensor *bad; bool all = !strcmp(decay, "all"), muon = !strcmp(decay, "muon");
   real *first = reals(b->m.count), *second = reals(b->m.count), *scratch = reals(1 << 12);
   for (int step = 1; step <= (muon ? 5 : 2); step++) {
     lab_gradients(b);
@@ -4326,10 +4324,9 @@ static void golden_steps(Lab *b, const char *decay, real *grads) {
       const Tensor *x = &b->m.tensor[j];
       Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-3, all || x->matrix ? 0.1 : 0, step,
                 norm > 1 ? 1 / (norm + 1e-6) : 1};
-      real *w = b->m.params + x->at, *g = b->m.grads + x->at;
-      if (muon && muon_room(x))
-        muon_step(&s, x->shape[0], x->shape[1], w, g, first + x->at, scratch);
-      else optimizer_step(&s, x->count, w, g, first + x->at, second + x->at);
+      real *w = b->m.params + x->at, *g = b->m.grads + x->at, *m = first + x->at;
+      if (muon && muon_room(x)) muon_step(&s, x->shape[0], x->shape[1], w, g, m, scratch);
+      else optimizer_step(&s, x->count, w, g, m, second + x->at);
     }
   }
   free(first); free(second); free(scratch);

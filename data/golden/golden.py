@@ -30,8 +30,8 @@ few; --check says how many, and fails when more than that differs:
     norm                                    of all gradients together
     grad NAME norm projection moved         the gradient's norm, its product with the direction; and
                                             the product of (after - before) / lr with it, after the
-                                            steps, two of AdamW: lr 0.01, betas 0.9 and 0.95, eps 1e-3,
-                                            decay 0.1, gradients clipped to norm 1
+                                            steps, two of AdamW: lr 0.01, betas 0.9 and 0.95, eps
+                                            1e-3, decay 0.1, gradients clipped to norm 1
     after                                   the loss after those steps
     end CONFIGS LINES SUM                   LINES before this one; SUM: hash64 of their bytes, seed
                                             0, in 16 hexadecimal digits
