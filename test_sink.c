@@ -4312,11 +4312,11 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   }
 }
 
-/* Two steps of AdamW as golden.py takes them; grads [count] gets the gradient before the first. */
-static void golden_steps(Lab *b, bool all, real *grads) {
-  const Tensor *bad;
-  real *first = reals(b->m.count), *second = reals(b->m.count);
-  for (int step = 1; step <= 2; step++) {
+/* The steps that golden.py takes; grads [count] gets the gradient before the first. */
+static void golden_steps(Lab *b, const char *decay, real *grads) {
+  const Tensor *bad; bool all = !strcmp(decay, "all"), muon = !strcmp(decay, "muon");
+  real *first = reals(b->m.count), *second = reals(b->m.count), *scratch = reals(1 << 12);
+  for (int step = 1; step <= (muon ? 5 : 2); step++) {
     lab_gradients(b);
     if (step == 1) copy(grads, b->m.grads, b->m.count);
     double norm = gradient_norm(&b->m, &bad);
@@ -4324,19 +4324,20 @@ static void golden_steps(Lab *b, bool all, real *grads) {
       const Tensor *x = &b->m.tensor[j];
       Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-3, all || x->matrix ? 0.1 : 0, step,
                 norm > 1 ? 1 / (norm + 1e-6) : 1};
-      optimizer_step(&s, x->count, b->m.params + x->at, b->m.grads + x->at, first + x->at,
-                     second + x->at);
+      real *w = b->m.params + x->at, *g = b->m.grads + x->at, *m = first + x->at;
+      if (muon && muon_room(x)) muon_step(&s, x->shape[0], x->shape[1], w, g, m, scratch);
+      else optimizer_step(&s, x->count, w, g, m, second + x->at);
     }
   }
-  free(first); free(second);
+  free(first); free(second); free(scratch);
 }
 
 /* The lines "norm" to "after": gradients, and what two steps do. */
-static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
+static void golden_grads(Golden *g, Lab *b, uint64_t k, const char *decay) {
   double total, one[3];
   real *grads = reals(b->m.count), *moved = reals(b->m.count);
   copy(moved, b->m.params, b->m.count);
-  golden_steps(b, all, grads);
+  golden_steps(b, decay, grads);
   for (idx i = 0; i < b->m.count; i++) moved[i] = (b->m.params[i] - moved[i]) / (real)0.01;
   copy(b->m.grads, grads, b->m.count);
   if (golden_words(g, "norm") && golden_numbers(g, 1, &total)) {
@@ -4361,11 +4362,11 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, bool all) {
     golden_meet(g, golden_along(x, k, moved + x->at), one[2], 1 + fabs(one[2]), name);
   }
   if (golden_words(g, "after") && golden_numbers(g, 1, one))
-    golden_meet(g, lab_loss(b), one[0], fabs(one[0]), "the loss after two steps");
+    golden_meet(g, lab_loss(b), one[0], fabs(one[0]), "the loss after the steps");
   free(grads); free(moved);
 }
 
-/* One configuration: the lines from g->at on, to the loss after two steps. */
+/* One configuration: the lines from g->at on, to the loss after the steps. */
 static void golden_config(Golden *g, Test *t) {
   int k = -1, B = 0, T = 0, used = 0; char decay[16] = "", flags[1024]; size_t rest;
   if (sscanf(g->at, "config %d %d %d %15[a-z] %n", &k, &B, &T, decay, &used) != 4 || k < 0
@@ -4385,7 +4386,7 @@ static void golden_config(Golden *g, Test *t) {
     if (golden_words(g, "loss") && golden_numbers(g, 1, &theirs))
       golden_meet(g, loss, theirs, fabs(theirs), "the loss");
     golden_rows(g, &b, b.probe);
-    if (!g->e.status) golden_grads(g, &b, (uint64_t)k, !strcmp(decay, "all"));
+    if (!g->e.status) golden_grads(g, &b, (uint64_t)k, decay);
   }
   if (t->e.status) fail(&g->e, 1, "%s", t->e.text);
 }

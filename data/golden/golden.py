@@ -12,7 +12,7 @@ that a reader in any language makes them again, to the bit.
     stream(k, name)    SplitMix64 whose state is one SplitMix64 step of FNV-1a(name) with the offset
                        basis xor k: hash64 of sink.c, chapter 15
     uniform            (next >> 11) * 2^-53, and u = 2 uniform - 1 below
-    parameters         stream(k, tensor's name), row-major: gains (norm1, norm2, normf) 1 + u / 2,
+    parameters         stream(k, tensor's name), row-major: gains (norm1 .. norm4, normf) 1 + u / 2,
                        matrices (w.., phi., not wte and wpe) u * (2 / sqrt(rows)), all else u;
                        a dim of k* that is not learned: 0, its u drawn all the same
     tokens             stream(k, "ids"), B lines of T + 1: floor(uniform * vocabulary)
@@ -21,16 +21,17 @@ that a reader in any language makes them again, to the bit.
 A line each, numbers with 12 digits. Another machine's rounding noise may move the last digit of a
 few; --check says how many, and fails when more than that differs:
 
-    config K B T DECAY flags                DECAY: all or matrices, of the two steps below
+    config K B T DECAY flags                DECAY: all or matrices, of the two steps below; muon:
+                                            five of Muon's, lr and decay as there, matrices decayed
     loss                                    mean cross-entropy
     logits b t : V numbers                  t from 0
     attn l h b i : S numbers                scale * s / Z of the real row i, from 0
     metric l h b i : S numbers              m of the same row
     norm                                    of all gradients together
     grad NAME norm projection moved         the gradient's norm, its product with the direction; and
-                                            the product of (after - before) / lr with it, after two
-                                            steps of AdamW: lr 0.01, betas 0.9 and 0.95, eps 1e-3,
-                                            decay 0.1, gradients clipped to norm 1
+                                            the product of (after - before) / lr with it, after the
+                                            steps, two of AdamW: lr 0.01, betas 0.9 and 0.95, eps
+                                            1e-3, decay 0.1, gradients clipped to norm 1
     after                                   the loss after those steps
     end CONFIGS LINES SUM                   LINES before this one; SUM: hash64 of their bytes, seed
                                             0, in 16 hexadecimal digits
@@ -47,7 +48,7 @@ import torch
 
 import twin
 
-MASK = (1 << 64) - 1
+MASK, GAMMA = (1 << 64) - 1, 0x9E3779B97F4A7C15
 LR, BETAS, EPS, DECAY = 0.01, (0.9, 0.95), 1e-3, 0.1
 SIZES = "--layers 2 --heads 2 --dim 12 --ffn 7 --vocab 11"
 
@@ -60,8 +61,8 @@ AXES = {
     "rope-pairing": ["", "--rope-pairing interleaved"],
     "rope-scaling": ["", "--rope-scaling linear --rope-factor 3",
                      "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4"],
-    "norm": ["", "--norm layer"],
-    "place": ["", "--place post", "--place parallel"],
+    "norm": ["", "--norm layer", "--norm dyt"],
+    "place": ["", "--place post", "--place parallel", "--place sandwich"],
     "act": ["", "--act geglu", "--act reglu", "--act swish", "--act gelu", "--act relu",
             "--act gelutanh"],
     "linear-bias": ["", "--linear-bias"],
@@ -69,41 +70,61 @@ AXES = {
     "embed-dim": ["", "--embed-dim 5"],
     "combine": ["", "--combine add"],
     "kernel": ["", "--kernel elu", "--kernel mlp"],
-    "sim": ["", "--sim sigmoid", "--sim elu", "--sim identity"],
-    "normalizer": ["", "--normalizer one", "--normalizer clamp",
-                   "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
+    "sim": ["", "--sim sigmoid", "--sim elu", "--sim identity", "--sim softpick",
+            "--sim rectified", "--sim relu"],
+    "normalizer": ["", "--normalizer one", "--normalizer count", "--normalizer clamp",
+                   "--normalizer pnorm --pnorm 0.7", "--normalizer pnorm --pnorm 2",
                    "--normalizer pnorm --pnorm 3"],
     "scale": ["", "--scale 0.7"],
-    "extra": ["", "--extra k", "--extra kv", "--extra zero", "--extra logit"],
+    "extra": ["", "--extra k", "--extra kv", "--extra zero", "--extra logit",
+              "--extra logit --extra-logit 0.5", "--extra logn"],
     "extra-shared": ["", "--extra-shared"],
     "extra-dims": ["", "--extra-dims 2"],
     "extra-order": ["", "--extra-order last", "--extra-order lowfreq"],
     "extra-value": ["", "--extra-value e1 --extra-norm 2", "--extra-value ones --extra-norm 3"],
     "vbias": ["", "--vbias"],
-    "sink-token": ["", "--sink-token"],
+    "sink-token": ["", "--sink-token", "--sink-token 3"],
     "window": ["", "--window 3"],
     "window-period": ["", "--window-period 2 --window-offset 1"],
     "prefix": ["", "--prefix 1", "--prefix 3"],
     "kv-heads": ["", "--kv-heads 1", "--kv-heads 2"],
-    "heads": ["", "--heads 4"],
+    "heads": ["", "--heads 4 --head-dim 4"],
     "head-dim": ["", "--head-dim 4"],
+    "soft-cap": ["", "--soft-cap 0.8"],
+    "score-scale": ["", "--score-scale logn"],
+    "score-bias": ["", "--score-bias logn", "--score-bias learned"],
+    "clip": ["", "--clip-low -0.03 --clip-high 1.02"],
+    "gate": ["", "--gate head", "--gate element", "--gate value", "--gate static"],
+    "qk-norm": ["", "--qk-norm"],
+    "head-norm": ["", "--head-norm"],
+    "v-scale": ["", "--v-scale"],
+    # XSA leaves of a row that sees itself alone its rounding, which a norm would make large: v+ too
+    "xsa": ["", "--xsa --vbias"],
 }
+RULED = ("kernel", "sim", "normalizer", "extra", "extra-value", "score-bias", "clip")
+
+
+def mixed(x):
+    """The output of SplitMix64 in this state."""
+    x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & MASK
+    x = (x ^ x >> 27) * 0x94D049BB133111EB & MASK
+    return x ^ x >> 31
+
+
+def hash64(seed, data):
+    h = 0xCBF29CE484222325 ^ seed
+    for byte in data:
+        h = (h ^ byte) * 0x100000001B3 & MASK
+    return mixed(h + GAMMA & MASK)
 
 
 class Stream:
     def __init__(self, seed, name):
-        h = 0xCBF29CE484222325 ^ seed
-        for byte in name.encode():
-            h = (h ^ byte) * 0x100000001B3 & MASK
-        self.state = h
-        self.state = self.next()
+        self.state = hash64(seed, name.encode())
 
     def next(self):
-        self.state = (self.state + 0x9E3779B97F4A7C15) & MASK
-        x = self.state
-        x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & MASK
-        x = (x ^ x >> 27) * 0x94D049BB133111EB & MASK
-        return x ^ x >> 31
+        self.state = self.state + GAMMA & MASK
+        return mixed(self.state)
 
     def uniform(self):
         return (self.next() >> 11) * 2.0 ** -53
@@ -120,15 +141,22 @@ class Stream:
 # ---- the covering array --------------------------------------------------------------------------
 
 def refused(row):
-    """The rules of `sink help`: a sum or a root of scores of either sign, v* without its k*."""
-    signed = "identity" in row["sim"]
-    elu, p = "elu" in row["kernel"], "pnorm" in row["normalizer"]
-    if signed and row["normalizer"] == "" and not elu:
+    """The rules of `sink help`: a sum or a root of scores of either sign, v* without its k*, rows
+    that are their own normaliser, a clip without one."""
+    signed, own = "identity" in row["sim"], row["sim"] in ("--sim softpick", "--sim rectified")
+    elu, p, whole = "elu" in row["kernel"], "pnorm" in row["normalizer"], row["normalizer"] == ""
+    if own and (elu or not whole) or row["sim"] == "" and "count" in row["normalizer"]:
         return True
-    raw = row["extra"] not in ("", "--extra zero")
-    if signed and elu and raw and (p or row["normalizer"] == ""):
+    if row["clip"] and not whole:
         return True
-    if signed and not elu and "0.5" in row["normalizer"]:
+    if signed and row["score-bias"] and (whole or "0.7" in row["normalizer"]):
+        return True
+    if signed and whole and not elu:
+        return True
+    raw = row["extra"] not in ("", "--extra zero", "--extra logn")
+    if signed and elu and raw and (p or whole):
+        return True
+    if signed and not elu and "0.7" in row["normalizer"]:
         return True
     return row["extra-value"] != "" and row["extra"] != "--extra k"
 
@@ -136,7 +164,7 @@ def refused(row):
 def completion(row, fixed, rng):
     """Axes with rules drawn until they agree, the others at will; None when 300 draws do not."""
     for _ in range(300):
-        for axis in ("kernel", "sim", "normalizer", "extra", "extra-value"):
+        for axis in RULED:
             if axis not in fixed:
                 row[axis] = AXES[axis][rng.below(len(AXES[axis]))]
         if not refused(row):
@@ -147,7 +175,6 @@ def completion(row, fixed, rng):
 def covering():
     """Configurations, each {axis: row}, that cover every pair that is not refused; greedily."""
     rng, names, chosen = Stream(0, "covering"), list(AXES), []
-    ruled = ("kernel", "sim", "normalizer", "extra", "extra-value")
     missing = {(a, x, b, y) for i, a in enumerate(names) for b in names[i + 1:]
                for x in AXES[a] for y in AXES[b]}
     gain = lambda row, axis, value, known: sum(
@@ -158,11 +185,11 @@ def covering():
             continue
         a, x, b, y = pair
         best, most = None, -1
-        for _ in range(8):
+        for _ in range(60):
             row = completion({**{axis: "" for axis in names}, a: x, b: y}, (a, b), rng)
             if row is None:
                 break
-            known = sorted({*ruled, a, b})
+            known = sorted({*RULED, a, b})
             rest = [axis for axis in names if axis not in known]
             first = rng.below(len(rest))
             for axis in rest[first:] + rest[:first]:
@@ -186,15 +213,15 @@ def leaf(name):
 
 
 def is_matrix(name, shape):
-    """Decayed under --decay matrices: not gains, biases, k*, v*, v+, the logit, x*, rel."""
-    return len(shape) == 2 and leaf(name) not in ("kstar", "vstar", "vplus", "rel")
+    """Decayed under --decay matrices: not gains, biases, k*, v*, v+, numbers per head, x*, rel."""
+    return len(shape) == 2 and leaf(name) not in ("kstar", "vstar", "vplus", "rel", "xstar")
 
 
 def parameters(c, k):
     p = {}
     for name, shape in twin.table(c).items():
         x, what = Stream(k, name).signs(shape), leaf(name)
-        if what in ("norm1", "norm2", "normf"):
+        if what[:4] == "norm" and len(what) == 5:
             x = 1 + x / 2
         elif len(shape) == 2 and what[0] in "wp" and what not in ("wte", "wpe"):
             x = x * (2 / math.sqrt(shape[0]))
@@ -208,12 +235,30 @@ def line(*words):
     return " ".join(f"{w:.12g}" if isinstance(w, float) else str(w) for w in words)
 
 
+def train(c, p, ids, decay):
+    """Two steps of AdamW, or five of Muon, on one batch."""
+    own = twin.muon_names(p) if decay == "muon" else []
+    groups = [{"params": [x for n, x in p.items() if n not in own and is_matrix(n, x.shape) == w],
+               "weight_decay": DECAY if w or decay == "all" else 0.0} for w in (True, False)]
+    adamw = torch.optim.AdamW(groups, lr=LR, betas=BETAS, eps=EPS)
+    buffer = {name: torch.zeros_like(p[name]) for name in own}
+    for _ in range(5 if own else 2):
+        _, step = twin.run(c, p, ids)
+        for name, x in p.items():
+            x.grad = torch.from_numpy(step[name].copy())
+        torch.nn.utils.clip_grad_norm_(list(p.values()), 1.0)
+        for name in own:
+            twin.muon(p[name].data, p[name].grad, buffer[name], LR, DECAY)
+            p[name].grad = None
+        adamw.step()
+
+
 def results(k, row):
     flags = " ".join([SIZES] + [value for value in row.values() if value])
     # long ones reach T5's wide buckets, and more than one strip of queries
-    B, T = 2, 70 if k % 16 == 5 else 25 if "relative" in flags or "t5" in flags else 9
+    B, T = 2, 70 if k % 16 == 3 else 25 if "relative" in flags or "t5" in flags else 9
     flags += f" --context {T}"
-    decay = "matrices" if k % 2 else "all"
+    decay = "muon" if k % 6 == 2 else "matrices" if k % 2 else "all"
     c, _ = twin.resolve(twin.parse(flags))
     p = parameters(c, k)
     draw = Stream(k, "ids")
@@ -229,17 +274,8 @@ def results(k, row):
             lines.append(line(name, l, h, b, i, ":", *map(float, out[name][l, b, h, i])))
     lines.append(line("norm", total))
 
-    groups = [{"params": [x for n, x in p.items() if is_matrix(n, x.shape)], "weight_decay": DECAY},
-              {"params": [x for n, x in p.items() if not is_matrix(n, x.shape)],
-               "weight_decay": DECAY if decay == "all" else 0.0}]
     before = {name: x.detach().clone() for name, x in p.items()}
-    adamw = torch.optim.AdamW(groups, lr=LR, betas=BETAS, eps=EPS)
-    for _ in range(2):
-        _, step = twin.run(c, p, ids)
-        for name, x in p.items():
-            x.grad = torch.from_numpy(step[name].copy())
-        torch.nn.utils.clip_grad_norm_(list(p.values()), 1.0)
-        adamw.step()
+    train(c, p, ids, decay)
     for name, x in p.items():
         way = Stream(k, "way." + name).signs(x.shape)
         g = torch.from_numpy(grads[name])
@@ -279,8 +315,7 @@ def finish(lines, cases, what, name, bound):
     """Writes the lines and one that counts them as NAME beside this file; with --check, compares
     instead. Returns the exit status."""
     text = "".join(x + "\n" for x in lines)
-    # the stream's first state is hash64 of its name
-    text += f"end {cases} {len(lines)} {Stream(0, text).state:016x}\n"
+    text += f"end {cases} {len(lines)} {hash64(0, text.encode()):016x}\n"
     path = os.path.join(os.path.dirname(os.path.abspath(__file__)), name)
     print(f"{cases} {what}, {len(text)} bytes")
     if "--check" in sys.argv[1:]:
@@ -294,6 +329,7 @@ def finish(lines, cases, what, name, bound):
 def main():
     torch.set_num_threads(1)
     chosen, missing = covering()
+    chosen.sort(key=lambda row: row["sim"] in AXES["sim"][-3:])    # heads that may be dead are last
     lines = [x for k, row in enumerate(chosen) for x in results(k, row)]
     what = f"configurations, {len(missing)} pairs refused"
     return finish(lines, len(chosen), what, "golden.txt", 2e-11)
