@@ -4942,8 +4942,8 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2, gemma3, phi3;\n"
-   "    FILE.bin is llama2.c's.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2,\n"
+   "    gemma3_text, phi3; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

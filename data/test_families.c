@@ -171,7 +171,7 @@ static const LaterFact LATER_ROWS[] = {
 
 /* text [], an object in one line, without this key, if it has it. */
 static void key_out(char *text, const char *key) {
-  char word[64]; int depth = 0;
+  char word[80]; int depth = 0;
   snprintf(word, sizeof word, "\"%s\": ", key);
   char *from = strstr(text, word), *to = from;
   if (!from) return;
@@ -199,6 +199,22 @@ static void later_given(Test *t, const char *name, const char *given) {
   snprintf(config, sizeof config, "{%s, %s\n", given, old + 1);
   text_file(t, FOLDER "/config.json", config);
   bytes_free(&file);
+}
+
+/* NaN in the last tensor of the file, the last norm, copied (qwen3) or with 1 added (gemma2). */
+static void families__finite(Test *t) {
+  static const char *const NAMES[] = {"qwen3", "gemma2", "gemma3", "phi3"};
+  if (no_binary(t)) return;
+  EACH(i, NAMES) {
+    Bytes file = {0}; Error e = {0};
+    later_given(t, NAMES[i], "`use_cache`: true");
+    file_read(FOLDER "/model.safetensors", &file, &e);
+    for (int k = 0; k < 4 && file.size > 4; k++) file.at[file.size - 4 + (size_t)k] = 0xFF;
+    file_write(FOLDER "/model.safetensors", file.at, file.size, &e);
+    fact(t, !e.status, "%s", e.text);
+    sink_fails(t, FOLDER " --out " IMPORTED, 1, "expected finite numbers in model.norm.weight");
+    bytes_free(&file);
+  }
 }
 
 /* A value becomes a flag, or is refused by its name. */

@@ -559,7 +559,8 @@ static void hf__refuses(Test *t) {
     "--normalizer pnorm --pnorm 2|--normalizer pnorm", "--scale 0.5", "--extra k", "--extra zero",
     "--vbias|--vbias.", "--sink-token|--sink-token.", "--window 5", "--prefix 3", "--embed-dim 8",
     "--linear-bias --bias-in qkv|--bias-in qkv", "--heads 5 --head-dim 4|--heads that divide --dim",
-    "--rope-scaling llama3 --rope-low 0|--rope-low above 0"};
+    "--rope-scaling llama3 --rope-low 0|--rope-low above 0", "--rope-scaling yarn",
+    "--rope-local 50", "--embed-scale 2", "--logit-cap 3", "--score-divisor 5"};
   static const char *const WORDS[][3] = {
     {"tokenizer " SCRATCH "/none --out " SCRATCH "/x.tok", "1", "expected tokenizer.json"},
     {"tokenizer " SCRATCH "/tale.txt --out " SCRATCH "/x.tok", "1", "found a damaged one"},
@@ -3645,7 +3646,7 @@ static void sink__streams(Test *t) {
 
 static const TestEntry TESTS[] = {
   RUNS(rope_frequency__stretched), RUNS(families__against_library),
-  RUNS(families__see_faults), RUNS(families__facts),
+  RUNS(families__see_faults), RUNS(families__finite), RUNS(families__facts),
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
