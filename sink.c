@@ -8651,9 +8651,9 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    int at = *v->sink || *v->loss
-           ? printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss)
-           : printf("%-16s %-38s ", v->name, v->source);   /* no numbers of the paper */
+    bool after = !strncmp(v->source, "beyond", 6);   /* without numbers of the paper */
+    int at = after ? printf("%-16s %-38s ", v->name, v->source)
+                   : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
