@@ -1448,7 +1448,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
     s.data.text[0] = s.data.grammar[0] = s.data.tokens[0] = 0;
     s.input = INPUT_NATURAL;
     if (corpus_path(path, c, texts, e)) break;
-    if (!c->grammar && (!*texts || file_missing(path))) continue;
+    if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path)))) continue;   /* once */
     if (data_open(&data, &s.data, 0, 0, e)) break;
     if (!corpus_check(c, texts, &data, e) &&
         !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {

@@ -351,7 +351,8 @@ static void measure_grid__by_hand(Test *t) {
 /* [FIG9] of each corpus and domain that is at hand what an evaluation on it says; what is not at
  * hand has no numbers, and another text than the table's is one line. */
 static void measure_domains__by_hand(Test *t) {
-  static const char *const TEXT = "corpus tale tale.txt 0\ndomain story story.grammar\n"
+  static const char *const TEXT =
+      "corpus tale tale.txt 0\ncorpus long tale.txt 0 times 3\ndomain story story.grammar\n"
                                   "domain told tale.txt %016llx\ndomain away nowhere.txt 0\n";
   Settings s; Trainer r; Error e = {0}; Experiments x = {0};
   if (!tale_open(t, &s, "") ||
