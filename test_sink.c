@@ -1455,10 +1455,10 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T) {
   if (!lab_open(&x.b, t, 1, T, flags)) return false;
   const Model *m = &x.b.m; int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
   if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t)) ||
-      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e)) {
-    fact(t, false, "%s", t->e.text);
-    return false;
-  }
+      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
+    return fact(t, false, "%s", t->e.text), false;
+  for (int l = 0; m->w.layer[0].cscale && l < m->c.layers; l++)
+    vec_scale(m->c.heads, m->w.layer[l].cscale, (real)0.25);    /* e^z of Z = 1 is a float */
   for (; *prompts; prompts++) {
     int at = *prompts;
     lab_draw(&x.b, 31 + (uint64_t)at);

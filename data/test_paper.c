@@ -1544,8 +1544,8 @@ static void sink__items(Test *t) {
     fact(t, at && !strstr(at + 1, line), "help has %s twice, or not at all", NAMES[i]);
   }
   answers(t, PROGRAM, "toy-trigger --show", 0, "trigger-softmax, seed 1\n");
-  answers(t, PROGRAM, "toy-trigger --commands", 0,         /* nothing to print, and why */
-          "||paper: no run of toy-trigger is missing on books. Try: ");
+  answers(t, PROGRAM, "table2 --commands", 0,         /* nothing to print, and why */
+          "||paper: no run of table2 is missing on books. Try: ");
   answers(t, PROGRAM, "fig8-right --commands", 0, "||No weights of it were published. Try: ");
   answers_elsewhere(t, "list", list);          /* the table and the results are found */
   usage_hold(t, &(Program){.verbs = PAPER_VERBS});
