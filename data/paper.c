@@ -2765,7 +2765,7 @@ static void draw_all_rows(Paper *p, const char *words) {
         }
       snprintf(title, sizeof title, rows > more + 1 ? "%s, part %d" : "%s", title_of(words, plain),
                number);
-      if (drawn) chart(&p->h, &what, p->lines, count);
+      if (drawn && (count || number == 1)) chart(&p->h, &what, p->lines, count);
       else lines_seen(&what.x, &what.y, p->lines, count);
     }
 }

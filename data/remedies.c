@@ -81,9 +81,11 @@ static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
   say(h, "</svg>");
 }
 
-/* Rows of `word` alone: few, whose first token is drawn, or bos, where it is fixed. */
+/* Rows of one recipe alone, `word`, with which their names begin: drawn, of 16 first tokens, or
+ * fixed. */
 static void draw_corners(Paper *p, const char *word) {
-  bool few = !strcmp(word, "few");
+  bool fixed = !strcmp(word, "fixed");
+  size_t begins = strlen(word);
   Corner c[CORNER_ROWS];
   Axis x = {.name = "alpha_1, times even rows", .log = true},
        y = {.name = "norm of the first hidden state over the others'", .log = true};
@@ -91,19 +93,21 @@ static void draw_corners(Paper *p, const char *word) {
   axis_see(&x, 1), axis_see(&x, 4), axis_see(&y, 1), axis_see(&y, 4);
   for (int k = 0; k < p->item->count && n < CORNER_ROWS; k++) {
     const Row *row = &p->x->row[row_of(p, k)];
-    if (!strstr(row->flags, few ? "--first-tokens" : "--fix-token")) continue;
+    if (strncmp(row->name, word, begins) || row->name[begins] != '-') continue;
     c[n] = (Corner){.x = spread_of(&p->runs, row_of(p, k), "times_1").mean,
-                    .y = spread_of(&p->runs, row_of(p, k), "norm_ratio").mean, .name = row->name};
+                    .y = spread_of(&p->runs, row_of(p, k), "norm_ratio").mean,
+                    .name = row->name + begins + 1};
     if (!(c[n].x > 0 && c[n].x < 1e6 && c[n].y > 0 && c[n].y < 1e6)) continue;
     axis_see(&x, c[n].x), axis_see(&y, c[n].y);
     n++;
   }
+  if (!n) return;
   say(&p->h, "<div style=\"grid-column:1/-1;max-width:44rem\">");
-  figure_begin(&p->h, few ? "Sink and massive activation: the first token is one of 16"
-                          : "Sink and massive activation: a fixed first token");
-  if (n) corners_draw(&p->h, c, n, &x, &y);
-  figure_end(&p->h, n ? "Means over the seeds. Dashed: 2 times even rows, from where a sink "
-                        "counts, and a norm ratio of 2." : "Nothing was measured.");
+  figure_begin(&p->h, fixed ? "Sink and massive activation: a fixed first token"
+                            : "Sink and massive activation: the first token is one of 16");
+  corners_draw(&p->h, c, n, &x, &y);
+  figure_end(&p->h, "Means over the seeds. Dashed: 2 times even rows, from where a sink counts, "
+             "and a norm ratio of 2.");
   say(&p->h, "</div>\n");
 }
 

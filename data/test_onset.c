@@ -336,13 +336,45 @@ static void sink__onset(Test *t) {
   ran_free(&r);
 }
 
+/* The four corners: a recipe's rows alone, by their names without it, each where its two means lie:
+ * to the right with the sink, upwards with the norm; a recipe without numbers is not drawn. */
+static void draw_corners__by_word(Test *t) {
+  static const char TEXT[] = "corpus story story.grammar\nrecipe tiny --layers 1\n"
+      "item remedies s: t\nrow fixed-low tiny\nrow fixed-high tiny --wd 0.2\n"
+      "row drawn-low tiny --wd 0.3\n";
+  static const double SINK[] = {1, 1.2, 4, 4.4}, NORM[] = {1, 1.2, 8, 8.4};
+  Experiments x; Error e = {0};
+  table_open(&x, TEXT);
+  Paper p = {.h = {.e = &e}, .x = &x, .item = x.item};
+  scratch_open();
+  if (results_load(&p.runs, &x, SCRATCH, "story", &e)) exit(1);
+  for (int i = 0; i < 4; i++) {
+    Run *run = &p.runs.run[i / 2 * p.runs.seeds + i % 2];
+    run->state = RUN_HELD;
+    put(&run->result, &e, SINK[i], "times_1");
+    put(&run->result, &e, NORM[i], "norm_ratio");
+  }
+  draw_corners(&p, "drawn");
+  fact(t, !p.h.text.size, "a picture of nothing");
+  draw_corners(&p, "fixed");
+  bytes_add(&p.h.text, "", 1, &e);
+  const char *page = (const char *)p.h.text.at, *marks = strstr(page, "<path fill=\"#10305c\"");
+  double x1 = 0, y1 = 0, x2 = 0, y2 = 0;
+  fact(t, has(&p.h.text, "low: 1.1, 1.1. high: 4.2, 8.2") && !has(&p.h.text, "fixed-"), "%s", page);
+  const char *second = marks ? strstr(marks + 1, "<path fill=\"#10305c\"") : NULL;
+  fact(t, second && sscanf(strstr(marks, " d=\"M"), " d=\"M%lf %lf", &x1, &y1) == 2 &&
+          sscanf(strstr(second, " d=\"M"), " d=\"M%lf %lf", &x2, &y2) == 2 && x2 > x1 + 50 &&
+          y2 < y1 - 50, "from %g, %g to %g, %g", x1, y1, x2, y2);
+  bytes_free(&p.h.text); results_free(&p.runs); experiments_free(&x);
+}
+
 #include "test_known.c"
 #include "test_signs.c"
 
 static const TestEntry TESTS[] = {
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(log_above__known),
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends),
-  RUNS(onset_text__by_hand), RUNS(sink__onset),
+  RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word),
   RUNS(isolate__identity), RUNS(isolate__keeps_another), RUNS(isolate__numbers), RUNS(auc__known),
   RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats),
   RUNS(sink__known),
