@@ -105,7 +105,8 @@ static void axis_tick(Axis *a, double at, const char *text) {
 
 /* What a logarithm cannot show stands at its end. */
 static double axis_place(const Axis *a, double x) {
-  double share = a->log ? log(fmax(x, a->from) / a->from) / log(a->to / a->from)
+  double base = a->log ? log(a->from) : 0;     /* a quotient in the log might overflow */
+  double share = a->log ? (log(fmax(x, a->from)) - base) / (log(a->to) - base)
                         : (x - a->from) / (a->to - a->from);
   return a->first + share * (a->last - a->first);
 }
@@ -688,9 +689,8 @@ static const char PAGE_STYLE[] =
     "linear-gradient(270deg,#0006,#0000) 100%/1rem 100% no-repeat scroll}"
     ".wide th:first-child,.wide td:first-child{position:sticky;left:0;background:#fffd}"
     "caption{text-align:left;color:#444;font-size:.85rem}.tok{font-size:9px}"
-    ".fine text{font-size:7px}"
     ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}nav th{white-space:normal;"
-    "font-weight:400}nav td,nav th+th{width:5rem}"
+    "font-weight:400}nav td,nav th+th{width:5rem}.fine text{font-size:7px}"
     ".lead{font-size:1.05rem;max-width:60rem}summary{cursor:pointer;font-size:.85rem}"
     "table{border-collapse:collapse;font-variant-numeric:tabular-nums;"
     "font-size:.9rem}th,td{padding:.2em .6em;text-align:right;border-bottom:1px solid #bbb;"

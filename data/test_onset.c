@@ -342,7 +342,7 @@ static void draw_corners__by_word(Test *t) {
   static const char TEXT[] = "corpus story story.grammar\nrecipe tiny --layers 1\n"
       "item remedies s: t\nrow fixed-low tiny\nrow fixed-high tiny --wd 0.2\n"
       "row drawn-low tiny --wd 0.3\n";
-  static const double SINK[] = {1, 1.2, 4, 4.4}, NORM[] = {1, 1.2, 8, 8.4};
+  static const double TIMES[] = {1, 1.2, 4, 4.4}, NORM[] = {1, 1.2, 8, 8.4};
   Experiments x; Error e = {0};
   table_open(&x, TEXT);
   Paper p = {.h = {.e = &e}, .x = &x, .item = x.item};
@@ -351,7 +351,7 @@ static void draw_corners__by_word(Test *t) {
   for (int i = 0; i < 4; i++) {
     Run *run = &p.runs.run[i / 2 * p.runs.seeds + i % 2];
     run->state = RUN_HELD;
-    put(&run->result, &e, SINK[i], "times_1");
+    put(&run->result, &e, TIMES[i], "times_1");
     put(&run->result, &e, NORM[i], "norm_ratio");
   }
   draw_corners(&p, "drawn");
