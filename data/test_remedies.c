@@ -390,13 +390,13 @@ static void gates__half(Test *t) {
     {"--v-scale", "--xsa --vbias", ""}};
   EACH(r, ROWS) LABS(a, 2, 40, ROWS[r].others)
     LABS(b, 2, 40, flags_of(ROWS[r].gate, ROWS[r].others)) {
-      char name[16]; const char *ZERO[] = {"wg", "gate"};
+      char name[32]; const char *ZERO[] = {"wg", "gate"};
       lab_share(&b, &a);
       for (int l = 0; l < 2; l++) {
-        EACH(k, ZERO) snprintf(name, 16, "l%d.%s", l, ZERO[k]), lab_fill(&b, name, 0);
-        snprintf(name, 16, "l%d.vscale", l);
+        EACH(k, ZERO) snprintf(name, sizeof name, "l%d.%s", l, ZERO[k]), lab_fill(&b, name, 0);
+        snprintf(name, sizeof name, "l%d.vscale", l);
         lab_fill(&b, name, 1);
-        snprintf(name, 16, "l%d.%s", l, ROWS[r].halved);
+        snprintf(name, sizeof name, "l%d.%s", l, ROWS[r].halved);
         halve(&a, name);
       }
       lab_forward(&a); lab_forward(&b);
