@@ -1100,6 +1100,32 @@ static void norm_backward(const Config *c, real *dx, const Norm *d, const real *
   for (idx n = 0; w->a && n < rows; n++) d->a[0] += stat[2 * n];
 }
 
+/* c for the functions above: RMSNorm over the D dims of a head, whatever --norm says. */
+static Config head_norm_of(const Config *c) {
+  Config head = *c;
+  head.norm = NORM_RMS;
+  head.dim = c->head_dim;
+  return head;
+}
+
+/* --qk-norm (2010.04245, after the paper): q = qnorm q0 r in each head [rows,D], before it rotates,
+ * and so k. While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). */
+static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
+                            idx rows) {
+  const Config head = head_norm_of(c);
+  norm_forward(&head, q, stat, q0, w, rows);
+}
+
+/* dq [rows,D], the gradient of q, becomes that of q0, by RMSNorm's line above, and so dk. scratch
+ * is as long: norm_backward adds. */
+static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
+                             const Norm *w, real *scratch, idx rows) {
+  const Config head = head_norm_of(c);
+  zero(scratch, rows * head.dim);
+  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
+  copy(dq, scratch, rows * head.dim);
+}
+
 /* -------------------------------------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
@@ -1708,9 +1734,9 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i>, which is how FlashAttention computes it. With v* = 0
- * a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With Z = 1 even
- * that is 0, and so is all of dk*.
+ * delta_i equals <do_i, o_i> where a is not clipped, which is how FlashAttention computes it. With
+ * v* = 0 a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With
+ * Z = 1 even that is 0, and so is all of dk*.
  *
  * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
  * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
@@ -1747,8 +1773,8 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
 }
 
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
- * deeper a block, the evener its rows begin, or another number for D (Gemma; YaRN lengthens q and k
- * so). A distance bias and a logit are outside of it. */
+ * deeper a block, the evener its rows begin, or another number for D (Gemma's; by YaRN's q and k
+ * are longer). A distance bias and a logit are outside of it. */
 static real score_scale(const Config *c, int l) {
   double D = c->score_divisor > 0 ? c->score_divisor : c->head_dim;
   return (real)(1 / sqrt(D) / (c->score_by_layer ? l + 1 : 1));
@@ -2001,14 +2027,6 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *   XSA         y = o - p u v, p = <o, v>, u = 1/(<v, v> + e), du/dv = -2 u^2 v. With t = <dy, v>
  *               do = dy - t u v          dv = -p u dy - t u o + 2 p t u^2 v */
 
-/* c for the functions of 3.2: RMSNorm over the D dims of a head. */
-static Config head_norm_of(const Config *c) {
-  Config head = *c;
-  head.norm = NORM_RMS;
-  head.dim = c->head_dim;
-  return head;
-}
-
 _Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
 /* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
 static void gate_forward(const Model *m, const Layer *w, LayerActs *la, real *v, const real *x,
@@ -2246,22 +2264,6 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
  * test_sink.c has the block again line by line, and its gradients by finite differences. */
-
-/* q [rows,D] = g r q0, a norm over the D dims of each head; or k. */
-static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
-                            idx rows) {
-  const Config head = head_norm_of(c);
-  norm_forward(&head, q, stat, q0, w, rows);
-}
-
-/* dq [rows,D] of a norm's output becomes that of its input q0; scratch is as long. Or k. */
-static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
-                             const Norm *w, real *scratch, idx rows) {
-  const Config head = head_norm_of(c);
-  zero(scratch, rows * head.dim);
-  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
-  copy(dq, scratch, rows * head.dim);
-}
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -2604,7 +2606,8 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
  *
- * Capped logits give dz: e^(y_v - max) says what y_v was. */
+ * Where logits are capped, y = X tanh(z / X), that becomes dz_v = dy_v (1 - (y_v / X)^2), as tanh'
+ * = 1 - tanh^2. y_v is overwritten by then, and comes back from e^(y_v - max). */
 static double cross_entropy(const Config *c, real *y, int target, const real *weight) {
   idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];
@@ -4871,7 +4874,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
     return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                 "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
   for (size_t at = start; at < n && !e->status; at += 2) {
-    const int32_t id = (int32_t)number_at(bytes + at, 2);
+    int32_t id = (int32_t)number_at(bytes + at, 2);
     if (id < vocab) ids_add(out, &id, 1, e);
     else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
               vocab, id, out->size - before, id + 3);
@@ -5119,7 +5122,7 @@ static void data_shuffle(Data *d, idx pass) {
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
     idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
-    const int32_t swap = d->order[i];
+    int32_t swap = d->order[i];
     d->order[i] = d->order[j]; d->order[j] = swap;
   }
   d->pass = pass;
@@ -5171,7 +5174,7 @@ static int positions_parse(const char *flag, const char *text, int *positions, i
   int n = 0;
   for (const char *at = text; *at;) {
     char *end;
-    const long p = strtol(at, &end, 10);
+    long p = strtol(at, &end, 10);
     if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
       return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
                   flag, text, room, flag);
@@ -5256,9 +5259,9 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
     }
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; !natural && got < n; got++, ids += T) {
-    const int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    const bool repeat = input == INPUT_REPEAT;
-    const int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
+    int even = (int)rng_below(&rng, (uint64_t)d->vocab);
+    bool repeat = input == INPUT_REPEAT;
+    int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
     for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
     if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
   }
@@ -5267,9 +5270,9 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
 
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-  const idx all = (idx)d->held.size / (T + 1), blocks = all < n ? all : n;
+  idx all = (idx)d->held.size / (T + 1), blocks = all < n ? all : n;
   for (idx i = 0; !e->status && i < blocks; i++) {
-    const idx at = data_spreads(d, s) ? i * all / blocks : i;
+    idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
     intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
     ids += T, targets += T;
@@ -5429,7 +5432,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
 }
 
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
-  const uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
+  uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
   char magic[] = CHECKPOINT_MAGIC;
   Bytes text = {0}; Error *e = c->e;
   if (c->out) settings_lines(&t->s, "mtde", &text, e);
@@ -5463,7 +5466,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     pass_numbers(c, t->m1, t->m.count, width);
     pass_numbers(c, t->m2, t->m.count, width);
   } else {
-    const size_t moments = 2 * (size_t)count * (size_t)width;
+    size_t moments = 2 * (size_t)count * (size_t)width;
     c->at += moments, c->left -= moments;
   }
   if (parts & PARTS_RUN) {
@@ -5553,7 +5556,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
+    bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
     if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
@@ -5754,7 +5757,7 @@ static long look_keep(Progress *p, const char *line) {
 
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
-  const long looked = t->step - t->loss_steps;
+  long looked = t->step - t->loss_steps;
   size_t at = sizeof LOG_HEAD - 1; long last = 0;
   if (!t->step || !path[0] || file_missing(path))
     return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
@@ -5815,7 +5818,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     }
   }
   progress_end(p);
-  const bool ended = e->status && isnan(t->loss);
+  bool ended = e->status && isnan(t->loss);
   if (ended) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
   if (ended || (e->status && t->step > p->from)) run_save(t, &log, false, &(Error){0});
   if (!e->status && t->step != saved) run_save(t, &log, true, e);
@@ -6585,7 +6588,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   enum { BLOCK = 16 };
   const idx n4 = n - n % 4;
   for (idx i = 0; i < m; i += BLOCK) {
-    const idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
+    idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
     for (idx j = 0; j < n4; j += 4) {
       for (idx q = i; q < last4; q += 4)
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
@@ -6632,8 +6635,8 @@ INLINE int tile_width(const int bytes, const bool packed) {
 /* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it lie in C. With
    `packed` A is a panel too, and C is fetched ahead. */
 INLINE void tile(const int bytes, const int rows, const int cols, const bool packed, Product t) {
-  const int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
-  const idx down = packed ? 1 : t.a.row;
+  int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
+  idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX], out[TILE_MAX];
   for (int i = 0; i < rows; i++)
@@ -6643,7 +6646,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
   for (idx part = 0, p = 0; part < parts; part++) {
     for (int v = 0; packed && part < t.m && v <= cols; v++)
       FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1));
-    const idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
+    idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
     for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
       for (idx i = 0; i < rows; i++)
         for (int v = 0; v < cols; v++)
@@ -6665,14 +6668,14 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
       lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
   for (idx i = 0; i < t.m; i++, t.c += t.ldc)
     for (idx j = 0; j < t.n; j++) {
-      const real s = out[i * width + j];
+      real s = out[i * width + j];
       t.c[j] = t.add ? s + t.c[j] : s;
     }
 }
 
 INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
-  const int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
-  const bool tall = packed || t.m > rows / 2;
+  int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
+  bool tall = packed || t.m > rows / 2;
   if (bytes == 64 && packed && t.n > 2 * lanes) tile(bytes, rows, 3, packed, t);
   else if (tall && t.n > lanes) tile(bytes, rows, 2, packed, t);
   else if (tall) tile(bytes, rows, 1, packed, t);
@@ -6683,14 +6686,14 @@ INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
    and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
 INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
-  const size_t row_bytes = sizeof(real) * (size_t)width;
-  const idx copied = b.col == 1 ? n - n % width : 0;
+  size_t row_bytes = sizeof(real) * (size_t)width;
+  idx copied = b.col == 1 ? n - n % width : 0;
   for (idx p = 0; p < k; p++)
     for (idx j = 0; j < copied; j += width)
       memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
 
   for (idx j = copied; j < n; j += width) {
-    const idx nr = at_most(n - j, width);
+    idx nr = at_most(n - j, width);
     if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
     if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
     else
@@ -6703,18 +6706,18 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
    column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
    time, and so is a last tile that is not full. */
 INLINE void product(const int bytes, Product w) {
-  const int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
-  const bool small = w.m <= SOME_ROWS && w.k * w.b.row <= SMALL, transposed = w.a.col != 1;
-  const bool in_place = w.b.col == 1 && (w.m <= FEW_ROWS || small);
+  int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
+  bool small = w.m <= SOME_ROWS && w.k * w.b.row <= SMALL, transposed = w.a.col != 1;
+  bool in_place = w.b.col == 1 && (w.m <= FEW_ROWS || small);
   _Alignas(64) real panels[DEPTH * SPREAD], packed[GROUP * ROWS_MAX * DEPTH];
   for (idx j0 = 0; j0 < w.n; j0 += SPREAD)
     for (idx p = 0; p < w.k; p += DEPTH) {
-      const idx n = at_most(w.n - j0, SPREAD), rest = n % width, k = at_most(w.k - p, DEPTH);
+      idx n = at_most(w.n - j0, SPREAD), rest = n % width, k = at_most(w.k - p, DEPTH);
       /* A rest of half a tile needs no zeros. */
-      const idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
+      idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
       pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
       for (idx i = 0; i < w.m; i += rows) {
-        const idx left = w.m - i, at = transposed ? i % group : 0;
+        idx left = w.m - i, at = transposed ? i % group : 0;
         Matrix a = matrix_from(w.a, i, p);
         if (transposed || left < rows) {
           if (at == 0) pack(packed, rows, (Matrix){a.at, a.col, a.row}, at_most(left, group), k);
@@ -6733,17 +6736,17 @@ INLINE void product(const int bytes, Product w) {
 /* A large product. A panel of B stays in L1 while BAND packed rows of A pass by from L2, where
    `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
 INLINE void product_packed(const int bytes, Product w, real *room) {
-  const int rows = tile_rows(bytes), width = tile_width(bytes, true);
+  int rows = tile_rows(bytes), width = tile_width(bytes, true);
   _Alignas(64) real tall[BAND * DEPTH];
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
     for (idx p = 0; p < w.k; p += DEPTH)
       for (idx i0 = 0; i0 < w.m; i0 += BAND) {
-        const idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
-        const idx end = at_most(w.n, j0 + WAIT);
+        idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
+        idx end = at_most(w.n, j0 + WAIT);
         const Matrix a = matrix_from(w.a, i0, p);
         pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
         for (idx j = j0; j < end; j += width) {
-          const idx n = at_most(end - j, width);
+          idx n = at_most(end - j, width);
           real *panel = room + (w.m > BAND) * (j - j0) * k;
           if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
           for (idx i = 0; i < m; i += rows)

@@ -3694,7 +3694,7 @@ static int command_do(const Command *q, Error *e) {
   Error shown = {0};                                       /* what is there is shown anyway */
   if (q->item >= 0 && is_elsewhere(&q->x, q->item)) return item_published(q, e);
   if (q->own->commands) return runs_print(q, e);
-  if (q->own->cost) return remedies_cost(&q->x, &q->x.item[q->item], q->corpus, q->s, e);
+  if (q->own->cost) return remedies_cost(&q->x, &q->x.item[q->item], q->corpus, q->s, stdout, e);
   if (q->own->verify) return run_verify(q, e);
   if (!q->own->show && !q->own->predict) runs_train(q, e);
   if (q->only < 0 && results_show(q, &shown)) fail(e, shown.status, "%s", shown.text);

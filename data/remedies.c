@@ -138,12 +138,12 @@ static int row_trainer(Trainer *t, const Row *row, const Corpus *corpus, const S
 }
 
 static int remedies_cost(const Experiments *x, const Item *item, const Corpus *corpus,
-                         const Settings *s, Error *e) {
+                         const Settings *s, FILE *out, Error *e) {
   const Row *softmax = &x->row[x->shown[item->from].row];
   Trainer base, row;
   if (row_trainer(&base, softmax, corpus, s, e, e)) return e->status;
-  printf("A step over one of %s, %d threads: the median of %d rounds of %d steps (least, largest)"
-         "\n\n", softmax->name, workers(), ROUNDS, ROUND_STEPS);
+  fprintf(out, "A step over one of %s, %d threads: the median of %d rounds of %d steps (least, "
+          "largest)\n\n", softmax->name, workers(), ROUNDS, ROUND_STEPS);
   for (int k = 1; k < item->count && !e->status; k++) {
     const Row *of = &x->row[x->shown[item->from + k].row];
     real ratio[ROUNDS];
@@ -155,11 +155,11 @@ static int remedies_cost(const Experiments *x, const Item *item, const Corpus *c
       ratio[i] = (real)(own / first);
       ms += 1e3 * own / ROUNDS;
     }
-    qsort(ratio, ROUNDS, sizeof *ratio, by_size);
-    if (why.status) printf("%-24s %s\n", of->name, why.text);
-    else printf("%-24s %7.2f ms  %5.2f  (%.2f, %.2f)\n", of->name, ms, (double)ratio[ROUNDS / 2],
-                (double)ratio[0], (double)ratio[ROUNDS - 1]);
-    fflush(stdout);
+    if (!why.status) qsort(ratio, ROUNDS, sizeof *ratio, by_size);
+    if (why.status) fprintf(out, "%-24s %s\n", of->name, why.text);
+    else fprintf(out, "%-24s %7.2f ms  %5.2f  (%.2f, %.2f)\n", of->name, ms,
+                 (double)ratio[ROUNDS / 2], (double)ratio[0], (double)ratio[ROUNDS - 1]);
+    fflush(out);
     trainer_free(&row);
   }
   trainer_free(&base);

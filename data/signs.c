@@ -329,6 +329,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
     sinks_free(&seen);
   }
   m->linear = PUBLISHED_PARTS.linear;
+  m->rounding = NULL;
   return e->status;
 }
 

@@ -57,7 +57,7 @@ static void onset_run__repeats(Test *t) {
       "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
       "--steps 40 --warmup 5\nitem onset s: t\nrow onset-4 tiny --first-tokens 4 +onset\n"
       "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
-      "row natural tiny +onset\nrow text tiny --first-tokens text +onset\n"
+      "row natural tiny +onset\nrow text tiny --first-tokens text +onset +signs\n"
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one "
       "--first-tokens 4 +onset\n";
   static const struct { int row; double steps; bool others, wild; } RUNS[] = {
@@ -91,6 +91,7 @@ static void onset_run__repeats(Test *t) {
             !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others, "others");
     fact(t, !isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row != 2), "natural");
     fact(t, number_of(t, &r, "text_effective") > 20, "the text's");
+    fact(t, isfinite(result_number(&r, "signs_kurtosis")) == (RUNS[i].row == 3), "its signs");
     fact(t, isnan(result_number(&r, "onset")) && number_of(t, &r, "alpha_1") > 0, "the usual");
     result_free(&r);
   }
@@ -327,6 +328,7 @@ static void sink__onset(Test *t) {
        (char *)r.out.at);
   ran_free(&r);
   sink_fails(t, "table4 --predict", 2, "--predict: it is of the item onset");
+  sink_fails(t, "onset --cost", 2, "--cost: it is of the item remedies");
   Error e = {0};
   if (file_ready(SCRATCH "/books/onset.txt", &e) ||
       file_write(SCRATCH "/books/onset.txt", "it was foretold\n", 16, &e)) exit(1);
@@ -368,6 +370,29 @@ static void draw_corners__by_word(Test *t) {
   bytes_free(&p.h.text); results_free(&p.runs); experiments_free(&x);
 }
 
+/* --cost: a line for each row but the first, with a ratio between its least and largest, and why a
+ * row has none. A model of twice the blocks does not cost less. */
+static void remedies_cost__by_row(Test *t) {
+  static const char TEXT[] = "corpus story story.grammar\n"
+      "recipe tiny --layers 1 --dim 32 --ffn 64 --context 16 --batch 4 --steps 400 --warmup 5\n"
+      "item remedies s: t\nrow fixed-one tiny\nrow fixed-four tiny --layers 4\n"
+      "row fixed-wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one\n";
+  Experiments x; Settings s; Error e = {0}; char line[200];
+  double ms, ratio = 0, least = 0, largest = 0; int wild = 0, lines = 0;
+  FILE *out = tmpfile();
+  if (!out || !tale_open(t, &s, "")) return fact(t, false, "no file");
+  table_open(&x, TEXT);
+  fact(t, !remedies_cost(&x, x.item, x.corpus, &s, out, &e), "%s", e.text);
+  rewind(out);
+  for (; fgets(line, sizeof line, out); lines++) {
+    sscanf(line, "fixed-four %lf ms %lf (%lf, %lf)", &ms, &ratio, &least, &largest);
+    wild += !strncmp(line, "fixed-wild ", 11) && strstr(line, ": NaN or infinity: ");
+  }
+  fact(t, lines == 4 && wild == 1, "%d lines, %d of a row that diverges", lines, wild);
+  fact(t, ratio > 1 && ratio >= least && ratio <= largest, "%g of %g to %g", ratio, least, largest);
+  fclose(out); experiments_free(&x);
+}
+
 #include "test_known.c"
 #include "test_signs.c"
 
@@ -375,6 +400,7 @@ static const TestEntry TESTS[] = {
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(log_above__known),
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends),
   RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word),
+  RUNS(remedies_cost__by_row),
   RUNS(isolate__identity), RUNS(isolate__keeps_another), RUNS(isolate__numbers), RUNS(auc__known),
   RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats),
   RUNS(sink__known),
