@@ -7859,7 +7859,7 @@ const Option OPTIONS[] = {
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-  {"valid", DATA('d', valid), "0.05", 0, 0.9, "PER_THREAD", "of the documents, for validation"},
+  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
   COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
@@ -8812,7 +8812,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
   for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
     const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
-    if (strstr(name, ".npy") && has_word(" param grad q k z prenorm ", kind)) remove(path);
+    if (strstr(name, ".npy") && has_word(" param grad q k z gate prenorm ", kind)) remove(path);
   }
   bytes_free(&names);
 }

@@ -312,6 +312,12 @@ static void options__none(Test *t) {
   fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
 }
 
+/* In help a value is called by a word for people, not by a name of the code. */
+static void options__value_words(Test *t) {
+  for (const Option *o = OPTIONS; o->flag; o++)
+    fact(t, o->kind == 'c' || !strchr(o->value, '_'), "--%s %s", o->flag, o->value);
+}
+
 /* ---- 2  The way out of a head: 3.8 ---- */
 
 /* Both, until the next call. */
@@ -778,6 +784,7 @@ static const TestEntry TESTS[] = {
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
   RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
   RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses), RUNS(sinks__raw_mass),
+  RUNS(options__value_words),
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
