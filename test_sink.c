@@ -7323,7 +7323,7 @@ static void settings_count__rows(Test *t) {
   static const char *const ROWS[][2] = {
     {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq", ""},
     {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4", ""},
-    {"--variant k-bias-20e1 --extra-norm 3 --extra-shared --extra-dims 2", ""},
+    {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
     {"--pos none --rotary-dims 4", "--pos rotary or --extra-order lowfreq."},
     {"eval: --ids a --text b", "--text: it changes nothing beside --ids."},
     {"--start m --init gpt2", "init: it changes nothing beside --start."},
