@@ -2769,7 +2769,7 @@ static double square_sum(idx n, const real *x) {
  * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
  * direction is stepped along as far as one that all tokens write into.
  *
- * U V^T has min(rows, columns) values of 1, so its numbers' mean square is 1/max. The factor makes
+ * U V^T has min(rows, columns) values of 1: its root mean square is 1/sqrt(max). The factor makes
  * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
@@ -3371,7 +3371,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 typedef struct StateRow {
   const char *name;
   bool agree;   /* where the positions act inside the score */
-  double gain;   /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+  double gain;   /* not 0: W_K = gain W_Q, so that s(0) = gain |q|^2 / sqrt(D) > 0 is large */
   int closed;   /* paper.c: in the first blocks, or 0 */
   const char *flags, *reference;
 } StateRow;
@@ -3432,7 +3432,6 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
                && GATE_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
 
-/* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
   for (int l = 0; l < m->c.layers && gain != 0; l++)
     for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
@@ -5840,6 +5839,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   return e->status;
 }
 
+/* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s; Sinks seen;
   int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
@@ -8787,7 +8787,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n || s->data.grammar[0])
-    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
+    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
       && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)

@@ -815,6 +815,13 @@ static void muon__of_the_matrices(Test *t) {
   trainer_free(&r);
 }
 
+/* What README.md says of the pairs whose gradients are compared. */
+static void readme__pairs(Test *t) {
+  const Cover *v = covering(t); char pairs[32], said[80];
+  snprintf(said, sizeof said, "%s pairs in %d configurations", as_written(v->covered, pairs), v->n);
+  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
+}
+
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
@@ -825,7 +832,8 @@ static const TestEntry TESTS[] = {
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
-  RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices)};
+  RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
+  RUNS(readme__pairs)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
