@@ -4253,7 +4253,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-/* A text's words, counted in a tree and then merged; the counts of pairs follow. */
+/* A text's words, counted in a tree, then merged. */
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
@@ -5270,7 +5270,6 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   return got;
 }
 
-/* Up to n blocks of held tokens, end to end; returns how many. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = all < n ? all : n;
@@ -8879,7 +8878,8 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
     return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
   for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
   return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
-              near.best[0] ? near.best : "help");
+              near.best[0] ? near.best
+              : program->other ? "list" : "help; make paper, ./paper list");
 }
 
 /* A verb's flags in sections; what only published models have with --all. */
