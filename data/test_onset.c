@@ -400,8 +400,7 @@ static void measure_cache__one_block(Test *t) {
   EACH(f, FLAGS) {
     Settings s; Trainer m; Error e = {0}; Result r = {.seed = 1};
     if (!tale_open(t, &s, "") || !trainer_made(t, &m, FLAGS[f])) return;
-    steps_of(t, &m, 30);
-    m.s.eval_n = 9, m.s.eval_T = 12;
+    m.s.eval_n = 9, m.s.eval_T = 12, steps_of(t, &m, 30);
     fact(t, !measure_cache(&r, &m, &e), "%s", e.text);
     double kept = number_of(t, &r, "sinks_more"), old = number_of(t, &r, "old_more");
     within(t, kept, 0, 1e-9, "what is kept");
