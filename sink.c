@@ -4037,7 +4037,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ----------- */
+/* ---- 8.2  Cutting text --- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
   size_t mark = strlen(DOCUMENT_END);
@@ -4249,7 +4249,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training --------------- */
+/* ---- 8.5  Training --- */
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
@@ -4767,6 +4767,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
+/* Appends document `number` of a seed; after a failure nothing. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   size_t start = out->size;
@@ -5375,6 +5376,7 @@ static bool option_kept(const Option *o, const char *groups) {
   return strchr("mtd", o->group) && strcmp(o->flag, "log");
 }
 
+/* --text, --grammar, --tokens, --tokenizer: by name. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
@@ -6608,7 +6610,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product ------------ */
+/* --- 13.2  The product --- */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6765,7 +6767,7 @@ INLINE void product_packed(const int bytes, Product w, real *room) {
       }
 }
 
-/* --- 13.3  Vector maths --------------
+/* --- 13.3  Vector maths ---
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -7033,7 +7035,6 @@ bool fma_fuses(Isa isa) {
   return c != 0;
 }
 
-/* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
   real few[SPAN] = {0};
   if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }

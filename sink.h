@@ -235,7 +235,7 @@ typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
   real *out1, *out2, *n3stat, *n4stat; /* [B,N,C] what n3 and n4 read; s1, s2 without them */
-  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
+  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; q, k rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
   real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
