@@ -238,3 +238,63 @@ static void families__facts(Test *t) {
     trainer_free(&r);
   }
 }
+
+/* The bytes of the hexadecimal digits at *s and a 0; *s is then behind the sign after them. */
+static Bytes unhexed(const char **s) {
+  Bytes b = {0}; Error e = {0};
+  for (unsigned byte; sscanf(*s, "%2x", &byte) == 1; *s += 2) bytes_number(&b, byte, 1, &e);
+  bytes_add(&b, "", 1, &e);
+  b.size--;
+  ++*s;
+  return b;
+}
+
+/* A line "text": the text has the library's ids, and they spell what the library says. */
+static void words_compare(Test *t, const char *name, const char *s, const Tokenizer *k,
+                          Encoder *c) {
+  Bytes text = unhexed(&s), wanted = unhexed(&s), back = {0}; Ids ids = {0}; Error e = {0};
+  size_t same = 0; char *end;
+  tokenizer_encode(c, text.at, text.size, &ids, &e);
+  for (; same < ids.size && strtol(s, &end, 10) == ids.at[same]; same++) s = end;
+  fact(t, same == ids.size && !strcspn(s, " \n"), "%s, %s: %zu of %zu ids, then %.*s", name,
+       (char *)text.at, same, ids.size, (int)strcspn(s, "\n"), s);
+  tokenizer_decode(k, ids.at, ids.size, &back, &e);
+  const size_t blank = k->blank && back.size && back.at[0] == ' ';
+  fact(t, !e.status && back.size == wanted.size + blank &&
+          (!wanted.size || !memcmp(back.at + blank, wanted.at, wanted.size)),
+       "%s, %s: %.*s", name, (char *)text.at, (int)back.size, (char *)back.at);
+  bytes_free(&text); bytes_free(&wanted); bytes_free(&back); ids_free(&ids);
+}
+
+/* Tiny tokenizers of every family; an imported Qwen 2 with its own writes the greedy text. */
+static void families__tokenizers(Test *t) {
+  Bytes file = {0}; Golden g = {.path = "data/golden/hf_words.txt", .line = 1}; TinyCase model;
+  int told, end, bos, front, kinds = 0, texts = 0; char name[32], said[300];
+  Tokenizer k; Encoder c;
+  fact(t, !golden_read(g.path, &file, &told, &g.e), "%s", g.e.text);
+  g.at = (const char *)file.at;
+  if (no_binary(t) || t->wrong || !tiny_next(&g, &model)) return;
+  tiny_write(t, &model, 0, 0);
+  const char *greedy = strchr(model.runs.at, '\n') + sizeof "greedy ";
+  Bytes prompt = unhexed(&greedy), wanted = unhexed(&greedy);
+  snprintf(said, sizeof said, "generate " IMPORTED " --temperature 0 --n 16 --prompt \"%s\"",
+           (char *)prompt.at);
+  for (g.at = greedy + 1; sscanf(g.at, "tokenizer %31s %d %d %d", name, &end, &bos, &front) == 4;) {
+    for (int i = 0; i < 2; i++)
+      if (golden_skip(&g), golden_words(&g, i ? "config " : "json "))
+        file_write(i ? FOLDER "/tokenizer_config.json" : FOLDER "/tokenizer.json", g.at,
+                   strcspn(g.at, "\n"), &g.e);
+    if (!tok_open(t, FOLDER, &k, &c)) return;
+    fact(t, k.end == end && k.bos == bos && k.published->begins == front, "%s: %d %d %d", name,
+         k.end, k.bos, k.published->begins);
+    for (golden_skip(&g); !strncmp(g.at, "text ", 5); golden_skip(&g), texts++)
+      words_compare(t, name, g.at + 5, &k, &c);
+    other_close(&k, &c);
+    Ran r = !kinds++ && hf_does(t, FOLDER " --out " IMPORTED) ? sink(said) : (Ran){0};
+    fact(t, kinds > 1 || (r.out.size > wanted.size && wanted.size > prompt.size + 16 &&
+         !memcmp(r.out.at, wanted.at, wanted.size)), "%s: %s", said, (char *)r.out.at);
+    ran_free(&r);
+  }
+  fact(t, kinds == 7 && texts == kinds * 18, "%d tokenizers, %d texts", kinds, texts);
+  bytes_free(&prompt); bytes_free(&wanted); bytes_free(&file);
+}
