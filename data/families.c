@@ -1,5 +1,5 @@
 /* families.c - later families of published models, for data/hf.c, which includes it: Qwen, Gemma,
- * Phi-3.
+ * Phi-3, OLMo.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -12,6 +12,8 @@
  *                every other block
  *   gemma3_text  that with QK-norm, without caps; a window in 5 of 6 blocks, which turn by a base
  *                of their own. Its larger models come with an image part, as gemma3: refused
+ *   olmo2        norms behind the branches alone; QK-norm over all heads of a row
+ *   olmo3        that with a window in 3 of 4 blocks, whose angles YaRN leaves alone
  *   phi3         a llama whose q, k and v are one matrix, and gate and up another; maybe only the
  *                first dims of a head turn. longrope, which changes with the length, is refused
  *
@@ -56,6 +58,30 @@ static void layer_types(const Facts *f, bool *sliding) {
     if (!sliding[l] && !json_is(f->j, v, "full_attention"))
       fact_fails(f, "layer_types", "sliding_attention or full_attention", v);
   }
+}
+
+/* A cap that null takes away; without the key it is `fallback`, "" for none. */
+static void cap_flag(const Facts *f, const char *key, const char *flag, const char *fallback) {
+  const bool there = json_find(f->j, f->j->at, key) != NULL;
+  fact_flag(f, key, flag, there ? "" : fallback);
+}
+
+/* A window in all blocks but every period-th, unless layer_types says otherwise. */
+static void windows(const Facts *f, int period, const char *window) {
+  const int L = f->s->model.layers;
+  bool *sliding = grab(L, sizeof *sliding, f->e);
+  cap_flag(f, "sliding_window", "window", window);
+  for (int l = 0; sliding && l < L; l++) sliding[l] = (l + 1) % period != 0;
+  if (sliding && !f->e->status) layer_types(f, sliding);
+  if (sliding && !f->e->status) window_flags(f, sliding);
+  free(sliding);
+}
+
+/* The base of blocks with a window, which nothing stretches. */
+#define SLIDING(key) "rope_parameters.sliding_attention." key
+static void local_base(const Facts *f, const char *keys, const char *fallback) {
+  fact_flag(f, keys, "rope-local", fallback);
+  fact_must(f, SLIDING("rope_type"), "default");
 }
 
 /* Qwen: a window, if use_sliding_window says so, of the blocks from max_window_layers on. */
@@ -136,58 +162,53 @@ static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Ex
   return e->status;
 }
 
-/* A cap that null takes away; without the key it is `fallback`, "" for none. */
-static void cap_flag(const Facts *f, const char *key, const char *flag, const char *fallback) {
-  const bool there = json_find(f->j, f->j->at, key) != NULL;
-  fact_flag(f, key, flag, there ? "" : fallback);
-}
-
-/* What both have. A block has no window where every period-th does. */
+/* What both have. */
 static void gemma_more(const Facts *f, int period) {
-  const int L = f->s->model.layers;
-  bool *sliding = grab(L, sizeof *sliding, f->e);
   char text[64];
+  if (f->s->model.rope_scaling == ROPE_YARN)               /* it would share the divisor */
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
+               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
   snprintf(text, sizeof text, "--embed-scale %.17g", sqrt((double)f->s->model.dim));
   flags_set(f, text);
   fact_at(f, "hidden_act");                                /* the library reads hidden_activation */
   if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
-  cap_flag(f, "sliding_window", "window", "4096");
-  for (int l = 0; sliding && l < L; l++) sliding[l] = (l + 1) % period != 0;
-  if (sliding && !f->e->status) layer_types(f, sliding);
-  if (sliding && !f->e->status) window_flags(f, sliding);
-  free(sliding);
+  windows(f, period, "4096");
 }
 
 static void gemma2_more(const Facts *f) {
-  if (f->s->model.rope_scaling == ROPE_YARN)               /* it would share the divisor */
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
-               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
   cap_flag(f, "attn_logit_softcapping", "soft-cap", "50");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "30");
   gemma_more(f, 2);
 }
 
-/* Blocks without the window turn by rope_theta, stretched or not, the others by their own base. */
-#define FULL(key) "rope_parameters.full_attention." key "|rope_scaling." key
-#define SLIDING(key) "rope_parameters.sliding_attention." key
 static void gemma3_more(const Facts *f) {
   const JsonValue *pattern = fact_at(f, "sliding_window_pattern|_sliding_window_pattern");
-  const JsonValue *type = fact_at(f, FULL("rope_type") "|rope_scaling.type");
   double period = 6;
   if (pattern && (!fact_number(f, pattern, &period) ||
                   !(period >= 1 && period <= 1024 && period == (int)period)))
     fact_fails(f, "sliding_window_pattern", "an integer of 1 to 1,024", pattern);
-  fact_flag(f, FULL("rope_theta") "|rope_theta", "rope-base", "1000000");
-  fact_flag(f, SLIDING("rope_theta") "|rope_local_base_freq", "rope-local", "10000");
-  fact_must(f, SLIDING("rope_type"), "default");
-  if (json_is(f->j, type, "linear")) {
-    flags_set(f, "--rope-scaling linear");
-    fact_flag(f, FULL("factor"), "rope-factor", NULL);
-  }
-  else if (type && !json_is(f->j, type, "default"))
-    fact_fails(f, "rope_scaling", "of type default or linear", type);
+  local_base(f, SLIDING("rope_theta") "|rope_local_base_freq", "10000");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "");
   gemma_more(f, (int)period);
+}
+
+/* --- OLMo 2, OLMo 3 --------------------------------------------------------------------------- */
+
+#define OLMO "--place sandwich --behind-only --qk-norm --qk-whole"
+
+static const Counterpart OLMO2[] = {
+  ATTENTION_AND_MLP, {"@norm3", "@post_attention_layernorm", AS_IS},
+  {"@norm4", "@post_feedforward_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
+
+static void olmo2_more(const Facts *f) {
+  if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
+}
+
+static void olmo3_more(const Facts *f) {
+  olmo2_more(f);
+  local_base(f, SLIDING("rope_theta"), "500000");          /* whatever the old rope_theta says */
+  windows(f, 4, "4096");
 }
 
 /* --- Phi-3 ------------------------------------------------------------------------------------ */
@@ -281,7 +302,10 @@ static void fact_yarn(const Facts *f) {
 /* --- Keys of config.json ---------------------------------------------------------------------- */
 
 static const Fact LATER_FACTS[] = {
-  {"p",      "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
+  {"pcd",    "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
+  {"b",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "1000000"},
+  {"d",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "500000"},
+  {"!bd",    "rope_parameters.full_attention",         ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},

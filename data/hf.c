@@ -2346,7 +2346,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
 static void fact_yarn(const Facts *f);           /* families.c */
 
 /* Rotary positions: how the angles are stretched. */
-#define ROPE(key) "rope_scaling." key "|rope_parameters." key
+#define ROPE(key) "rope_scaling." key "|rope_parameters." key "|rope_parameters.full_attention." key
 static void fact_rope(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
   const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
@@ -2390,7 +2390,7 @@ static const Fact FACTS[] = {
   {"!gno",   "num_key_value_heads",                    NUMBER, "kv-heads", ""},
   {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
   {"!g",     "hidden_size",                            NUMBER, "dim",      NULL},
-  {"lmjqp",  "head_dim",                               NUMBER, "head-dim", ""},
+  {"lmjqpcd", "head_dim",                              NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
   {"!go",    "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
@@ -2414,9 +2414,9 @@ static const Fact FACTS[] = {
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
   {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
   {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
-  {"lmqwp",  "hidden_act",                             GATED,  NULL, "silu"},
+  {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwa",  ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
+  {"lmqwac", ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2425,7 +2425,7 @@ static const Fact FACTS[] = {
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
   {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwa",  ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwac", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
@@ -2559,6 +2559,8 @@ static const Family FAMILIES[] = {
   {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
   {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
    gemma3_more, true},
+  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    olmo2_more,   false},
+  {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
@@ -2574,8 +2576,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
-         "qwen3, gemma2, gemma3_text or phi3, found %s. Try: a model of these", j->name,
-         shown(&f, type ? type : first, text));
+         "qwen3, gemma2, gemma3_text, phi3, olmo2 or olmo3, found %s. Try: a model of these",
+         j->name, shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
@@ -4943,7 +4945,7 @@ static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2,\n"
-   "    gemma3_text, phi3; FILE.bin is llama2.c's.\n"
+   "    gemma3_text, phi3, olmo2, olmo3; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

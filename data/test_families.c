@@ -9,7 +9,7 @@ static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "gemma2", "gemma
                                                "others"};
 
 static void families__against_library(Test *t) {
-  library_compare(t, LATER_TINY, LATER_FAMILIES, 22);
+  library_compare(t, LATER_TINY, LATER_FAMILIES, 28);
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
@@ -47,7 +47,11 @@ static void families__see_faults(Test *t) {
     OUTPUTS("phi3", "w1 w2", halves_swapped), OUTPUTS("phi3", "wq wk", neighbours),
     WITH("phi3-f16", "--window 4"), WITH("phi3-partial", "--rotary-dims 2"),
     WITH("llama-yarn", "--rope-low 0.2"), WITH("llama-yarn", "--rope-scaling llama3"),
-    WITH("llama-yarn", "--score-divisor 16"), WITH("qwen3-yarn", "--rope-high 1.5")};
+    WITH("llama-yarn", "--score-divisor 16"), WITH("qwen3-yarn", "--rope-high 1.5"),
+    WITH("olmo2", "--place pre"), WITH("olmo2", "--no-qk-whole"), WITH("olmo2-f16", "--window 20"),
+    WITH("olmo2-bias", "--norm-eps 0.001"), WITH("olmo3", "--rope-local 10000"),
+    WITH("olmo3", "--rope-scaling none"), WITH("olmo3", "--window 4"),
+    WITH("olmo3-llama3", "--window-offset 0"), WITH("olmo3-llama3", "--rope-low 2")};
   faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
 }
 
@@ -141,7 +145,8 @@ static const LaterFact LATER_ROWS[] = {
    "--window-period 3 --window-offset 2 --window-others 1", NULL},
   {"gemma3", "`_sliding_window_pattern`: 1.5", NULL, "sliding_window_pattern to be an integer"},
   {"gemma3", "`attn_logit_softcapping`: 50", NULL, "attn_logit_softcapping to be null"},
-  {"gemma3", "`rope_parameters`: {`full_attention`: {`rope_type`: `yarn`}}", NULL, "found yarn"},
+  {"gemma3", "`rope_parameters`: {`full_attention`: {`rope_type`: `yarn`, `factor`: 4, "
+   "`rope_theta`: 100, `original_max_position_embeddings`: 16}}", NULL, "found yarn"},
   {"gemma3", "`rope_parameters`: {`sliding_attention`: {`rope_type`: `linear`}}", NULL,
    "sliding_attention.rope_type to be default"},
   {"gemma3", "`rope_parameters`: {`full_attention`: {`partial_rotary_factor`: 0.5}}", NULL,
@@ -166,6 +171,21 @@ static const LaterFact LATER_ROWS[] = {
    "`original_max_position_embeddings`: 16, `rope_theta`: 100}", NULL, "beta_slow to be a number"},
   {"gemma2", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4, `rope_theta`: 100, "
    "`original_max_position_embeddings`: 16}", NULL, "linear or llama3, found yarn"},
+  {"olmo2", "`clip_qkv`: 8", NULL, "found clip_qkv: 8"},
+  {"olmo2", "`sliding_window`: 5", NULL, "found sliding_window: 5"},
+  {"olmo2", "`model_type`: `olmo`", NULL, "found olmo. Try"},
+  {"olmo2", "`model_type`: `llama`", NULL, "input_layernorm.weight [32], found none"},
+  {"olmo2", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [32], found none"},
+  {"olmo2", "`num_key_value_heads`: 4", NULL, "k_proj.weight of [32,32], found [16,32]"},
+  {"olmo2", "`rope_parameters`: {`full_attention`: {`rope_theta`: 100}}", NULL,
+   "rope_parameters.full_attention to be null"},
+  {"olmo2", "`head_dim`: 8", "--head-dim 8 --qk-whole 1 --behind-only 1 --place sandwich", NULL},
+  {"olmo3", "`layer_types`: null, `sliding_window`: null", "--window 0", NULL},
+  {"olmo3", "`layer_types`: null, `rope_parameters`: null, `rope_theta`: 500",
+   "--window 5 --window-period 4 --window-offset 3 --window-others 1 --rope-base 500 "
+   "--rope-local 500000 --rope-scaling none", NULL},
+  {"olmo3", "`rope_parameters`: {`sliding_attention`: {`rope_type`: `linear`}}", NULL,
+   "sliding_attention.rope_type to be default"},
   {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
    "`use_sliding_window`: null", NULL, "found model.layers.0.self_attn.k_norm.weight too"}};
 
@@ -203,7 +223,7 @@ static void later_given(Test *t, const char *name, const char *given) {
 
 /* NaN in the last tensor of the file, the last norm, copied (qwen3) or with 1 added (gemma2). */
 static void families__finite(Test *t) {
-  static const char *const NAMES[] = {"qwen3", "gemma2", "gemma3", "phi3"};
+  static const char *const NAMES[] = {"qwen3", "gemma2", "gemma3", "phi3", "olmo2"};
   if (no_binary(t)) return;
   EACH(i, NAMES) {
     Bytes file = {0}; Error e = {0};

@@ -1108,7 +1108,7 @@ static const char *const KEYS_REFUSED[] = {
 
 /* Whole files that are no config of a model. */
 static const char *const NO_CONFIGS[][2] = {
-  {"{}", "qwen3, gemma2, gemma3_text or phi3, found none"},
+  {"{}", "phi3, olmo2 or olmo3, found none"},
   {"{`model_type`: `qwen4`}", "found qwen4"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
   {"{`model_type`: 1}", "found 1"}, {"{`architectures`: [`BertModel`]}", "found BertModel"},
   {"{`architectures`: []}", "found none"},

@@ -15,7 +15,8 @@ import sys
 
 import torch
 import transformers
-from transformers import (Gemma2Config, Gemma3TextConfig, LlamaConfig, Phi3Config, Qwen2Config, Qwen3Config)
+from transformers import (Gemma2Config, Gemma3TextConfig, LlamaConfig, Olmo2Config, Olmo3Config,
+                          Phi3Config, Qwen2Config, Qwen3Config)
 
 import hf_tiny
 from golden import finish
@@ -30,6 +31,7 @@ GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_
               sliding_window=5)
 PHI3 = dict(TINY, pad_token_id=0)
 YARN = dict(TINY, hidden_size=64)
+OLMO3 = dict(YARN, num_hidden_layers=4, sliding_window=5)
 
 CASES = [
     # SmolLM2's config.json: a llama
@@ -72,6 +74,20 @@ CASES = [
     ("qwen3-yarn", Qwen3Config(**{**YARN, "head_dim": 16}, rope_parameters=dict(
         rope_type="yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=2.0,
         attention_factor=1.25, rope_theta=100.0)), "F32", ""),
+    ("olmo2", Olmo2Config(**TINY), "F32", "shards 30KB, published"),
+    ("olmo2-f16", Olmo2Config(**TINY, tie_word_embeddings=True), "F16", ""),
+    ("olmo2-bias", Olmo2Config(**TINY, attention_bias=True, hidden_act="gelu",
+                               rope_parameters=dict(rope_type="linear", factor=2.0,
+                                                    rope_theta=500.0)), "BF16", ""),
+    ("olmo3", Olmo3Config(**OLMO3, rope_parameters=dict(full_attention=dict(
+        rope_type="yarn", factor=4.0, original_max_position_embeddings=16,
+        attention_factor=1.25, rope_theta=500000.0))), "F32", "published"),
+    ("olmo3-bf16", Olmo3Config(**OLMO3), "BF16", ""),
+    ("olmo3-llama3", Olmo3Config(**{**OLMO3, "layer_types": ["full_attention",
+                                                             "sliding_attention"] * 2},
+                                 rope_parameters=dict(
+        full_attention=hf_tiny.LLAMA3, sliding_attention=dict(rope_type="default",
+                                                              rope_theta=50.0))), "F32", ""),
 ]
 
 drawn = hf_tiny.tensor_bytes
@@ -94,6 +110,10 @@ def published(config):
                    rope_theta=rope["full_attention"]["rope_theta"],
                    rope_local_base_freq=rope["sliding_attention"]["rope_theta"],
                    sliding_window_pattern=old.pop("_sliding_window_pattern"))
+    elif config["model_type"] == "olmo3":
+        old = {k: v for k, v in config.items() if k not in ("rope_parameters", "dtype")}
+        rope = dict(config["rope_parameters"]["full_attention"])
+        old.update(torch_dtype=config["dtype"], rope_theta=rope.pop("rope_theta"), rope_scaling=rope)
     else:
         old = hf_tiny_published(config)
     if "head_dim" in config:
@@ -120,9 +140,11 @@ hf_tiny_published = hf_tiny.published
 def forward(model, ids):
     """As hf_tiny's, with keys before YaRN's factor, which sink puts into the scores."""
     got, gap = plain_forward(model, ids)
+    rotary, kinds = model.model.rotary_emb, getattr(model.config, "layer_types", None)
     for what in got:
         if what.startswith("key "):
-            got[what] = got[what] / getattr(model.model.rotary_emb, "attention_scaling", 1.0)
+            kind = f"{kinds[int(what.split()[1])]}_attention_scaling" if kinds else ""
+            got[what] = got[what] / getattr(rotary, kind, getattr(rotary, "attention_scaling", 1.0))
     return got, gap
 
 
