@@ -129,8 +129,8 @@ typedef struct Config {
    * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
   int attention_period, attention_offset, mamba_inner, mamba_state, mamba_conv, mamba_rank;
   /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
-   * blocks with l % period == offset; 0: one ffn everywhere */
-  int experts, expert_top, expert_period, expert_offset;
+   * blocks with l % period == offset; 0: one ffn everywhere. A limit: gpt-oss's kind (data/hf.c) */
+  int experts, expert_top, expert_period, expert_offset; double expert_limit, expert_slope;
 } Config;
 
 /* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
@@ -697,9 +697,9 @@ static const char *const BELONGS[][2] = {
   {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
   {" window-period ", "window"}, {" window-offset ", "window-period"},
   {" isolate-blocks ", "isolate"}, {" positions ", "cache"}, {" behind-only ", "place sandwich"},
-  {" replace-position swap-position ", "!signs"},
+  {" replace-position swap-position ", "!signs"}, {" expert-slope ", "expert-limit"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
+  {" expert-top expert-period expert-limit ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
   {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
