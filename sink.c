@@ -5119,7 +5119,7 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* The order of a pass follows from seed and pass: no checkpoint keeps it. */
+/* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -5693,7 +5693,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, &why, e);
 }
 
-/* Names what is not finite: `bad`, or where a forward first meets it. */
+/* Names what is not finite: bad, or where a forward first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   Error why = {0}; const int T = t->s.model.context;
   if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
@@ -5727,7 +5727,7 @@ static int trainer_finish(Trainer *t, Error *e) {
   return 0;
 }
 
-/* One step. What is not finite ends it before a parameter has moved. */
+/* One step. What is not finite ends it before a parameter moves. */
 static int trainer_step(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
@@ -6620,7 +6620,7 @@ enum {
   SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A, columns of B */
+  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A; columns of B, a thread's */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
