@@ -235,7 +235,7 @@ typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
   real *out1, *out2, *n3stat, *n4stat; /* [B,N,C] what n3 and n4 read; s1, s2 without them */
-  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
+  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; q, k rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
   real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
@@ -646,7 +646,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
   {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"}, \
   {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"}, \
+  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z, gates, features before a post-norm"}, \
   {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"}, \
   {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"}, \
   {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"}, \
@@ -689,8 +689,8 @@ static const char *const THEIRS[] = {
  * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
  * flag that the verb does not take counts as said. */
 static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
+  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3|yarn"},
+  {" rope-low rope-high rope-original ", "rope-scaling llama3|yarn"},
   {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
   {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"}, {" qk-whole ", "qk-norm"},

@@ -7237,7 +7237,7 @@ static void option__numbers(Test *t) {
     char row[80], *x;
     const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), "mtdeo");
     for (bool wrong = false; (x = strtok(NULL, " ")) != NULL; wrong |= *x == '/') {
-    Settings s;
+      Settings s;
       const int status = *x == '/' ? 0 : option_set(o, &s, x, true, fresh(t));
       fact(t, wrong ? status == 2 && strstr(t->e.text, o->flag) && strstr(t->e.text, "Try: ")
                     : !status, "--%s \"%s\": status %d, %s", o->flag, x, status, t->e.text);
@@ -7322,8 +7322,8 @@ static void settings_parse__words(Test *t) {
 static void settings_count__rows(Test *t) {
   static const char *const ROWS[][2] = {
     {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq", ""},
-    {"--rope-scaling llama3 --rope-low 2 --rope-high 3 --rope-original 64", ""},
-    {"--variant k-bias-20e1 --extra-norm 3 --extra-shared --extra-dims 2", ""},
+    {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4", ""},
+    {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
     {"--pos none --rotary-dims 4", "--pos rotary or --extra-order lowfreq."},
     {"eval: --ids a --text b", "--text: it changes nothing beside --ids."},
     {"--start m --init gpt2", "init: it changes nothing beside --start."},
@@ -7336,7 +7336,7 @@ static void settings_count__rows(Test *t) {
     {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""}, {"eval: --T 300 --fix-token 300", ""},
     {"eval: --input random --ids a", "--inputs or --ids."}, {"--normalizer pnorm --pnorm 1", ""},
     {"--experts 2 --expert-offset 0", "--expert-period."}, {"--context 32 --T 33", "there are 32"},
-    {"--rope-factor 2", "--rope-scaling linear|llama3."}, {"run: --extra-dims 2", "--extra k|kv."},
+    {"--rope-factor 2", "linear|llama3|yarn."}, {"run: --extra-dims 2", "--extra k|kv."},
     {"--window 3 --window-offset 1", "--window-period."}, {"eval: --fix-token 65", "there are 64"},
     {"generate: --grammar g --prompt a", "prompt: it"}, {"generate: --fix-token 2", "there are 1"},
     {"--extra-shared --extra logit", "--extra k|kv."}, {"dump: --pnorm 3", "--normalizer pnorm."},
@@ -7869,7 +7869,7 @@ static void sink__dump_again(Test *t) {
                     flag, strchr("ft", *value) ? "" : strtok(value, "\""));
     }
     fact(t, !strstr(flags, "--pnorm") == !strstr(FLAGS[i], "pnorm"), "%s: %s", FLAGS[i], flags);
-    said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --vbias --all", DUMP);
+    said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --gate head --all", DUMP);
     said(t, "%s/again --force%s", DUMP, flags);            /* an older dump leaves nothing */
     files_list(SCRATCH "/again", &all, &t->e); files_list(SCRATCH "/dump", &names, &t->e);
     for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1, files++) {
