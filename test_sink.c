@@ -771,8 +771,8 @@ static const CoverAxis AXES[] = {
       "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
       "--rope-high 3", "--rope-scaling yarn --rope-base 9 --rope-original 12 --rope-low 0.5"}},
   {"rope-local", AXIS_FREE, {"", "--rope-local 40"}}, {"norm", AXIS_FREE, {NULL}},
-  {"place", AXIS_FREE, {"", "--place post", "--place parallel",
-                        "--place sandwich --behind-only", "--place sandwich"}}, {"act", AXIS_FREE, {NULL}},
+  {"place", AXIS_FREE, {"", "--place post", "--place parallel", "--place sandwich --behind-only",
+                        "--place sandwich"}}, {"act", AXIS_FREE, {NULL}},
   {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                          "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
   {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},

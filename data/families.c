@@ -14,8 +14,8 @@
  *                of their own. Its larger models come with an image part, as gemma3: refused
  *   olmo2        norms behind the branches alone; QK-norm over all heads of a row
  *   olmo3        that with a window in 3 of 4 blocks, whose angles YaRN leaves alone
- *   gpt_oss      a logit of its own in every head's softmax (--extra logit); a window in every other
- *                block; biases; experts with an activation of their own, of which a row takes 4
+ *   gpt_oss      a learned logit in every softmax (--extra logit); a window in every other block;
+ *                biases; experts with an activation of their own, of which a row takes 4
  *   phi3         a llama whose q, k and v are one matrix, and gate and up another; maybe only the
  *                first dims of a head turn. longrope, which changes with the length, is refused
  *
