@@ -789,7 +789,7 @@ static void parts_end(const Model *m, const Error *e) {
 typedef struct OtherBlock {
   /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
   real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-  real *router;                /* [C,X] */
+  real *router, *router_b;     /* [C,X] [X] */
   Layer *expert;               /* [X], of which w1 .. b3 alone are set */
 } OtherBlock;
 
@@ -933,20 +933,23 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
  *
  * FFN_e is 3.10 with matrices of its own. The kept p_e are those of the softmax over all X: their
- * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
- * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
- * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral and gpt-oss divide by the sum,
+ * which is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of
+ * equal p the lower e is taken. Jamba: X = 16, top 2, in every other block.
  *
  * Rows are gathered by expert: each ffn runs over its own rows, and its matrices are read once for
  * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
  * are beside it. There is no backward: config_trains refuses. */
+static bool if_cut(const Config *c) { return c->expert_limit > 0 && config_gated(c); }
 static const TensorRow ROUTER_TENSORS[] = {
   {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+  {"router.b", offsetof(OtherBlock, router_b), "X", INITIAL_ZERO,  false, if_cut},
   {NULL, 0, NULL, 0, false, NULL}
 };
 
-/* gate [X <= CHUNK]: from scores to p_e of the `top` largest, else 0. One NaN makes all NaN. */
-static void router_row(idx X, idx top, real *gate) {
+/* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if asked for, else 0.
+ * One NaN makes all NaN. */
+static void router_row(idx X, idx top, bool shared, real *gate) {
   real p[CHUNK], most = vec_max(X, gate);
   bool taken[CHUNK] = {false};
   vec_exp(X, p, gate, most);
@@ -959,7 +962,11 @@ static void router_row(idx X, idx top, real *gate) {
     taken[best] = true;
     gate[best] = p[best];
   }
+  if (shared) vec_scale(X, gate, 1 / vec_sum(X, gate));
 }
+
+static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
+                            idx rows);           /* families.c */
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
  * takes expert e, else 0; then an expert's rows, and what it makes of them. f1, f2, fa: scratch. */
@@ -969,16 +976,17 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
   const OtherBlock *w = &m->other[l];
   idx C = c->dim, X = c->experts;
   real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
-  linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+  const bool cut = if_cut(c);
+  linear_forward(m, gates, x, w->router, w->router_b, rows, C, X);
   PARALLEL
-  for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+  for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, cut, gates + n * X);
   zero(y, rows * C);
   for (idx e = 0; e < X; e++) {
     idx R = 0;                                           /* the rows of expert e, in order */
     for (idx n = 0; n < rows; n++)
       if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
     if (!R) continue;
-    ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+    (cut ? cut_ffn_forward : ffn_forward)(m, &w->expert[e], &a->layer[l], made, in, R);
     R = 0;
     for (idx n = 0; n < rows; n++) {
       real gate = gates[n * X + e], *y_n = y + n * C;
@@ -1292,7 +1300,8 @@ enum {
   TAPS = 32,                   /* [out,1,in] (a convolution) */
   BARE = 64,                   /* its name is whole: no .weight behind it */
   PLUS_ONE = 128,              /* a gain less 1 (Gemma) */
-  FUSED = 256                  /* rows behind those of others (Phi-3: fused_rows) */
+  FUSED = 256,                 /* rows behind those of others (Phi-3: fused_rows) */
+  STACKED = 512                /* one of all experts', BARE (gpt-oss: stacked_copy) */
 };
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
@@ -1912,7 +1921,7 @@ enum {
 };
 
 /* The formats of a number and their bits. The first FORMATS_READ, in the order of DTYPE_*, are
- * read; no model of the six families was published in another. */
+ * read, and U8 where it holds gpt-oss's numbers of 4 bits. */
 static const struct { const char *tag; int bits; } FORMATS[] = {
   [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
   {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
@@ -2346,7 +2355,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
 static void fact_yarn(const Facts *f);           /* families.c */
 
 /* Rotary positions: how the angles are stretched. */
-#define ROPE(key) "rope_scaling." key "|rope_parameters." key
+#define ROPE(key) "rope_scaling." key "|rope_parameters." key "|rope_parameters.full_attention." key
 static void fact_rope(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
   const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
@@ -2390,7 +2399,7 @@ static const Fact FACTS[] = {
   {"!gno",   "num_key_value_heads",                    NUMBER, "kv-heads", ""},
   {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
   {"!g",     "hidden_size",                            NUMBER, "dim",      NULL},
-  {"lmjqp",  "head_dim",                               NUMBER, "head-dim", ""},
+  {"lmjqpcd", "head_dim",                              NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
   {"!go",    "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
@@ -2414,9 +2423,9 @@ static const Fact FACTS[] = {
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
   {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
   {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
-  {"lmqwp",  "hidden_act",                             GATED,  NULL, "silu"},
+  {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwa",  ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
+  {"lmqwac", ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2425,7 +2434,7 @@ static const Fact FACTS[] = {
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
   {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwa",  ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwac", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
@@ -2434,7 +2443,7 @@ static const Fact FACTS[] = {
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
   {"j",      "sliding_window",                         ONLY,   NULL, "null"},
-  {"*",      "quantization_config",                    ONLY,   NULL, "null"},
+  {"!e",     "quantization_config",                    ONLY,   NULL, "null"},
   {"*",      "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
@@ -2559,6 +2568,10 @@ static const Family FAMILIES[] = {
   {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
   {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
    gemma3_more, true},
+  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    olmo2_more,   false},
+  {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
+  {"gpt_oss",  "GptOssForCausalLM",  "model.",       GPT_OSS, 'e', "--extra logit", gpt_oss_more,
+   false},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
@@ -2574,8 +2587,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
-         "qwen3, gemma2, gemma3_text or phi3, found %s. Try: a model of these", j->name,
-         shown(&f, type ? type : first, text));
+         "qwen3, gemma2, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: a model "
+         "of these", j->name, shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
@@ -2657,8 +2670,7 @@ static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 byt
 enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
 /* What a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out of
  * the text as it stands; one taken out after normalisation; a name that no text gives; text that is
- * a mark where U+2581 stands for its spaces (Gemma's runs of them). Above KIND_BOTH by 1, 2 or 3: a
- * mark that takes the white space behind it, before it, or both. */
+ * a mark with U+2581 for spaces; 1, 2, 3 above: a mark with white space behind, before, at both. */
 enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KINDS_COUNT = 9 };
 static bool kind_text(int kind) { return kind == KIND_TEXT || kind == KIND_BOTH; }
 
@@ -3944,17 +3956,6 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   return 0;
 }
 
-static uint64_t folds_write(Bytes *out, Error *e) {
-  uint64_t code = 0, folds = 0;
-  for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
-    const int first = FOLDS[i + 1], second = FOLDS[i + 2];
-    code += (uint64_t)FOLDS[i];
-    const uint64_t row[] = {code, (uint64_t)first, (uint64_t)abs(second), second > 0};
-    for (int k = 0; k < 4; k++) bytes_number(out, row[k], 4, e);
-  }
-  return folds;
-}
-
 /* Appends the tokenizer as the file that section 9 describes. */
 static int making_write(const Making *m, Bytes *out, Error *e) {
   Bytes tables = {0}, tokens = {0}, merges = {0};
@@ -4070,6 +4071,7 @@ static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape
   if (how == THIRDS) shape[matrix] *= 3;
   if (how == HEADS) shape[0] *= 3;
   if (how & FUSED) shape[0] = fused_rows(c, x->name, &in);
+  if (how & STACKED) return stacked_shape(c, x, shape);
   if (how != TAPS) return x->rank;
   shape[0] = out;
   shape[1] = 1;
@@ -4105,7 +4107,7 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   return at;
 }
 
-typedef struct Planned { Entry *from; int how; } Planned;
+typedef struct Planned { Entry *from, *scales; int how; } Planned;
 
 /* By its name in full, or without the family's prefix. */
 static Entry *entry_find(const Folder *f, const Family *family, const char *name) {
@@ -4121,13 +4123,10 @@ static void shape_text(char text[160], int rank, const uint64_t *shape) {
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
-/* Where a tensor of the model comes from, its format and shape checked. */
-static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
-                       const Family *family, Error *e) {
-  const Tensor *x = &list->tensor[i];
-  char name[160], wanted[160], found[160]; uint64_t shape[RANK_MOST]; int how;
-  if (counterpart(family->tensors, x, name, &how, e)) return e->status;
-  int rank = their_shape(&list->c, x, how, shape);
+/* A tensor of the folder, its format and shape checked; packed: its numbers are bytes. */
+static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *shape, bool packed,
+                      const Folder *f, const Family *family, Error *e) {
+  char wanted[160], found[160];
   shape_text(wanted, rank, shape);
   Entry *s = entry_find(f, family, name);
   if (!s)
@@ -4137,13 +4136,29 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
   if (strcmp(wanted, found))
     return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
                       "it", f->shard[s->file].path, name, wanted, found);
-  if (s->format >= FORMATS_READ)
-    return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
-                      "not quantised, saved in one of these", f->shard[s->file].path, name,
-                FORMATS[s->format].tag);
+  if (packed ? strcmp(FORMATS[s->format].tag, "U8") : s->format >= FORMATS_READ)
+    return fail(e, 1, "%s: expected %s in %s, found %s. Try: a model that is not quantised, saved "
+                      "in one of these", f->shard[s->file].path, name,
+                packed ? "U8" : "F32, F16 or BF16", FORMATS[s->format].tag);
   s->used = true;
-  *p = (Planned){s, how};
+  *to = s;
   return 0;
+}
+
+/* Where a tensor of the model comes from. */
+static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
+                       const Family *family, Error *e) {
+  const Tensor *x = &list->tensor[i];
+  char name[160], packed[176]; uint64_t shape[RANK_MOST];
+  if (counterpart(family->tensors, x, name, &p->how, e)) return e->status;
+  int rank = their_shape(&list->c, x, p->how, shape);
+  snprintf(packed, sizeof packed, "%s_blocks", name);
+  if (!(p->how & STACKED) || x->rank < 2 || !entry_find(f, family, packed))
+    return plan_entry(&p->from, name, rank, shape, false, f, family, e);
+  packed_shape(shape);
+  plan_entry(&p->from, packed, 4, shape, true, f, family, e);
+  snprintf(packed, sizeof packed, "%s_scales", name);
+  return e->status ? e->status : plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
 }
 
 /* Do two tensors hold the same bytes? */
@@ -4208,6 +4223,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
     if (p[i].how & PLUS_ONE) plus_one_copy(w, s->name, s->format, &at, e);
+    else if (p[i].how & STACKED) stacked_copy(w, s, p[i].scales, source, e);
     else model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
   }
   free(source);
@@ -4955,7 +4971,7 @@ static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2,\n"
-   "    gemma3_text, phi3; FILE.bin is llama2.c's.\n"
+   "    gemma3_text, phi3, olmo2, olmo3, gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

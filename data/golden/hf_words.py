@@ -11,14 +11,14 @@ hf_tiny.py's and golden.py's: first the lines of a model of the first tokenizer,
 
     run T : ids                   the id that ends a text, with which sink begins one that has no
                                   bos; a prompt; and what follows greedily
-    greedy HEX|HEX|               the prompt; the bytes that it and the rest spell
+    greedy PROMPT|TEXT            the prompt; it and the rest, in ASCII
 
-then for each tokenizer these, texts as bytes in hexadecimal:
+then for each tokenizer these, all but the first of them JSON:
 
     tokenizer NAME END BOS FRONT  the ids that end and begin a text, -1: none; FRONT 1: bos is in front
     json {...}                    tokenizer.json, in one line
     config {...}                  tokenizer_config.json
-    text HEX|HEX|ids              a text; what its ids spell; they, with a space after each
+    text [TEXT,TEXT,[IDS]]        a text; what its ids spell; they
 """
 import json
 import sys
@@ -31,7 +31,6 @@ from tokenizers import AddedToken, Regex, Tokenizer, decoders, models, normalize
 from tokenizers import pre_tokenizers as cuts
 from tokenizers import processors, trainers
 from transformers import GemmaTokenizer, Qwen2Config, Qwen2Tokenizer
-from transformers.convert_slow_tokenizer import bytes_to_unicode
 
 import hf_families  # its tensors, from K = 1000 on
 import hf_tiny
@@ -199,14 +198,14 @@ def words(tokenizer, text):
     ids = tokenizer.encode(text, add_special_tokens=False).ids
     back = tokenizer.decode(ids, skip_special_tokens=False)
     assert "\ufffd" in text or "\ufffd" not in back, text
-    return f"text {text.encode().hex()}|{back.encode().hex()}|" + "".join(f"{i} " for i in ids)
+    return "text " + json.dumps([text, back, ids], separators=(",", ":"))
 
 
-PROMPT, MORE = "We'Ll see 1234  times", 16
+PROMPT, MORE = "We'Ll see 1234  times", 8
 
 
 def greedy(k, tokenizer):
-    """The lines of a model whose greedy text is clear and not always the same."""
+    """The lines of a model whose greedy text is clear, in ASCII and not always the same."""
     config = Qwen2Config(**{**hf_families.TINY, "vocab_size": tokenizer.get_vocab_size()})
     with tempfile.TemporaryDirectory() as folder:
         told = hf_tiny.saved(transformers.AutoModelForCausalLM.from_config(config), folder, "1GB")
@@ -221,17 +220,17 @@ def greedy(k, tokenizer):
                                   output_logits=True, return_dict_in_generate=True)
             best = torch.stack(made.logits)[:, 0].topk(2).values
             more = made.sequences[0].tolist()[len(ids):]
+            text = tokenizer.decode(ids[1:] + more, skip_special_tokens=False)
             if (len(more) == MORE and len(set(more)) > MORE / 2 and
+                    text.isascii() and text.isprintable() and
                     float((best[:, 0] - best[:, 1]).min()) > 0.01):
                 break
             k += 1
-    letters = {letter: byte for byte, letter in bytes_to_unicode().items()}
-    spelt = bytes(letters[letter] for i in ids[1:] + more for letter in tokenizer.id_to_token(i))
     listed = " ".join(f"{x}:{d}:{','.join(map(str, s))}" for x, d, s in listing)
     return [f"case qwen2-greedy {k}", "config " + json.dumps(told, sort_keys=True), "layout",
             f"file {name} {hf_tiny.hash64(data):016x} {listed}",
             f"run {len(ids + more)} : " + " ".join(map(str, ids + more)),
-            f"greedy {PROMPT.encode().hex()}|{spelt.hex()}|"]
+            f"greedy {PROMPT}|{text}"]
 
 
 def main():
