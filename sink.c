@@ -408,6 +408,7 @@ static void config_fill(Config *c) {
   if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
   if (c->extra != EXTRA_K) c->extra_value = VALUE_ZERO;    /* elsewhere v* is learned or zero */
+  if (c->place != PLACE_SANDWICH) c->behind_only = 0;
   /* The 1-norm of positive scores is their sum. Where it is not, both are refused. */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
@@ -517,7 +518,7 @@ static int config_resolve(Config *c, Error *e) {
  *   P  positions: the context, and one more for each sink token, which come first    X  of those
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
- *   G  gates of a row (--gate)
+ *   G  gates of a row (--gate)       q, k  a norm's dims of q and k: D, or all of Q and K
  *
  * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
  * a / sqrt(3):
@@ -638,8 +639,8 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
   {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
   {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
-  {"qnorm",   offsetof(Layer, qnorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
-  {"knorm",   offsetof(Layer, knorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
+  {"qnorm",   offsetof(Layer, qnorm.g), "q",  INITIAL_ONE,    false, if_qk_norm},
+  {"knorm",   offsetof(Layer, knorm.g), "k",  INITIAL_ONE,    false, if_qk_norm},
   {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
   {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
   {NULL, 0, NULL, 0, false, NULL}
@@ -674,6 +675,8 @@ static int tensor_extent(const Config *c, char letter) {
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);             case 'X': return c->sink_token;
   case 'G': return config_gates(c);
+  case 'q': return D * (c->qk_whole ? c->heads : 1);
+  case 'k': return D * (c->qk_whole ? c->kv_heads : 1);
   case 'b': return 32;                 case '1': return 1;
   default:  return 0;   /* no such letter: test model_create__table */
   }
@@ -725,9 +728,9 @@ static int model_list(Model *m, const Config *c, Error *e) {
   m->d.layer = grab(c->layers, sizeof(Layer), e);
   list_rows(m, MODEL_TENSORS, -1, e);
   for (int l = 0; l < c->layers; l++) {
-    list_parts(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
+    if (!c->behind_only) list_parts(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
     if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
-    list_parts(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
+    if (!c->behind_only) list_parts(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
     if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
     if (c->place != PLACE_SANDWICH) continue;
     list_parts(m, NORM_TENSORS, l, "norm3", offsetof(Layer, norm3), e);
@@ -1100,30 +1103,33 @@ static void norm_backward(const Config *c, real *dx, const Norm *d, const real *
   for (idx n = 0; w->a && n < rows; n++) d->a[0] += stat[2 * n];
 }
 
-/* c for the functions above: RMSNorm over the D dims of a head, whatever --norm says. */
-static Config head_norm_of(const Config *c) {
-  Config head = *c;
-  head.norm = NORM_RMS;
-  head.dim = c->head_dim;
-  return head;
+/* c for the functions above: RMSNorm over the D dims of a head, or of so many heads. */
+static Config head_norm_of(const Config *c, idx heads) {
+  Config own = *c;
+  own.norm = NORM_RMS;
+  own.dim = (int)heads * c->head_dim;
+  return own;
 }
 
-/* --qk-norm (2010.04245, after the paper): q = qnorm q0 r in each head [rows,D], before it rotates,
- * and so k. While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). */
+/* --qk-norm (2010.04245, after the paper): q = qnorm q0 r in each head before it rotates; so k.
+ * While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). --qk-whole (OLMo 2's):
+ * all heads of a row as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
-                            idx rows) {
-  const Config head = head_norm_of(c);
-  norm_forward(&head, q, stat, q0, w, rows);
+                            idx rows, idx heads) {
+  const idx one = c->qk_whole ? heads : 1;
+  const Config own = head_norm_of(c, one);
+  norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
 
-/* dq [rows,D], the gradient of q, becomes that of q0, by RMSNorm's line above, and so dk. scratch
- * is as long: norm_backward adds. */
+/* dq, the gradient of q, becomes that of q0, by RMSNorm's line above, and so dk. scratch is as
+ * long: norm_backward adds. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
-                             const Norm *w, real *scratch, idx rows) {
-  const Config head = head_norm_of(c);
-  zero(scratch, rows * head.dim);
-  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
-  copy(dq, scratch, rows * head.dim);
+                             const Norm *w, real *scratch, idx rows, idx heads) {
+  const idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
+  const Config own = head_norm_of(c, one);
+  zero(scratch, all);
+  norm_backward(&own, scratch, d, dq, q0, stat, w, rows * heads / one);
+  copy(dq, scratch, all);
 }
 
 /* -------------------------
@@ -1132,8 +1138,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
- * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no. The shapes leave
- * no other way to write it: [rows,in] = [rows,out] [out,in] and [in,out] = [in,rows] [rows,out].
+ * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
  * All of the paper's projections have this form, without a bias; --linear-bias is for published
  * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
@@ -1772,12 +1777,15 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
   return seen;
 }
 
+/* D, or another number (Gemma's; by YaRN's q and k are longer, but not where --rope-local is). */
+static double score_divisor(const Config *c, int l) {
+  bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
+  return c->score_divisor > 0 && !local ? c->score_divisor : c->head_dim;
+}
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
- * deeper a block, the evener its rows begin, or another number for D (Gemma's; by YaRN's q and k
- * are longer). A distance bias and a logit are outside of it. */
+ * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
 static real score_scale(const Config *c, int l) {
-  double D = c->score_divisor > 0 ? c->score_divisor : c->head_dim;
-  return (real)(1 / sqrt(D) / (c->score_by_layer ? l + 1 : 1));
+  return (real)(1 / sqrt(score_divisor(c, l)) / (c->score_by_layer ? l + 1 : 1));
 }
 
 /* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
@@ -2070,7 +2078,7 @@ static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *pla
 
 /* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
 static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
-  const Config *c = &m->c, head = head_norm_of(c);
+  const Config *c = &m->c, head = head_norm_of(c, 1);
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
@@ -2087,7 +2095,7 @@ static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx row
 /* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
  * of its sequence and key head, and walks down the rows of one of its heads after the other. */
 static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c, head = head_norm_of(c);
+  const Config *c = &m->c, head = head_norm_of(c, 1);
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
@@ -2233,6 +2241,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
  *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *   sandwich   u = x + n3(MHSA(n1 x))      y = u + n4(FFN(n2 u))    a final norm
+ *              without n1 and n2 under --behind-only (OLMo 2's)
  *
  * One block serves the four: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
@@ -2262,8 +2271,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
  * attention 5 products to the forward's 2, one of them to make the scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
- * test_sink.c has the block again line by line, and its gradients by finite differences. */
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead. */
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -2272,7 +2280,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
  * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
- * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
+ * K = H) query head h reads key head h / (H/K). */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2286,8 +2294,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
   if (c->gate) gate_forward(m, w, la, v, x, rows);
   if (c->qk_norm) {
-    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
-    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows * K);
+    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows, H);
+    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows, K);
   }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
@@ -2334,7 +2342,6 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
-  /* osum = sum_h o_h: every head receives the gradient of the sum */
   combine_backward(c, a, rows);
   slots_begin(c, a, B, N);
   /* o = av + v+ ..: dout becomes the gradient of av */
@@ -2356,8 +2363,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   }
   /* q = qnorm q0 r, k = knorm k0 r */
   if (c->qk_norm) {
-    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows * H);
-    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows * K);
+    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows, H);
+    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows, K);
   }
   /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
@@ -2394,28 +2401,27 @@ static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, in
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
  * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
- * input has been read for the last time when the output's array is begun, so blocks may share their
- * arrays (acts_create). out1 and out2 are s1 and s2 themselves but in a sandwich. */
+ * input has been read for the last time when the output's array is begun, so blocks may share
+ * arrays. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   const PublishedParts *p = m->published;
   LayerActs *la = &a->layer[l];
-  bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST, bare = post || c->behind_only;
   idx rows = B * N;
   la->x = a->h;
   for (int k = 0; k < 2; k++) {
     Branch b = branch_of(c, la, w, k);
-    const real *in = post ? b.x : b.n;   /* [B,N,C] what F reads */
-    /* out = F(norm x), or F(x) under post-norm */
-    if (!post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
+    const real *in = bare ? b.x : b.n;   /* what F reads */
+    /* out = F(norm x), or F(x) */
+    if (!bare) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
     bool done = p && (k ? p->feed(m, a, l, b.out, in, rows) : p->mix(m, a, l, b.out, in, B, N));
     if (!done && k == 0) mhsa_forward(m, a, l, b.out, in, B, N);
     if (!done && k == 1) ffn_forward(m, w, la, b.out, in, rows);
     /* sum = x + out, in a sandwich x + norm(out) */
     if (c->place == PLACE_SANDWICH) norm_forward(c, b.sum, b.outstat, b.out, b.behind, rows);
     add_rows(b.sum, b.x, rows * c->dim);
-    /* the sum goes on, or norm(sum) under post-norm */
     if (post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
     a->h = post ? b.n : b.sum;
   }
@@ -2434,21 +2440,20 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
- * (dn1: the first dn.) Under all but post-norm dy itself is a term of dx, whatever the branches do;
- * under post-norm it passes two norms on its way. Three arrays do: dh travels, dn is what a branch
- * sends to its input, and dx what a norm makes of dh, or what waits in parallel. */
+ * (dn1: the first dn.) dh travels, dn is what a branch sends to its input, and dx what a norm makes
+ * of dh, or what waits in parallel. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   Layer *d = &m->d.layer[l];
   const LayerActs *la = &a->layer[l];
   bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
-  bool sandwich = c->place == PLACE_SANDWICH;
+  bool sandwich = c->place == PLACE_SANDWICH, bare = post || c->behind_only;
   idx rows = B * N, n = rows * c->dim;
   real *dh = a->dh, *dx = a->dx, *dn = a->dn;
   for (int k = 1; k >= 0; k--) {
     Branch b = branch_of(c, la, w, k), db = branch_of(c, la, d, k);
-    const real *in = post ? b.x : b.n, *dout = sandwich ? dx : dh;
+    const real *in = bare ? b.x : b.n, *dout = sandwich ? dx : dh;
     if (k || !parallel) zero(dx, n);
     /* post-norm: norm(sum) went on, and dh becomes the gradient of the sum */
     if (post) {
@@ -2457,11 +2462,10 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* sum = x + out, in a sandwich x + norm(out): dh is the gradient of both terms */
     if (sandwich) norm_backward(c, dx, db.behind, dh, b.out, b.outstat, b.behind, rows);
-    /* out = F(in) */
     if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
     else mhsa_backward(m, a, l, dn, dout, in, B, N);
     /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
-    if (post) add_rows(dh, dn, n);
+    if (bare) add_rows(dh, dn, n);
     else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
     if (parallel && k == 0) add_rows(dh, dx, n);
   }
@@ -2482,7 +2486,7 @@ int model_fault(const Model *m, Error *e) {
 }
 
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
- * W_cls will multiply. Under post-norm the last n2 was that LN. */
+ * W_cls will multiply. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
   a->nf = a->h;
   if (m->c.place == PLACE_POST) return;
@@ -2493,7 +2497,7 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
  * less than acts_create made room for; arrays then fill from their start. a->h is then h^L before
  * the final norm, where Figures 11 to 14 take it (Appendix B.3). Of ACTS_ALL a->layer[l].x is h^l,
- * l = 0 .. L-1: a block's input is the output array of the block below, never a copy. */
+ * l = 0 .. L-1. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -3779,7 +3783,7 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
   const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
   const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
   const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-  double root = sqrt(c->score_divisor > 0 ? c->score_divisor : (double)D), norm = length(D, q);
+  double root = sqrt(score_divisor(c, l)), norm = length(D, q);
   if (c->score_by_layer) root *= l + 1;
   double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
   int seen = 0;
@@ -5119,7 +5123,7 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* The order of a pass follows from seed and pass: no checkpoint keeps it. */
+/* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -5693,7 +5697,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, &why, e);
 }
 
-/* Names what is not finite: `bad`, or where a forward first meets it. */
+/* Names what is not finite: bad, or where a forward first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   Error why = {0}; const int T = t->s.model.context;
   if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
@@ -5727,7 +5731,7 @@ static int trainer_finish(Trainer *t, Error *e) {
   return 0;
 }
 
-/* One step. What is not finite ends it before a parameter has moved. */
+/* One step. What is not finite ends it before a parameter moves. */
 static int trainer_step(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
@@ -6620,7 +6624,7 @@ enum {
   SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A, columns of B */
+  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A; columns of B, a thread's */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
