@@ -3169,9 +3169,8 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) 
   if (t->space == SPACE_PLAIN) return 0;
   unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
   while (s < end) {
-    const bool sign = end - s >= 3 && !memcmp(s, SIGN, 3);
-    *to++ = sign ? ' ' : *s;
-    s += sign ? 3 : 1;
+    if (end - s >= 3 && !memcmp(s, SIGN, 3)) { *to++ = ' '; s += 3; }
+    else *to++ = *s++;
   }
   c->plain.size = (size_t)(to - c->plain.at);
   return 0;
@@ -3379,7 +3378,7 @@ typedef struct Join { int32_t left, right, made; float score; } Join;
 typedef struct Making {
   const char *name;            /* the file, for errors */
   Token *entry;                /* [room] by id */
-  int vocab, room;
+  int vocab, room, most;       /* most: its model has no row for an id from there on */
   Bytes names, spelt;
   Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
   int n_sorted;
@@ -3405,9 +3404,9 @@ static int refuse(const Making *m, const char *what, Error *e) {
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
 static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
                      Error *e) {
-  if (id >= PUBLISHED_VOCAB_MAX || n > TOKEN_LENGTH_MAX)
+  if (id >= (uint64_t)m->most || n > TOKEN_LENGTH_MAX)
     return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                      "ids made elsewhere, sink eval --ids FILE", m->name, PUBLISHED_VOCAB_MAX,
+                      "ids made elsewhere, sink eval --ids FILE", m->name, m->most,
                 TOKEN_LENGTH_MAX, (unsigned long long)id, n);
   if ((int)id >= m->room) {
     int room = m->room ? m->room : 1024;
@@ -3700,6 +3699,7 @@ static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     uint64_t id = 0;
     if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
       return refuse(m, "an added token without id or content", e);
+    if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) continue;  /* Gemma 3's image */
     const bool both = !run && m->cut == CUT_BESIDE && strstr(s, SIGN) && id < (uint64_t)m->vocab &&
                       m->entry[id].kind == KIND_TEXT;
     if (json_true(j, x, "single_word", false) || (sides && (run || both)))
@@ -4009,9 +4009,9 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
 
 /* The tokenizer of a folder or a file as the bytes of sink's file, appended to out, and read back
  * into *words, which the caller frees. A folder that has none: 0 with nothing in out. */
-static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error *e) {
+static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
   static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
-  char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1};
+  char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1, .most = most};
   Json config = {0}, vocabulary = {0}; Bytes in = {0};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
@@ -4035,8 +4035,8 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
 }
 
 /* The same; one that has none is an error. */
-static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error *e) {
-  if (tokenizer_from(from, out, words, e) || out->size) return e->status;
+static int tokenizer_named(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
+  if (tokenizer_from(from, most, out, words, e) || out->size) return e->status;
   return fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
                     "found none. Try: another folder", from);
 }
@@ -4045,7 +4045,7 @@ static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error
 static int import_tokenizer(const char *from, const char *out, Error *e) {
   static const char *const NAMES[] = {"", "gpt2", "llama3", "beside", "digits", "qwen2", "o200k"};
   Bytes file = {0}; Tokenizer t;
-  if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
+  if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) && !file_ready(out, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
            NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
@@ -4345,8 +4345,8 @@ static int import_model(const char *from, const char *out, bool link, const char
   Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
   const Family *family = published_open(&f, &s, from, &one, e);
   path_make(words, e, "%s.tok", out);
-  if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
-  else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
+  if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
+  else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
     fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
   if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
