@@ -47,7 +47,7 @@ TEXTS = [
     "\u0e2a\u0e27\u0e31\u0e2a\u0e14\u0e35\u0e04\u0e23\u0e31\u0e1a \u0928\u092e\u0938\u094d\u0924\u0947 "
     "\u6c49\u5b57\u304b\u306a\u30fc\u4ea4\u3058\u308a \ud55c\uad6d\uc5b4 \u05e2\u05b4\u05d1\u05e8\u05b4",
     "HelloWorld HTMLParser fooBAR ABCdef'S ABC'll \u01c5a \u02b0aB a\u02b0BC \u00c9a \u00e9A A\u00aaB "
-    "A\u0301B \u6c49A a\u6c49 \U0001d400b \ua7da\ua7db",
+    "A\u0301B 1\u0301BC 2\u0301\nAb\n\u0301c\rBc \u6c49A a\u6c49 \U0001d400b \ua7da\ua7db",
     "a/b //x\n/y !!\n\n/ \u00a0!\u3000z ...?!\r\n/x if (x==10) {y[3] = 0x1F;}  // done\n\treturn;\n",
     "<|endoftext|> in<|im_start|>the <think>middle  </think> <|im_end|>\n",
     "<|user|>  \n hi <|end|>\n<|assistant|> \u3000x  </s> y<s>z <|end|> \t",
@@ -74,7 +74,7 @@ CASES = (r"[^\r\n\p{L}\p{N}]?[\p{Lu}\p{Lt}\p{Lm}\p{Lo}\p{M}]*[\p{Ll}\p{Lm}\p{Lo}
 
 def trained(tokenizer, size, **more):
     """(vocabulary, merges) of a tokenizer trained on the texts."""
-    tokenizer.train_from_iterator(TEXTS, trainers.BpeTrainer(
+    tokenizer.train_from_iterator(TEXTS + TEXTS[12:13] * 9, trainers.BpeTrainer(
         vocab_size=size, show_progress=False, max_token_length=12, **more))
     model = json.loads(tokenizer.to_str())["model"]
     return model["vocab"], [tuple(pair) for pair in model["merges"]]
@@ -83,7 +83,7 @@ def trained(tokenizer, size, **more):
 def of_bytes():
     tokenizer = Tokenizer(models.BPE())
     tokenizer.pre_tokenizer = cuts.ByteLevel(add_prefix_space=False, use_regex=False)
-    return trained(tokenizer, 500, initial_alphabet=sorted(cuts.ByteLevel.alphabet()))
+    return trained(tokenizer, 560, initial_alphabet=sorted(cuts.ByteLevel.alphabet()))
 
 
 def of_characters(marks):
