@@ -434,6 +434,106 @@ static void fact_yarn(const Facts *f) {
   else flags_set(f, flags);
 }
 
+/* --- Their tokenizers (14) -------------------------------------------------------------------- */
+
+/* Classes of all code points. A run in unicode.h is one value for each of its, or two in turn. */
+enum { CODE_BYTE = 0x110000 };
+#define RUNS_PUT(class, runs) runs_put(class, runs, sizeof runs / sizeof *runs)
+static void runs_put(unsigned char *class, const int *runs, size_t n) {
+  enum { CAPITAL_FIRST = 250 };
+  size_t at = 0;
+  for (size_t i = 0; i < n; i += 3) {
+    at += (size_t)runs[i];
+    for (int k = 0, value = runs[i + 2]; k < runs[i + 1]; k++, at++)
+      class[at] = (unsigned char)(value < CAPITAL_FIRST ? value : 5 + ((value + k) & 1));
+  }
+}
+
+/* They as the ranges of the file, which count from `from`; 0 is none. */
+static uint64_t ranges_write(Bytes *out, const unsigned char *class, int from, Error *e) {
+  uint64_t ranges = 0;
+  for (size_t at = 0, end; at < CODE_BYTE && !e->status; at = end) {
+    for (end = at + 1; end < CODE_BYTE && class[end] == class[at]; end++) {}
+    if (!class[at]) continue;
+    bytes_number(out, at, 4, e);
+    bytes_number(out, end - 1, 4, e);
+    bytes_number(out, (uint64_t)(class[at] - from), 4, e);
+    ranges++;
+  }
+  return ranges;
+}
+
+static uint64_t folds_write(Bytes *out, Error *e) {
+  uint64_t code = 0, folds = 0;
+  for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
+    const int first = FOLDS[i + 1], second = FOLDS[i + 2];
+    code += (uint64_t)FOLDS[i];
+    const uint64_t row[] = {code, (uint64_t)first, (uint64_t)abs(second), second > 0};
+    for (int k = 0; k < 4; k++) bytes_number(out, row[k], 4, e);
+  }
+  return folds;
+}
+
+/* LLaMA-3's expression; Qwen's numbers are of one digit. */
+#define LLAMA3_CUTS(digits) \
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits "|" \
+  " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+/* gpt-oss's: a word is capitals, then small letters; letters of no case and marks are both. */
+#define O200K_WORD(capitals, small) \
+  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]" capitals \
+  "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]" small "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+#define O200K_CUTS O200K_WORD("*", "+") O200K_WORD("+", "*") \
+  "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+/* Classes of characters beside LETTER .. OTHER, for o200k alone: LETTER is one of no case there. */
+enum { UPPER = OTHER + 1, LOWER, ACCENT, CLASSES_END };
+#define NO_CASE (1u << LETTER | 1u << ACCENT)
+
+struct Published;                                          /* chapter 14 has it, and these */
+static unsigned char_class(const struct Published *t, const unsigned char *s, size_t n,
+                           size_t *length);
+static size_t class_run(const struct Published *t, const unsigned char *text, size_t at, size_t n,
+                        unsigned set, size_t most);
+static size_t contraction(const unsigned char *s, size_t n, bool fold);
+
+/* Where a word from `at` on ends, `at` when none begins there. Capitals that no small letter
+ * follows are the first way's up to the last character of no case, the second way's as they are. */
+static size_t cased_end(const struct Published *t, const unsigned char *text, size_t at, size_t n,
+                        int way) {
+  const size_t end = at + class_run(t, text, at, n, NO_CASE | 1u << UPPER, n);
+  const size_t small = class_run(t, text, end, n, NO_CASE | 1u << LOWER, n);
+  size_t last = at;
+  if (small || way == 2) return end + small;
+  for (size_t length; at < end; at += length)
+    if (char_class(t, text + at, end - at, &length) != UPPER) last = at + length;
+  return last;
+}
+
+/* The first two ways of gpt-oss's expression: a word with the character before it, which may be a
+ * mark that is a word by itself; then a contraction. 0: the text begins with no word. */
+static size_t cased_length(const struct Published *t, const unsigned char *text, size_t n) {
+  const unsigned sole = 1u << LETTER | 1u << DIGIT | 1u << UPPER | 1u << LOWER;
+  size_t length, end = 0;
+  const unsigned class = char_class(t, text, n, &length);
+  const bool line = text[0] == '\n' || text[0] == '\r';
+  const size_t prefix = line || sole >> class & 1 ? 0 : length;
+  for (int way = 1; way <= 2 && !end; way++) {
+    end = cased_end(t, text, prefix, n, way);
+    if (end == prefix) end = cased_end(t, text, 0, n, way);
+  }
+  return end ? end + contraction(text + end, n - end, true) : 0;
+}
+
+/* Where n bytes of text end without the white space at their end. */
+static size_t white_before(const struct Published *t, const unsigned char *text, size_t from,
+                           size_t n) {
+  size_t end = from, length;
+  for (; from < n; from += length)
+    if (char_class(t, text + from, n - from, &length) != WHITE) end = from + length;
+  return end;
+}
+
 /* --- Keys of config.json ---------------------------------------------------------------------- */
 
 static const Fact LATER_FACTS[] = {

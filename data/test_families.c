@@ -288,6 +288,54 @@ static void families__facts(Test *t) {
   }
 }
 
+/* A line "text": the text has the library's ids, and they spell what the library says. */
+static void words_compare(Test *t, const char *name, const char *s, Encoder *c) {
+  Json j = {0}; Bytes back = {0}; Ids ids = {0}; Error e = {0}; uint64_t id; size_t same = 0;
+  json_read(&j, (const unsigned char *)s, strcspn(s, "\n"), name, &e);
+  if (failed(t, name, e.status, &e)) return;
+  const JsonValue *text = json_at(&j, j.at, 0), *spelt = json_at(&j, j.at, 1),
+                  *theirs = json_at(&j, j.at, 2);
+  tokenizer_encode(c, (const unsigned char *)j.text + text->at, text->size, &ids, &e);
+  while (same < ids.size && same < theirs->size && json_count(&j, theirs + 1 + same, &id) &&
+         (uint64_t)ids.at[same] == id) same++;
+  tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
+  const size_t blank = c->tokenizer->blank && back.size && back.at[0] == ' ';
+  fact(t, same == ids.size && same == theirs->size && back.size == spelt->size + blank &&
+          (!spelt->size || !memcmp(back.at + blank, j.text + spelt->at, spelt->size)),
+       "%s, %s: %zu ids, then others", name, j.text + text->at, same);
+  bytes_free(&back); ids_free(&ids); json_free(&j);
+}
+
+/* Tiny tokenizers of every family; an imported Qwen 2 with its own writes the greedy text. */
+static void families__tokenizers(Test *t) {
+  Bytes file = {0}; Golden g = {.path = "data/golden/hf_words.txt", .line = 1}; TinyCase model;
+  int told, end, bos, front, kinds = 0, texts = 0; char name[32], prompt[100], wanted[200];
+  Tokenizer k; Encoder c;
+  fact(t, !golden_read(g.path, &file, &told, &g.e), "%s", g.e.text);
+  g.at = (const char *)file.at;
+  if (no_binary(t) || t->wrong || !tiny_next(&g, &model)) return;
+  tiny_write(t, &model, 0, 0);
+  g = model.runs;
+  golden_skip(&g);
+  fact(t, sscanf(g.at, "greedy %99[^|]|%199[^\n]", prompt, wanted) == 2, "no greedy text");
+  for (golden_skip(&g); sscanf(g.at, "tokenizer %31s %d %d %d", name, &end, &bos, &front) == 4;) {
+    for (int i = 0; i < 2 && !g.e.status; i++)
+      if (golden_skip(&g), golden_words(&g, i ? "config " : "json "))
+        file_write(i ? FOLDER "/tokenizer_config.json" : FOLDER "/tokenizer.json", g.at,
+                   strcspn(g.at, "\n"), &g.e);
+    if (failed(t, name, g.e.status, &g.e) || !tok_open(t, FOLDER, &k, &c)) break;
+    fact(t, k.end == end && k.bos == bos && k.published->begins == front, "%s: %d", name, k.bos);
+    for (golden_skip(&g); !strncmp(g.at, "text ", 5); golden_skip(&g), texts++)
+      words_compare(t, name, g.at + 5, &c);
+    other_close(&k, &c);
+    if (kinds++ || !hf_does(t, FOLDER " --out " IMPORTED)) continue;
+    const char *s = said(t, "generate " IMPORTED " --temperature 0 --n 8 --prompt \"%s\"", prompt);
+    fact(t, !strncmp(s, wanted, strlen(wanted)), "%s, expected %s", s, wanted);
+  }
+  fact(t, kinds == 7 && texts == kinds * 18, "%d tokenizers, %d texts", kinds, texts);
+  bytes_free(&file);
+}
+
 /* MXFP4's sixteen numbers, by its table, under five scales; 255 is no number, and two are too large
  * for some. Every one is a BF16 of its own, the least too. */
 static void unpack__by_hand(Test *t) {

@@ -375,6 +375,19 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
   return good;
 }
 
+static void other_close(Tokenizer *k, Encoder *c) { encoder_free(c); tokenizer_free(k); }
+
+/* The ids of n bytes as text, with a space after each. */
+static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
+  Ids ids = {0}; Error e = {0}; size_t at = 0;
+  *to = 0;
+  tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+  for (size_t i = 0; i < ids.size && at + 16 < room; i++)
+    at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
+  if (e.status) snprintf(to, room, "%s", e.text);
+  ids_free(&ids);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 2  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
  * of them, data/golden/hf_check.py shows. */
@@ -1737,8 +1750,6 @@ static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
   return good;
 }
 
-static void other_close(Tokenizer *k, Encoder *c) { encoder_free(c); tokenizer_free(k); }
-
 /* Ids as their spellings with | between them; a byte's token in CUT_BESIDE as <XX>. */
 static void spelt_out(const Tokenizer *k, const Ids *ids, char *to, size_t room) {
   size_t at = 0, n;
@@ -1959,7 +1970,7 @@ static void tokenizer_read__published(Test *t) {
   bytes_add(&w, b.at, b.size, &e);
   fact(t, !refused(b.at, b.size), "a good file is refused");
   const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
-    {12, 4, 0, "1 to 262144 tokens"}, {12, 4, 1 << 19, "1 to 262144 tokens"},
+    {12, 4, 0, "1 to 524288 tokens"}, {12, 4, 1 << 20, "1 to 524288 tokens"},
     {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"}, {20, 4, CUTS_COUNT, "cuts, spaces"},
     {24, 4, SPACES_COUNT, "cuts, spaces"}, {28, 4, 4, "cuts, spaces"}, {32, 4, 270, "cuts, spaces"},
     {36, 4, 270, "cuts, spaces"}, {36, 4, UINT32_MAX, "cuts, spaces"}, {40, 4, UINT32_MAX, "bytes"},
@@ -2005,17 +2016,6 @@ static void tokenizer_read__published(Test *t) {
 
 /* -------------------------------------------------------------------------------------------------
  * 6  Published tokenizers: ./hf makes sink's of them */
-
-/* The ids of n bytes as text, with a space after each. */
-static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
-  Ids ids = {0}; Error e = {0}; size_t at = 0;
-  *to = 0;
-  tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
-  for (size_t i = 0; i < ids.size && at + 16 < room; i++)
-    at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
-  if (e.status) snprintf(to, room, "%s", e.text);
-  ids_free(&ids);
-}
 
 static void hf__tokenizer_json(Test *t) {
   static const struct { Parts p; const char *text, *ids; } ROWS[] = {
@@ -2082,6 +2082,9 @@ static void hf__tokenizer_refuses(Test *t) {
                     "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
     {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
+    {{.normalizer = "{`type`: `Prepend`, `prepend`: `" SIGN "`}"}, OWN},
+    {{.cuts = "{`type`: `Split`, `pattern`: {`String`: ` `}, `behavior`: `Isolated`}"}, OWN},
+    {{.cuts = "{`type`: `Digits`, `individual_digits`: true}"}, "pre_tokenizer `Digits`"},
     {{.cuts = "null"}, "pre_tokenizer ``"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
     {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
     {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
@@ -2106,7 +2109,7 @@ static void hf__tokenizer_refuses(Test *t) {
     {{.added = "[" ADDED("258", "<x>", RAW) "]"}, "no token that ends a text"},
     {{.added = "[" ADDED("256", "</s>", RAW) "]"}, "one token of id 256, found two"},
     {{.added = "[" ADDED("258", "he", RAW) "]"}, "found 256 and 258 alike"},
-    {{.added = "[" ADDED("262144", "</s>", RAW) "]"}, "expected ids below 262144"},
+    {{.added = "[" ADDED("524288", "</s>", RAW) "]"}, "expected ids below 524288"},
     {{.added = "[" ADDED("-1", "</s>", RAW) "]"}, "without id"},
     {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`special`: true")
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
@@ -3656,7 +3659,7 @@ static const TestEntry TESTS[] = {
   RUNS(model_list__blocks), RUNS(model_list__jamba), RUNS(published__against_slow),
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
-  RUNS(published__sinks), RUNS(signs__forward_only),
+  RUNS(published__sinks), RUNS(signs__forward_only), RUNS(families__tokenizers),
   RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
