@@ -1085,7 +1085,7 @@ static const struct { const char *family, *text, *said; } FACTS_REFUSED[] = {
   {"llama", "`rope_scaling`: {`type`: `dynamic`, `factor`: 4}", "dynamic. Try: \"rope_sc"},
   {"llama", "`rope_parameters`: {`rope_type`: `dynamic`}", "found dynamic"},
   {"mistral", "`rope_parameters`: {`rope_type`: `longrope`}", "found longrope"},
-  {"llama", "`rope_parameters`: {`full_attention`: {`rope_theta`: 5}}", "found full_attention: an"},
+  {"llama", "`rope_parameters`: {`full_attention`: {`rope_theta`: 5}}", "_attention to be null"},
   {"llama", "`rope_scaling`: {`type`: `default`, `mrope_section`: [1]}", "found mrope_section: a"},
   {"llama", "`rope_scaling`: {`type`: `default`}, `rope_parameters`: {`rope_theta`: 5}",
    "rope_parameters to be null, found an object"},
