@@ -146,9 +146,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =====================================
+/* =========================
  * PART I   THE MATHEMATICS
- * =====================================
+ * =========================
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -408,6 +408,7 @@ static void config_fill(Config *c) {
   if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
   if (c->extra != EXTRA_K) c->extra_value = VALUE_ZERO;    /* elsewhere v* is learned or zero */
+  if (c->place != PLACE_SANDWICH) c->behind_only = 0;
   /* The 1-norm of positive scores is their sum. Where it is not, both are refused. */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
@@ -505,7 +506,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =====================================
+/* =========================
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
@@ -517,7 +518,7 @@ static int config_resolve(Config *c, Error *e) {
  *   P  positions: the context, and one more for each sink token, which come first    X  of those
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
- *   G  gates of a row (--gate)
+ *   G  gates of a row (--gate)       q, k  a norm's dims of q and k: D, or all of Q and K
  *
  * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
  * a / sqrt(3):
@@ -638,8 +639,8 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
   {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
   {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
-  {"qnorm",   offsetof(Layer, qnorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
-  {"knorm",   offsetof(Layer, knorm.g), "D",  INITIAL_ONE,    false, if_qk_norm},
+  {"qnorm",   offsetof(Layer, qnorm.g), "q",  INITIAL_ONE,    false, if_qk_norm},
+  {"knorm",   offsetof(Layer, knorm.g), "k",  INITIAL_ONE,    false, if_qk_norm},
   {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
   {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
   {NULL, 0, NULL, 0, false, NULL}
@@ -674,6 +675,8 @@ static int tensor_extent(const Config *c, char letter) {
   case 'S': return c->extra_shared ? 1 : c->heads;
   case 'P': return config_rows(c, c->context);             case 'X': return c->sink_token;
   case 'G': return config_gates(c);
+  case 'q': return D * (c->qk_whole ? c->heads : 1);
+  case 'k': return D * (c->qk_whole ? c->kv_heads : 1);
   case 'b': return 32;                 case '1': return 1;
   default:  return 0;   /* no such letter: test model_create__table */
   }
@@ -725,9 +728,9 @@ static int model_list(Model *m, const Config *c, Error *e) {
   m->d.layer = grab(c->layers, sizeof(Layer), e);
   list_rows(m, MODEL_TENSORS, -1, e);
   for (int l = 0; l < c->layers; l++) {
-    list_parts(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
+    if (!c->behind_only) list_parts(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
     if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
-    list_parts(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
+    if (!c->behind_only) list_parts(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
     if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
     if (c->place != PLACE_SANDWICH) continue;
     list_parts(m, NORM_TENSORS, l, "norm3", offsetof(Layer, norm3), e);
@@ -832,7 +835,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =====================================
+/* =========================
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -864,7 +867,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * -------------------------------------
+ * -------------------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
@@ -973,7 +976,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b      DyT: below
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -1100,40 +1103,42 @@ static void norm_backward(const Config *c, real *dx, const Norm *d, const real *
   for (idx n = 0; w->a && n < rows; n++) d->a[0] += stat[2 * n];
 }
 
-/* c for the functions above: RMSNorm over the D dims of a head, whatever --norm says. */
-static Config head_norm_of(const Config *c) {
-  Config head = *c;
-  head.norm = NORM_RMS;
-  head.dim = c->head_dim;
-  return head;
+/* c for the functions above: RMSNorm over the D dims of a head, or of so many heads. */
+static Config head_norm_of(const Config *c, idx heads) {
+  Config own = *c;
+  own.norm = NORM_RMS;
+  own.dim = (int)heads * c->head_dim;
+  return own;
 }
 
-/* --qk-norm (2010.04245, after the paper): q = qnorm q0 r in each head [rows,D], before it rotates,
- * and so k. While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). */
+/* --qk-norm (2010.04245, after the paper): q = qnorm q0 r in each head before it rotates; so k.
+ * While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). --qk-whole (OLMo 2's):
+ * all heads of a row as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
-                            idx rows) {
-  const Config head = head_norm_of(c);
-  norm_forward(&head, q, stat, q0, w, rows);
+                            idx rows, idx heads) {
+  const idx one = c->qk_whole ? heads : 1;
+  const Config own = head_norm_of(c, one);
+  norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
 
-/* dq [rows,D], the gradient of q, becomes that of q0, by RMSNorm's line above, and so dk. scratch
- * is as long: norm_backward adds. */
+/* dq, the gradient of q, becomes that of q0, by RMSNorm's line above, and so dk. scratch is as
+ * long: norm_backward adds. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
-                             const Norm *w, real *scratch, idx rows) {
-  const Config head = head_norm_of(c);
-  zero(scratch, rows * head.dim);
-  norm_backward(&head, scratch, d, dq, q0, stat, w, rows);
-  copy(dq, scratch, rows * head.dim);
+                             const Norm *w, real *scratch, idx rows, idx heads) {
+  const idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
+  const Config own = head_norm_of(c, one);
+  zero(scratch, all);
+  norm_backward(&own, scratch, d, dq, q0, stat, w, rows * heads / one);
+  copy(dq, scratch, all);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
- * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no. The shapes leave
- * no other way to write it: [rows,in] = [rows,out] [out,in] and [in,out] = [in,rows] [rows,out].
+ * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
  * All of the paper's projections have this form, without a bias; --linear-bias is for published
  * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
@@ -1167,7 +1172,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1310,7 +1315,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1427,7 +1432,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1695,7 +1700,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -1772,12 +1777,15 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
   return seen;
 }
 
+/* D, or another number (Gemma's; by YaRN's q and k are longer, but not where --rope-local is). */
+static double score_divisor(const Config *c, int l) {
+  bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
+  return c->score_divisor > 0 && !local ? c->score_divisor : c->head_dim;
+}
 /* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
- * deeper a block, the evener its rows begin, or another number for D (Gemma's; by YaRN's q and k
- * are longer). A distance bias and a logit are outside of it. */
+ * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
 static real score_scale(const Config *c, int l) {
-  double D = c->score_divisor > 0 ? c->score_divisor : c->head_dim;
-  return (real)(1 / sqrt(D) / (c->score_by_layer ? l + 1 : 1));
+  return (real)(1 / sqrt(score_divisor(c, l)) / (c->score_by_layer ? l + 1 : 1));
 }
 
 /* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
@@ -2003,7 +2011,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
       head_backward(m, a, l, task / K, h, N);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.8  The way out of a head   [T4] for v+; the rest came after the paper
  *
  * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
@@ -2070,7 +2078,7 @@ static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *pla
 
 /* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
 static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
-  const Config *c = &m->c, head = head_norm_of(c);
+  const Config *c = &m->c, head = head_norm_of(c, 1);
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
@@ -2087,7 +2095,7 @@ static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx row
 /* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
  * of its sequence and key head, and walks down the rows of one of its heads after the other. */
 static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c, head = head_norm_of(c);
+  const Config *c = &m->c, head = head_norm_of(c, 1);
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
@@ -2129,7 +2137,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -2165,7 +2173,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -2223,7 +2231,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =====================================
+/* =========================
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
@@ -2233,6 +2241,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
  *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
  *   sandwich   u = x + n3(MHSA(n1 x))      y = u + n4(FFN(n2 u))    a final norm
+ *              without n1 and n2 under --behind-only (OLMo 2's)
  *
  * One block serves the four: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
@@ -2262,8 +2271,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
  * attention 5 products to the forward's 2, one of them to make the scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead, in every variant.
- * test_sink.c has the block again line by line, and its gradients by finite differences. */
+ * `sink check first` measures what moves row 1, `causal` that no row sees ahead. */
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -2272,7 +2280,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
  * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
- * K = H) query head h reads key head h / (H/K). The paper has no biases b. */
+ * K = H) query head h reads key head h / (H/K). */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2286,8 +2294,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
   if (c->gate) gate_forward(m, w, la, v, x, rows);
   if (c->qk_norm) {
-    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows * H);
-    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows * K);
+    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows, H);
+    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows, K);
   }
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
@@ -2334,7 +2342,6 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
-  /* osum = sum_h o_h: every head receives the gradient of the sum */
   combine_backward(c, a, rows);
   slots_begin(c, a, B, N);
   /* o = av + v+ ..: dout becomes the gradient of av */
@@ -2356,8 +2363,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   }
   /* q = qnorm q0 r, k = knorm k0 r */
   if (c->qk_norm) {
-    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows * H);
-    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows * K);
+    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows, H);
+    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows, K);
   }
   /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
@@ -2394,28 +2401,27 @@ static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, in
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
  * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
- * input has been read for the last time when the output's array is begun, so blocks may share their
- * arrays (acts_create). out1 and out2 are s1 and s2 themselves but in a sandwich. */
+ * input has been read for the last time when the output's array is begun, so blocks may share
+ * arrays. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   const PublishedParts *p = m->published;
   LayerActs *la = &a->layer[l];
-  bool post = c->place == PLACE_POST;
+  bool post = c->place == PLACE_POST, bare = post || c->behind_only;
   idx rows = B * N;
   la->x = a->h;
   for (int k = 0; k < 2; k++) {
     Branch b = branch_of(c, la, w, k);
-    const real *in = post ? b.x : b.n;   /* [B,N,C] what F reads */
-    /* out = F(norm x), or F(x) under post-norm */
-    if (!post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
+    const real *in = bare ? b.x : b.n;   /* what F reads */
+    /* out = F(norm x), or F(x) */
+    if (!bare) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
     bool done = p && (k ? p->feed(m, a, l, b.out, in, rows) : p->mix(m, a, l, b.out, in, B, N));
     if (!done && k == 0) mhsa_forward(m, a, l, b.out, in, B, N);
     if (!done && k == 1) ffn_forward(m, w, la, b.out, in, rows);
     /* sum = x + out, in a sandwich x + norm(out) */
     if (c->place == PLACE_SANDWICH) norm_forward(c, b.sum, b.outstat, b.out, b.behind, rows);
     add_rows(b.sum, b.x, rows * c->dim);
-    /* the sum goes on, or norm(sum) under post-norm */
     if (post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
     a->h = post ? b.n : b.sum;
   }
@@ -2434,21 +2440,20 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
- * (dn1: the first dn.) Under all but post-norm dy itself is a term of dx, whatever the branches do;
- * under post-norm it passes two norms on its way. Three arrays do: dh travels, dn is what a branch
- * sends to its input, and dx what a norm makes of dh, or what waits in parallel. */
+ * (dn1: the first dn.) dh travels, dn is what a branch sends to its input, and dx what a norm makes
+ * of dh, or what waits in parallel. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   Layer *d = &m->d.layer[l];
   const LayerActs *la = &a->layer[l];
   bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
-  bool sandwich = c->place == PLACE_SANDWICH;
+  bool sandwich = c->place == PLACE_SANDWICH, bare = post || c->behind_only;
   idx rows = B * N, n = rows * c->dim;
   real *dh = a->dh, *dx = a->dx, *dn = a->dn;
   for (int k = 1; k >= 0; k--) {
     Branch b = branch_of(c, la, w, k), db = branch_of(c, la, d, k);
-    const real *in = post ? b.x : b.n, *dout = sandwich ? dx : dh;
+    const real *in = bare ? b.x : b.n, *dout = sandwich ? dx : dh;
     if (k || !parallel) zero(dx, n);
     /* post-norm: norm(sum) went on, and dh becomes the gradient of the sum */
     if (post) {
@@ -2457,11 +2462,10 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* sum = x + out, in a sandwich x + norm(out): dh is the gradient of both terms */
     if (sandwich) norm_backward(c, dx, db.behind, dh, b.out, b.outstat, b.behind, rows);
-    /* out = F(in) */
     if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
     else mhsa_backward(m, a, l, dn, dout, in, B, N);
     /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
-    if (post) add_rows(dh, dn, n);
+    if (bare) add_rows(dh, dn, n);
     else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
     if (parallel && k == 0) add_rows(dh, dx, n);
   }
@@ -2482,7 +2486,7 @@ int model_fault(const Model *m, Error *e) {
 }
 
 /* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
- * W_cls will multiply. Under post-norm the last n2 was that LN. */
+ * W_cls will multiply. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
   a->nf = a->h;
   if (m->c.place == PLACE_POST) return;
@@ -2493,7 +2497,7 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
  * less than acts_create made room for; arrays then fill from their start. a->h is then h^L before
  * the final norm, where Figures 11 to 14 take it (Appendix B.3). Of ACTS_ALL a->layer[l].x is h^l,
- * l = 0 .. L-1: a block's input is the output array of the block below, never a copy. */
+ * l = 0 .. L-1. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2526,7 +2530,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =====================================
+/* =========================
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2668,7 +2672,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* -------------------------------------
+/* -------------------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2769,7 +2773,7 @@ static double square_sum(idx n, const real *x) {
  * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
  * direction is stepped along as far as one that all tokens write into.
  *
- * U V^T has min(rows, columns) values of 1, so its numbers' mean square is 1/max. The factor makes
+ * U V^T has min(rows, columns) values of 1: its root mean square is 1/sqrt(max). The factor makes
  * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
@@ -2842,7 +2846,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =====================================
+/* =========================
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -3205,7 +3209,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =====================================
+/* =========================
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3233,7 +3237,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* -------------------------------------
+/* -------------------------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
@@ -3354,7 +3358,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -3371,7 +3375,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
 typedef struct StateRow {
   const char *name;
   bool agree;   /* where the positions act inside the score */
-  double gain;   /* not 0: W_K = gain W_Q, so that s(0) > 0 is large */
+  double gain;   /* not 0: W_K = gain W_Q, so that s(0) = gain |q|^2 / sqrt(D) > 0 is large */
   int closed;   /* paper.c: in the first blocks, or 0 */
   const char *flags, *reference;
 } StateRow;
@@ -3432,14 +3436,13 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
                && GATE_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
 
-/* W_K = gain W_Q in every block: s(0) = gain |q|^2 / sqrt(D) is then positive. */
 static void keys_from_queries(Model *m, double gain) {
   for (int l = 0; l < m->c.layers && gain != 0; l++)
     for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
@@ -3483,7 +3486,7 @@ static const Line RULES[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
@@ -3531,7 +3534,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3630,7 +3633,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3691,7 +3694,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3731,7 +3734,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3780,7 +3783,7 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
   const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
   const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
   const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-  double root = sqrt(c->score_divisor > 0 ? c->score_divisor : (double)D), norm = length(D, q);
+  double root = sqrt(score_divisor(c, l)), norm = length(D, q);
   if (c->score_by_layer) root *= l + 1;
   double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
   int seen = 0;
@@ -3851,7 +3854,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.300720490}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3890,7 +3893,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* -------------------------------------
+/* -------------------------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3937,10 +3940,10 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =====================================
+/* =========================
  * PART II   THE DATA */
 
-/* =====================================
+/* =========================
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -3969,7 +3972,7 @@ static const Line METRIC[] = {
  */
 
 enum {
-  TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
+  TOKEN_END = 0,   /* <|endoftext|> stands after each document */
   TOKEN_BOS = 1,   /* <|bos|>        begins a sequence, where a run asks for it */
   TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
   TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
@@ -4038,7 +4041,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
   return (int64_t)p->size - 1;
 }
 
-/* ---- 8.2  Cutting text ----------- */
+/* ---- 8.2  Cutting text --- */
 
 static size_t document_length(const unsigned char *text, size_t n) {
   size_t mark = strlen(DOCUMENT_END);
@@ -4250,10 +4253,11 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
   return e->status;
 }
 
-/* ---- 8.5  Training --------------- */
+/* ---- 8.5  Training --- */
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
+/* A text's words, counted in a tree, then merged. */
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
@@ -4357,7 +4361,7 @@ static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, 
   return e->status;
 }
 
-/* =====================================
+/* =========================
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4413,6 +4417,7 @@ typedef struct Node {
   bool recall, silent, capital, article;   /* [$x]   [x=...]   [^...]   [a ...] */
 } Node;
 
+/* scan_X takes an X at the cursor; scan_number: -1 for none, or one of over four digits. */
 typedef struct Scan {
   Grammar *g;
   unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
@@ -4766,6 +4771,7 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
+/* Appends document `number` of a seed; after a failure nothing. */
 static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
                             Error *e) {
   size_t start = out->size;
@@ -4820,7 +4826,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4866,8 +4872,7 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
 /* Appends to out, or after a failure nothing. */
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
                       Error *e) {
-  size_t before = out->size;
-  bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
+  size_t before = out->size; bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
   size_t start = head ? SHARD_HEAD : 0;
   if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
                                        number_at(bytes + 8, 4) != (n - start) / 2)))
@@ -4915,8 +4920,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
         bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
       continue;
     }
-    size_t good = utf8_length(file.at, file.size);
-    size_t line = 1;
+    size_t good = utf8_length(file.at, file.size), line = 1;
     for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
     if (good < file.size)
       fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
@@ -4929,6 +4933,7 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   return e->status;
 }
 
+/* The next document that is not empty, [from,to) of all; *at goes behind its end. */
 static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
                           size_t *from, size_t *to) {
   while ((*from = *to = *at) < all->size) {
@@ -4965,6 +4970,7 @@ static void data_describe(Data *d, const Source *s, double share, bool held, int
            strchr(whose, ',') ? s->own_name : "");
 }
 
+/* A document's tokens: --bos, its own, its end. Of held ones starts has where each begins. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
   if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
   if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -5117,6 +5123,7 @@ void data_close(Data *d) {
   *d = (Data){0};
 }
 
+/* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash64(d->seed, &pass, sizeof pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
@@ -5158,7 +5165,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
@@ -5217,8 +5224,7 @@ static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t num
 }
 
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
-  int32_t *block = grab(T + 1, sizeof *block, e);
-  uint64_t number;
+  int32_t *block = grab(T + 1, sizeof *block, e); uint64_t number;
   for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
     if (data_block(d, s, T, block, &number, e)) break;
     block_split(block, T, ids, targets);
@@ -5228,13 +5234,13 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
- * A fixed token is written here too; one of --first-tokens is repeated. Fills ids, targets [n,T]
- * (targets only for natural); returns how many; *starts of them are starts of documents. */
+ * A fixed token is written here too; one of --first-tokens is repeated. */
+
 /* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
  * spread. data/results was measured on the first. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
@@ -5242,6 +5248,7 @@ static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.no
 static const char *const INPUTS[] = {
   [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
 
+/* Fills ids [n,T], of natural input targets too; returns how many, *starts of them at a start. */
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
@@ -5280,9 +5287,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* =====================================
+/* =========================
  * PART III   THE EXPERIMENTS
- * =====================================
+ * =========================
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -5294,7 +5301,7 @@ static void on_interrupt(int number) {
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* -------------------------------------
+/* -------------------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -5315,6 +5322,7 @@ enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
+/* One walk writes a file or reads it: its order stands once. pass returns the number. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;   /* out */
@@ -5372,6 +5380,7 @@ static bool option_kept(const Option *o, const char *groups) {
   return strchr("mtd", o->group) && strcmp(o->flag, "log");
 }
 
+/* --text, --grammar, --tokens, --tokenizer: by name. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
@@ -5415,6 +5424,7 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
+/* Before memory is taken: does what is left of the file fit the model it names? */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
   Error *e = c->e; Model list = {0};
@@ -5512,7 +5522,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5583,6 +5593,7 @@ static int tokenizer_same(const Trainer *t, const char *path, const Source *d, E
               path, d->tokenizer);
 }
 
+/* The text must be the same, by its hash; the run goes on at its place in it. */
 static int resume_data(Trainer *t, Error *e) {
   Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
@@ -5672,6 +5683,7 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
+/* Not finite: the training has diverged, with t->loss NAN. Any other error passes on. */
 static int step_fault(Trainer *t, const Error *why, Error *e) {
   const char *end = strstr(why->text, NOT_FINITE);
   if (!end) return why->status ? fail(e, why->status, "%s", why->text) : 0;
@@ -5685,6 +5697,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, &why, e);
 }
 
+/* Names what is not finite: bad, or where a forward first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   Error why = {0}; const int T = t->s.model.context;
   if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
@@ -5718,6 +5731,7 @@ static int trainer_finish(Trainer *t, Error *e) {
   return 0;
 }
 
+/* One step. What is not finite ends it before a parameter moves. */
 static int trainer_step(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
@@ -5734,7 +5748,7 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
@@ -5755,6 +5769,7 @@ static long look_keep(Progress *p, const char *line) {
   return now.step;
 }
 
+/* The log to go on with: its lines up to t->step, the last of them the last look's. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   long looked = t->step - t->loss_steps;
@@ -5775,8 +5790,7 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
 }
 
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-  char line[320];
-  const Train *r = &t->s.train;
+  char line[320]; const Train *r = &t->s.train;
   double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
   int n = snprintf(line, sizeof line,
                    "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
@@ -5830,6 +5844,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   return e->status;
 }
 
+/* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s; Sinks seen;
   int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
@@ -5848,7 +5863,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =====================================
+/* =========================
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5937,6 +5952,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   return e->status;
 }
 
+/* Thresholds by place, as looks and tables read them: --eps, 0.2, 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
   return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
@@ -5977,7 +5993,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   return got ? sum / got : 0;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
@@ -6090,7 +6106,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* -------------------------------------
+/* -------------------------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
  */
 
@@ -6297,7 +6313,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =====================================
+/* =========================
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6391,9 +6407,8 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
 }
 
 static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
-  HeatMap maps[2 * ARMS];
+  HeatMap maps[2 * ARMS]; int n = 0;
   Error files = {0};   /* must not cost the verdict */
-  int n = 0;
   run_table(o, s, out, &files);
   for (int i = 0; i < ARMS; i++) {
     if (o[i].ended[0])
@@ -6465,8 +6480,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   if (read_once(s, e)) return e->status;
   Outcome *o = grab(ARMS, sizeof *o, e);
-  Settings base = *s; Bytes verdict = {0};
-  double start = seconds();
+  Settings base = *s; Bytes verdict = {0}; double start = seconds();
   if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
@@ -6490,10 +6504,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =====================================
+/* =========================
  * PART IV   PLUMBING */
 
-/* =====================================
+/* =========================
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -6586,7 +6600,7 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b) {
 /* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
   enum { BLOCK = 16 };
-  const idx n4 = n - n % 4;
+  idx n4 = n - n % 4;
   for (idx i = 0; i < m; i += BLOCK) {
     idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
     for (idx j = 0; j < n4; j += 4) {
@@ -6600,7 +6614,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   }
 }
 
-/* --- 13.2  The product ------------ */
+/* --- 13.2  The product --- */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
@@ -6610,7 +6624,7 @@ enum {
   SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
   SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A, columns of B */
+  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A; columns of B, a thread's */
   GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
 };
 
@@ -6757,7 +6771,7 @@ INLINE void product_packed(const int bytes, Product w, real *room) {
       }
 }
 
-/* --- 13.3  Vector maths --------------
+/* --- 13.3  Vector maths ---
 
    libm works number by number. The functions below have no branches (`either`), so a loop over them
    becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
@@ -6787,11 +6801,11 @@ INLINE double either(bool first, double a, double b) { return first ? a : b; }
 
 /* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
 INLINE float either(bool first, float a, float b) {
-  const uint32_t mask = 0u - (uint32_t)first;
+  uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
 }
 INLINE double either_double(bool first, double a, double b) {
-  const uint64_t mask = (uint64_t)0 - (uint64_t)first;
+  uint64_t mask = (uint64_t)0 - (uint64_t)first;
   return double_of((bits_of_double(a) & mask) | (bits_of_double(b) & ~mask));
 }
 
@@ -6800,9 +6814,9 @@ INLINE double either_double(bool first, double a, double b) {
    r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
    e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
 INLINE float exp_less_1(float x, uint32_t *n) {
-  const float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
-  const float r = x - m * 0.693359375f + m * 2.12194440e-4f;
-  const float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
+  float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
+  float r = x - m * 0.693359375f + m * 2.12194440e-4f;
+  float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
                 + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   *n = bits_of(t) - bits_of(shift);
   return r + r * r * q;
@@ -6812,16 +6826,16 @@ INLINE float exp_less_1(float x, uint32_t *n) {
    cycles. 2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two
    factors; only the second product can round. A NaN passes through p. */
 INLINE float exp_of(float x) {
-  const float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
+  float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   uint32_t n;
-  const float p = 1 + exp_less_1(z, &n);
-  const uint32_t e = n + 254, half = e >> 1;       /* n + 2 * 127 */
+  float p = 1 + exp_less_1(z, &n);
+  uint32_t e = n + 254, half = e >> 1;   /* n + 2 * 127 */
   return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
 /* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
 INLINE float sigmoid_of(float x) {
-  const float e = exp_of(-fabsf(x));
+  float e = exp_of(-fabsf(x));
   return either(x < 0, e, 1) / (1 + e);
 }
 
@@ -6829,14 +6843,14 @@ INLINE float sigmoid_of(float x) {
    Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding; then
    y + (x - y^2) r / 2. Below 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
-  const uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);                      /* all ones if so */
-  const float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
+  uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);   /* all ones if so */
+  float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
   float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
-  const float y = z * r;
-  const float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
+  float y = z * r;
+  float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
   return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
 }
 
@@ -6846,15 +6860,15 @@ INLINE float sqrt_of(float x) {
    R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
    [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
-  const float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
-  const float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
-  const float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-  const float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
-  const float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
+  float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
+  float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
+  float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
+  float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
+  float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
                 + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
                 + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
                 + u * 0x1.c7e3dap-14f)))))))));
-  const float below = (e - e * (0.5f * low)) * R;
+  float below = (e - e * (0.5f * low)) * R;
   return either(x < 0, below, 1 - below);
 }
 
@@ -6862,10 +6876,10 @@ INLINE float cumulative_of(float x) {
    sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
    log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
-  const uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;    /* sqrt(1/2) */
-  const uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;         /* n + 1024 */
-  const double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
-  const double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
+  uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;   /* sqrt(1/2) */
+  uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;   /* n + 1024 */
+  double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
+  double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
   const double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
                     + z * (0.57708358496515137 + z * (0.41167271899777669
                     + z * 0.34073010658534338))));
@@ -6878,19 +6892,19 @@ INLINE float log_of(float x) {
 /* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1: near 0, where n is 0, u
    has all its digits. From |x| = 10 on it is 1. */
 INLINE float tanh_of(float x) {
-  const float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
+  float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
   uint32_t n;
-  const float p = exp_less_1(y, &n), power = float_of((n + 127) << 23);     /* 2^n */
-  const float u = power * p + (power - 1);
+  float p = exp_less_1(y, &n), power = float_of((n + 127) << 23);   /* 2^n */
+  float u = power * p + (power - 1);
   return either(x < 0, -1, 1) * (u / (u + 2));
 }
 
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
    for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
-  const double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
-  const double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
-  const double t = z + shift, f = z - (t - shift);                           /* n in t's bits */
+  double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
+  double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
+  double t = z + shift, f = z - (t - shift);   /* n in t's bits */
   const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
                  + f * (0.055503287760615288 + f * (0.0096184889379913822
                  + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
@@ -6938,7 +6952,7 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-  const int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
+  int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
   for (idx i = 0; i + PARTS <= n; i += PARTS)
@@ -6988,18 +7002,18 @@ static void product_here(Isa isa, Product p) {
    PER_THREAD columns, with 128 not yet (Xeon, 48 KiB of L1, 2 MiB of L2). */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
-  const int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
+  int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
   const Product whole = {c, ldc, a, b, m, n, k, add};
   if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
-  const idx across = at_most(workers(), pieces(n, PER_THREAD)), down = pieces(workers(), across);
-  const idx wide = pieces(pieces(n, across), width) * width;
-  const idx high = pieces(pieces(m, down), rows) * rows, each = at_most(wide, WAIT) * DEPTH;
+  idx across = at_most(workers(), pieces(n, PER_THREAD)), down = pieces(workers(), across);
+  idx wide = pieces(pieces(n, across), width) * width;
+  idx high = pieces(pieces(m, down), rows) * rows, each = at_most(wide, WAIT) * DEPTH;
   real *room = m > FEW_ROWS && n >= PER_THREAD
              ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
-  const idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* to a cache line */
+  idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* to a cache line */
   PARALLEL
   for (idx task = 0; task < down * across; task++) {
-    const idx i = task / across * high, j = task % across * wide;
+    idx i = task / across * high, j = task % across * wide;
     const Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
                           at_most(m - i, high), at_most(n - j, wide), k, add};
     if (room) packed_for[isa](part, room + skip + task * each);
@@ -7025,7 +7039,6 @@ bool fma_fuses(Isa isa) {
   return c != 0;
 }
 
-/* Fewer numbers than a span are filled up to one. */
 static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
   real few[SPAN] = {0};
   if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
@@ -7074,7 +7087,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =====================================
+/* =========================
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -7090,9 +7103,9 @@ enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
 typedef struct Tile {
-  idx N, D, ld;          /* rows; head width; row length of the maps */
-  real *kt, *vt;         /* [D,N] [D,N] */
-  real *z, *a, *da;      /* [TILE,ld] each; z becomes a or, backward, dz in place */
+  idx N, D, ld;   /* rows; head width; row length of the maps */
+  real *kt, *vt;   /* [D,N] [D,N] */
+  real *z, *a, *da;   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, the gradient of log Z; before_sim's */
 } Tile;
 
@@ -7363,7 +7376,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
     Tile t = tile_of(&m->c, a, N);
     transpose(t.kt, N, la->fk + k0, Kw, N, D);   /* for q k^T, the scores */
-    transpose(t.vt, N, la->v + k0, Kw, N, D);    /* for do v^T, which is da */
+    transpose(t.vt, N, la->v + k0, Kw, N, D);   /* for do v^T, which is da */
     for (idx h = kh * group; h < (kh + 1) * group; h++)
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
@@ -7386,7 +7399,7 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
 /* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
  * adds up their sizes, with base NULL, or places them. No pass allocates. */
 typedef struct Arena { real *base; idx used; } Arena;   /* used: numbers, not bytes */
-typedef struct Room { real **at; idx n; } Room;         /* an array, and how many numbers */
+typedef struct Room { real **at; idx n; } Room;   /* an array, and how many numbers */
 
 /* An array of 0 numbers, which the variant lacks, is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
@@ -7398,7 +7411,7 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
 
 /* A block, but for its keys and values. Without a backward an array is free once it has been read
  * for the last time, and its memory serves another:
- *   n1, o, n2     not post: n1 is read last by v's product, o by W_O's, before n2 is made
+ *   n1, o, n2     not post: n1 is read last by W_V or W_g, o by W_O, before n2 is made
  *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
  *   s1, s2        post: s1 is read last by n1
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
@@ -7509,7 +7522,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =====================================
+/* =========================
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7615,8 +7628,7 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     if (!at)
       return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
                   (double)room / 1e6);
-    b->at = at;
-    b->room = room;
+    b->at = at; b->room = room;
   }
   if (n) memcpy(b->at + b->size, from, n);
   b->size += n;
@@ -7761,10 +7773,10 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* =====================================
+/* =========================
  * 16  Command line
  *
- * One table of options drives parsing, help, config.json, checkpoints and the echoed command.
+ * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
  * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
@@ -7859,7 +7871,7 @@ const Option OPTIONS[] = {
   {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-  {"valid", DATA('d', valid), "0.05", 0, 0.9, "PER_THREAD", "of the documents, for validation"},
+  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
   COMMON_OPTIONS MORE_OPTIONS {0}
 };
 
@@ -7984,6 +7996,7 @@ const Option *option_find(const char *flag, const char *groups) {
   return option_among(OPTIONS, flag, groups);
 }
 
+/* Does `what` of BELONGS hold? Also where the verb has none of its flags. */
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
@@ -8110,7 +8123,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -8187,7 +8200,6 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* What `sink eval` prints. */
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
                                       "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
@@ -8234,7 +8246,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -8307,11 +8319,9 @@ static void check_states(Page *p) {
       Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
       Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
       if (!one || !y) return;
-      keys_from_queries(&one->m, r->gain);
-      keys_from_queries(&y->m, r->gain);
+      keys_from_queries(&one->m, r->gain); keys_from_queries(&y->m, r->gain);
       one->T = 1;
-      toy_feed(one, 0);
-      toy_feed(y, 0);
+      toy_feed(one, 0); toy_feed(y, 0);
       if (first == 2) { y->ids[0] = 3; toy_forward(y); }
       bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
       double bound = STATES + (plus ? EPS_IN_Z : 0);
@@ -8371,9 +8381,7 @@ static int toy_room(Toy *y, Page *p, int T) {
   acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
   y->a.probe = grab(c->layers, sizeof(Probe), p->e);
   y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
-  y->page = p;
-  y->e = p->e;
-  y->T = T;
+  y->page = p; y->e = p->e; y->T = T;
   if (p->e->status) { toy_free(y); return p->e->status; }
   for (int l = 0; l < c->layers; l++) {
     real *at = y->maps + 3 * l * map;
@@ -8404,9 +8412,8 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
   Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
   if (!y) return NULL;
-  const int H = y->m.c.heads;
-  y->line = l;
-  y->x = l->x;
+  int H = y->m.c.heads;
+  y->line = l; y->x = l->x;
   for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
     y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
   toy_feed(y, (uint64_t)p->heading->x);
@@ -8415,7 +8422,7 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
 
 /* Of the schemes of a line with a * the least favourable counts. */
 static void page_measure(Page *p, const Line *l) {
-  const bool each = *l->flags == '*';
+  bool each = *l->flags == '*';
   const char *flags = l->flags + each, *bar = strchr(flags, '|');
   double worst = NAN;
   for (int x = 0; x < (each ? INSIDE : 1); x++) {
@@ -8439,7 +8446,7 @@ static const Check CHECKS[] = {
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {
-  const bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
+  bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
   return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
@@ -8459,7 +8466,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
               " holds: within the bound, or the number stated   control: it must fail, and does\n"
               " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-    const int n = first_line(l->text);
+    int n = first_line(l->text);
     fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", colour ? "\033[1m" : "", l->reference,
             lines ? 51 : 0, n, l->text, colour ? "\033[0m" : "",
             lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
@@ -8473,7 +8480,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
   return e->status ? e->status : page_total(&p);
 }
 
-/* -------------------------------------
+/* -------------------------
  * 16.4  Verbs */
 
 /* The command that repeats the work, with the flags that count and differ from their default. */
@@ -8512,8 +8519,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   char page[PATH_ROOM + 8];   /* "" where neither --report nor --out is given */
-  int starts;
-  (void)words; (void)n;
+  int starts; (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
   if (!s->program->page) page[0] = 0;
@@ -8541,8 +8547,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
 /* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
  * what the command line says on top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-  const char *words[WORDS_MOST];
-  int n = 0;
+  const char *words[WORDS_MOST]; int n = 0;
   if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
@@ -8572,7 +8577,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-  const uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
+  uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
   if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
   if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
@@ -8616,8 +8621,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  Work w = {.o = {.name = n ? words[0] : "", .source = ""}};
-  int starts = 0;
+  Work w = {.o = {.name = n ? words[0] : "", .source = ""}}; int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (several && !program->survey)
@@ -8672,8 +8676,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
 
 static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
   Bytes text = {0}; Grammar g = {0};
-  const size_t start = out->size;
-  char path[PATH_ROOM];
+  size_t start = out->size; char path[PATH_ROOM];
   if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
     grammar_read(&g, text.at, text.size, s->data.grammar, e);
   for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
@@ -8783,13 +8786,12 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 }
 
 static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Data *d = &w.t.data;
-  const Tokenizer *known = &d->tokenizer;
+  Work w = {0}; Data *d = &w.t.data; const Tokenizer *known = &d->tokenizer;
   if (!n && s->data.grammar[0]) {
     if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n || s->data.grammar[0])
-    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help");
+    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
       && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
       && !tokenizer_same(&w.t, words[0], &s->data, e)
@@ -8812,20 +8814,18 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
   for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
     const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
-    if (strstr(name, ".npy") && has_word(" param grad q k z prenorm ", kind)) remove(path);
+    if (strstr(name, ".npy") && has_word(" param grad q k z gate prenorm ", kind)) remove(path);
   }
   bytes_free(&names);
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0};
-  char config[PATH_ROOM + 16];
-  Model *m = &w.t.m; int B = 0;
-  Error forward = {0};
+  Work w = {0}; Model *m = &w.t.m; int B = 0;
+  char config[PATH_ROOM + 16]; Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
   if (n) {
-    s->groups = "iouwl";       /* the model has its own settings */
+    s->groups = "iouwl";   /* the model has its own settings */
     open_model(s, words[0], INFINITY, &w.t, e);
   } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
@@ -8883,7 +8883,8 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
     return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
   for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
   return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
-              near.best[0] ? near.best : "help");
+              near.best[0] ? near.best
+              : program->other ? "list" : "help; make paper, ./paper list");
 }
 
 /* A verb's flags in sections; what only published models have with --all. */

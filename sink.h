@@ -109,7 +109,7 @@ typedef struct Config {
   double rope_base, rope_local; /* 10000; that of layers with the window, not stretched, or 0 */
   double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */
   int rope_original;                /* of these: the context before it was stretched */
-  int norm, place; double norm_eps; /* NORM_*, PLACE_*: equations 2, 3; inside the root, 1e-5 */
+  int norm, place, behind_only; double norm_eps; /* NORM_*, PLACE_*; a switch; in the root, 1e-5 */
   int act, tied, embed_dim;    /* ACT_*: Table 11, the first four gated; a switch; E, 0 means C */
   int linear_bias, bias_in, score_by_layer; /* a switch, BIAS_*; scores of block l over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
@@ -120,7 +120,7 @@ typedef struct Config {
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
   int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*: 3.7; G, X: 3.6 */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
-  int gate, qk_norm, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper (3.8) */
+  int gate, qk_norm, qk_whole, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper */
   int window, prefix; /* w keys, self included, 0: all (Figure 6); p that all rows see (Figure 5) */
   int window_period, window_offset, window_others; /* 0: all; l % period == offset, or not so */
   double embed_scale, score_divisor, logit_cap; /* 3.1, 3.7, loss; 0: none, D, none */
@@ -129,8 +129,8 @@ typedef struct Config {
    * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
   int attention_period, attention_offset, mamba_inner, mamba_state, mamba_conv, mamba_rank;
   /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
-   * blocks with l % period == offset; 0: one ffn everywhere */
-  int experts, expert_top, expert_period, expert_offset;
+   * blocks with l % period == offset; 0: one ffn everywhere. A limit: gpt-oss's kind (data/hf.c) */
+  int experts, expert_top, expert_period, expert_offset; double expert_limit, expert_slope;
 } Config;
 
 /* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
@@ -157,7 +157,7 @@ typedef struct Layer {
   real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
   real *wg, *gate;             /* [C,G], G numbers a row (3.8); [H]: what a static gate is of */
-  Norm qnorm, knorm; real *hnorm, *vscale;      /* [D] [D] [H*D]: gains of q, k, o; [H]: c */
+  Norm qnorm, knorm; real *hnorm, *vscale; /* [D] [D] (qk_whole: all) [H*D]: of q, k, o; [H]: c */
 } Layer;
 
 typedef struct Weights {
@@ -235,7 +235,7 @@ typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
   real *out1, *out2, *n3stat, *n4stat; /* [B,N,C] what n3 and n4 read; s1, s2 without them */
-  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D], rotated */
+  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; q, k rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
   real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
@@ -646,7 +646,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
   {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"}, \
   {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z and the features before a post-norm"}, \
+  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z, gates, features before a post-norm"}, \
   {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"}, \
   {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"}, \
   {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"}, \
@@ -689,17 +689,17 @@ static const char *const THEIRS[] = {
  * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
  * flag that the verb does not take counts as said. */
 static const char *const BELONGS[][2] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3"},
+  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3|yarn"},
+  {" rope-low rope-high rope-original ", "rope-scaling llama3|yarn"},
   {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
   {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
-  {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"},
+  {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"}, {" qk-whole ", "qk-norm"},
   {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
   {" window-period ", "window"}, {" window-offset ", "window-period"},
-  {" isolate-blocks ", "isolate"}, {" positions ", "cache"},
-  {" replace-position swap-position ", "!signs"},
+  {" isolate-blocks ", "isolate"}, {" positions ", "cache"}, {" behind-only ", "place sandwich"},
+  {" replace-position swap-position ", "!signs"}, {" expert-slope ", "expert-limit"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period ", "experts"}, {" expert-offset ", "expert-period"},
+  {" expert-top expert-period expert-limit ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
   {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},

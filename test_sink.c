@@ -494,14 +494,14 @@ static void slow_row(const Config *c, int n, int keys, const double *z, Scores *
 
 /* The output of row i of head h, and its places in the maps. */
 static void slow_head_row(Slow *s, int l, int h, int i, double *o) {
-  const Config *c = &s->m->c;
-  const Layer *w = &s->m->w.layer[l];
-  int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE,
-      n = 0, keys = 0;
-  int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D;
+  const Config *c = &s->m->c; const Layer *w = &s->m->w.layer[l];
+  int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, extra = c->extra != EXTRA_NONE;
+  bool local = c->rope_local > 0 && slow_window(c, l) && c->rope_scaling == ROPE_YARN;
+  int column[160], kh = h / (H / K), star = (c->extra_shared ? 0 : h) * D, n = 0, keys = 0;
   double z[160], fq[WIDE_LAB], fk[WIDE_LAB]; Scores row;
-  double root = sqrt(c->score_divisor > 0 ? c->score_divisor : D) * (c->score_by_layer ? l + 1 : 1);
+  double root = c->score_divisor > 0 && !local ? sqrt(c->score_divisor) : sqrt(D);
   const double *q = s->q + ((idx)l * N + i) * H * D + h * D;
+  if (c->score_by_layer) root *= l + 1;
   slow_phi(c, w, fq, q);
   bool no_key = s->what == ABLATE_KEY1 && s->cut != i;
   for (int j = 0; j < N; j++) keys += slow_visible(c, l, i, j);
@@ -582,7 +582,7 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
   const Config *c = &s->m->c;
   const Layer *w = &s->m->w.layer[l];
   int D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, C = c->dim;
-  bool add = c->combine == COMBINE_ADD;
+  int whole = c->qk_whole, add = c->combine == COMBINE_ADD;
   for (int n = 0; n < N; n++) {
     idx row = (idx)l * N + n;
     slow_linear(s->q + row * H * D, x + n * C, w->wq, w->bq, C, H * D);
@@ -590,8 +590,10 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
     slow_linear(s->v + row * K * D, x + n * C, w->wv, w->bv, C, K * D);
     for (int u = 0; u < K * D && c->gate == GATE_VALUE; u++)
       s->v[row * K * D + u] *= slow_gate(c, w, u, x + n * C);
-    for (int h = 0; h < H && c->qk_norm; h++) slow_rms(c, D, s->q + (row * H + h) * D, w->qnorm.g);
-    for (int h = 0; h < K && c->qk_norm; h++) slow_rms(c, D, s->k + (row * K + h) * D, w->knorm.g);
+    for (int h = 0; h < H && c->qk_norm; h += whole ? H : 1)
+      slow_rms(c, whole ? H * D : D, s->q + (row * H + h) * D, w->qnorm.g);
+    for (int h = 0; h < K && c->qk_norm; h += whole ? K : 1)
+      slow_rms(c, whole ? K * D : D, s->k + (row * K + h) * D, w->knorm.g);
     for (int h = 0; h < H; h++) slow_rotate(c, l, s->q + (row * H + h) * D, n);
     for (int h = 0; h < K; h++) slow_rotate(c, l, s->k + (row * K + h) * D, n);
   }
@@ -607,8 +609,7 @@ static void slow_mhsa(Slow *s, int l, double *y, const double *x) {
 }
 
 static void slow_ffn(const Config *c, const Layer *w, double *y, const double *x) {
-  double f1[WIDE_LAB], f2[WIDE_LAB];
-  bool gated = c->act < ACT_SWISH;
+  bool gated = c->act < ACT_SWISH; double f1[WIDE_LAB], f2[WIDE_LAB];
   slow_linear(f1, x, w->w1, w->b1, c->dim, c->ffn);
   if (gated) slow_linear(f2, x, w->w2, w->b2, c->dim, c->ffn);
   for (int f = 0; f < c->ffn; f++) f1[f] = slow_act(c->act, f1[f]) * (gated ? f2[f] : 1);
@@ -633,11 +634,9 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
   const Layer *w = &s->m->w.layer[l];
   int C = c->dim, N = s->N;
   double *in = room((idx)N * C), *o = room((idx)N * C), *sum = s->sum + (idx)l * N * C;
-  double u[WIDE_LAB], f[WIDE_LAB];
-  for (int n = 0; n < N; n++) {
-    if (c->place == PLACE_POST) memcpy(in + n * C, x + n * C, (size_t)C * sizeof *in);
-    else slow_norm(c, in + n * C, x + n * C, &w->norm1);
-  }
+  bool bare = c->place == PLACE_POST || c->behind_only; double u[WIDE_LAB], f[WIDE_LAB];
+  memcpy(in, x, (size_t)N * (size_t)C * sizeof *in);
+  for (int n = 0; n < N && !bare; n++) slow_norm(c, in + n * C, x + n * C, &w->norm1);
   if (slow_attends(c, l)) slow_mhsa(s, l, o, in);
   else SLOW_OTHERS.mix(s, l, o, in);
   for (int n = 0; n < N; n++) {
@@ -654,7 +653,8 @@ static void slow_block(Slow *s, int l, double *y, const double *x) {
       slow_norm(c, y_n, sum + n * C, &w->norm2);
       continue;
     }
-    slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, &w->norm2);
+    if (bare) memcpy(u, o_n, (size_t)C * sizeof *u);
+    else slow_norm(c, u, c->place == PLACE_PARALLEL ? x + n * C : o_n, &w->norm2);
     slow_second(s, l, f, u);
     if (c->place == PLACE_SANDWICH) {
       memcpy(u, f, (size_t)C * sizeof *u);
@@ -771,8 +771,8 @@ static const CoverAxis AXES[] = {
       "--rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --rope-low 0.5 "
       "--rope-high 3", "--rope-scaling yarn --rope-base 9 --rope-original 12 --rope-low 0.5"}},
   {"rope-local", AXIS_FREE, {"", "--rope-local 40"}}, {"norm", AXIS_FREE, {NULL}},
-  {"place", AXIS_FREE, {NULL}},
-  {"act", AXIS_FREE, {NULL}},
+  {"place", AXIS_FREE, {"", "--place post", "--place parallel", "--place sandwich --behind-only",
+                        "--place sandwich"}}, {"act", AXIS_FREE, {NULL}},
   {"linear-bias", AXIS_FREE, {"", "--linear-bias", "--linear-bias --bias-in qkv",
                          "--linear-bias --bias-in attention", "--linear-bias --bias-in ffn"}},
   {"score-by-layer", AXIS_FREE, {"", "--score-by-layer"}}, {"tied", AXIS_FREE, {"", "--tied"}},
@@ -793,7 +793,7 @@ static const CoverAxis AXES[] = {
                            "--extra-value ones --extra-norm 3"}},
   {"vbias", AXIS_FREE, {"", "--vbias"}},
   {"sink-token", AXIS_FREE, {"", "--sink-token", "--sink-token 3"}},
-  {"gate", AXIS_FREE, {NULL}}, {"qk-norm", AXIS_FREE, {"", "--qk-norm"}},
+  {"gate", AXIS_FREE, {NULL}}, {"qk-norm", AXIS_FREE, {"", "--qk-norm --qk-whole", "--qk-norm"}},
   {"head-norm", AXIS_FREE, {"", "--head-norm --norm-eps 0.1"}},
   {"v-scale", AXIS_FREE, {"", "--v-scale"}},
   {"xsa", AXIS_FREE, {"", "--xsa --norm-eps 0.1"}},    /* it leaves a lone row rounding alone */
@@ -7237,7 +7237,7 @@ static void option__numbers(Test *t) {
     char row[80], *x;
     const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), "mtdeo");
     for (bool wrong = false; (x = strtok(NULL, " ")) != NULL; wrong |= *x == '/') {
-    Settings s;
+      Settings s;
       const int status = *x == '/' ? 0 : option_set(o, &s, x, true, fresh(t));
       fact(t, wrong ? status == 2 && strstr(t->e.text, o->flag) && strstr(t->e.text, "Try: ")
                     : !status, "--%s \"%s\": status %d, %s", o->flag, x, status, t->e.text);
@@ -7322,8 +7322,8 @@ static void settings_parse__words(Test *t) {
 static void settings_count__rows(Test *t) {
   static const char *const ROWS[][2] = {
     {"--pos none --rotary-dims 4 --extra k --extra-dims 3 --extra-order lowfreq", ""},
-    {"--rope-scaling llama3 --rope-low 2 --rope-high 3 --rope-original 64", ""},
-    {"--variant k-bias-20e1 --extra-norm 3 --extra-shared --extra-dims 2", ""},
+    {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4", ""},
+    {"--variant k-bias-20e1 --extra-norm 3 --extra-dims 2 --sink-token 3", ""},
     {"--pos none --rotary-dims 4", "--pos rotary or --extra-order lowfreq."},
     {"eval: --ids a --text b", "--text: it changes nothing beside --ids."},
     {"--start m --init gpt2", "init: it changes nothing beside --start."},
@@ -7336,7 +7336,7 @@ static void settings_count__rows(Test *t) {
     {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""}, {"eval: --T 300 --fix-token 300", ""},
     {"eval: --input random --ids a", "--inputs or --ids."}, {"--normalizer pnorm --pnorm 1", ""},
     {"--experts 2 --expert-offset 0", "--expert-period."}, {"--context 32 --T 33", "there are 32"},
-    {"--rope-factor 2", "--rope-scaling linear|llama3."}, {"run: --extra-dims 2", "--extra k|kv."},
+    {"--rope-factor 2", "linear|llama3|yarn."}, {"run: --extra-dims 2", "--extra k|kv."},
     {"--window 3 --window-offset 1", "--window-period."}, {"eval: --fix-token 65", "there are 64"},
     {"generate: --grammar g --prompt a", "prompt: it"}, {"generate: --fix-token 2", "there are 1"},
     {"--extra-shared --extra logit", "--extra k|kv."}, {"dump: --pnorm 3", "--normalizer pnorm."},
@@ -7869,7 +7869,7 @@ static void sink__dump_again(Test *t) {
                     flag, strchr("ft", *value) ? "" : strtok(value, "\""));
     }
     fact(t, !strstr(flags, "--pnorm") == !strstr(FLAGS[i], "pnorm"), "%s: %s", FLAGS[i], flags);
-    said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --vbias --all", DUMP);
+    said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --gate head --all", DUMP);
     said(t, "%s/again --force%s", DUMP, flags);            /* an older dump leaves nothing */
     files_list(SCRATCH "/again", &all, &t->e); files_list(SCRATCH "/dump", &names, &t->e);
     for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1, files++) {

@@ -1,5 +1,5 @@
 /* families.c - later families of published models, for data/hf.c, which includes it: Qwen, Gemma,
- * Phi-3.
+ * Phi-3, OLMo, gpt-oss.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -12,6 +12,10 @@
  *                every other block
  *   gemma3_text  that with QK-norm, without caps; a window in 5 of 6 blocks, which turn by a base
  *                of their own. Its larger models come with an image part, as gemma3: refused
+ *   olmo2        norms behind the branches alone; QK-norm over all heads of a row
+ *   olmo3        that with a window in 3 of 4 blocks, whose angles YaRN leaves alone
+ *   gpt_oss      a learned logit in every softmax (--extra logit); a window in every other block;
+ *                biases; experts with an activation of their own, of which a row takes 4
  *   phi3         a llama whose q, k and v are one matrix, and gate and up another; maybe only the
  *                first dims of a head turn. longrope, which changes with the length, is refused
  *
@@ -56,6 +60,30 @@ static void layer_types(const Facts *f, bool *sliding) {
     if (!sliding[l] && !json_is(f->j, v, "full_attention"))
       fact_fails(f, "layer_types", "sliding_attention or full_attention", v);
   }
+}
+
+/* A cap that null takes away; without the key it is `fallback`, "" for none. */
+static void cap_flag(const Facts *f, const char *key, const char *flag, const char *fallback) {
+  const bool there = json_find(f->j, f->j->at, key) != NULL;
+  fact_flag(f, key, flag, there ? "" : fallback);
+}
+
+/* A window in all blocks but every period-th, unless layer_types says otherwise. */
+static void windows(const Facts *f, int period, const char *window) {
+  const int L = f->s->model.layers;
+  bool *sliding = grab(L, sizeof *sliding, f->e);
+  cap_flag(f, "sliding_window", "window", window);
+  for (int l = 0; sliding && l < L; l++) sliding[l] = (l + 1) % period != 0;
+  if (sliding && !f->e->status) layer_types(f, sliding);
+  if (sliding && !f->e->status) window_flags(f, sliding);
+  free(sliding);
+}
+
+/* The base of blocks with a window, which nothing stretches. */
+#define SLIDING(key) "rope_parameters.sliding_attention." key
+static void local_base(const Facts *f, const char *keys, const char *fallback) {
+  fact_flag(f, keys, "rope-local", fallback);
+  fact_must(f, SLIDING("rope_type"), "default");
 }
 
 /* Qwen: a window, if use_sliding_window says so, of the blocks from max_window_layers on. */
@@ -111,83 +139,211 @@ static const Counterpart GEMMA[] = {
   {"@w2", "@mlp.up_proj", TURNED}, {"@w3", "@mlp.down_proj", TURNED},
   {"normf", "model.norm", PLUS_ONE}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
-/* The next tensor: 1 + each of the stored numbers, as a float, which is the library's own sum. It
- * is in the model file itself, with --link as well. */
+/* n bytes of their tensor from x on. */
+static int source_take(const ModelWriter *w, const char *theirs, const Extent *x,
+                       unsigned char *to, size_t n, Error *e) {
+  const ModelSource *source = &w->source[x->file - 1];
+  if (e->status || extent_take(source->f, x, 0, to, n)) return e->status;
+  return fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path,
+              theirs);
+}
+
+/* The next tensor, n bytes that are in the model file itself, with --link as well. */
+static int own_tensor(ModelWriter *w, const char *path, const char *theirs, int dtype, int order,
+                      const unsigned char *at, size_t n, Error *e) {
+  if (!e->status && !all_finite(dtype, at, n))
+    fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the model "
+         "that is whole", path, theirs);
+  if (!e->status) model_file_tensor(w, w->head.list.tensor[w->next].name, dtype, order, e);
+  return e->status ? e->status : model_file_bytes(w, at, n, e);
+}
+
+/* The next tensor: 1 + each of the stored numbers, as a float, which is the library's own sum. */
 static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Extent *from,
                          Error *e) {
-  const idx n = w->next < w->head.list.n_tensors ? w->head.list.tensor[w->next].count : 0;
-  const ModelSource *source = &w->source[from->file - 1];
-  const size_t bytes = (size_t)n * dtype_width(dtype);
-  unsigned char *raw = grab(n, dtype_width(dtype), e), *sums = grab(n, 4, e);
+  const idx n = w->head.list.tensor[w->next].count;
+  const size_t width = dtype_width(dtype);
+  unsigned char *raw = grab(n, width, e), *sums = grab(n, 4, e);
   real *number = grab(n, sizeof *number, e);
-  if (e->status) {}
-  else if (!extent_take(source->f, from, 0, raw, bytes))
-    fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path, theirs);
-  else if (!all_finite(dtype, raw, bytes))
-    fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the model "
-         "that is whole", source->path, theirs);
-  else {
+  if (!e->status && !source_take(w, theirs, from, raw, (size_t)n * width, e)) {
     widen(dtype, n, number, raw);
     for (idx i = 0; i < n; i++) number_put(sums + 4 * i, bits_of(1 + (float)number[i]), 4);
-    model_file_tensor(w, w->head.list.tensor[w->next].name, DTYPE_F32, IN_OUT, e);
-    model_file_bytes(w, sums, (size_t)n * 4, e);
+    own_tensor(w, w->source[from->file - 1].path, theirs, DTYPE_F32, IN_OUT, sums, 4 * (size_t)n,
+               e);
   }
   free(raw); free(sums); free(number);
   return e->status;
 }
 
-/* A cap that null takes away; without the key it is `fallback`, "" for none. */
-static void cap_flag(const Facts *f, const char *key, const char *flag, const char *fallback) {
-  const bool there = json_find(f->j, f->j->at, key) != NULL;
-  fact_flag(f, key, flag, there ? "" : fallback);
-}
-
-/* What both have. A block has no window where every period-th does. */
+/* What both have. */
 static void gemma_more(const Facts *f, int period) {
-  const int L = f->s->model.layers;
-  bool *sliding = grab(L, sizeof *sliding, f->e);
   char text[64];
+  if (f->s->model.rope_scaling == ROPE_YARN)               /* it would share the divisor */
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
+               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
   snprintf(text, sizeof text, "--embed-scale %.17g", sqrt((double)f->s->model.dim));
   flags_set(f, text);
   fact_at(f, "hidden_act");                                /* the library reads hidden_activation */
   if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
-  cap_flag(f, "sliding_window", "window", "4096");
-  for (int l = 0; sliding && l < L; l++) sliding[l] = (l + 1) % period != 0;
-  if (sliding && !f->e->status) layer_types(f, sliding);
-  if (sliding && !f->e->status) window_flags(f, sliding);
-  free(sliding);
+  windows(f, period, "4096");
 }
 
 static void gemma2_more(const Facts *f) {
-  if (f->s->model.rope_scaling == ROPE_YARN)               /* it would share the divisor */
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
-               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
   cap_flag(f, "attn_logit_softcapping", "soft-cap", "50");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "30");
   gemma_more(f, 2);
 }
 
-/* Blocks without the window turn by rope_theta, stretched or not, the others by their own base. */
-#define FULL(key) "rope_parameters.full_attention." key "|rope_scaling." key
-#define SLIDING(key) "rope_parameters.sliding_attention." key
 static void gemma3_more(const Facts *f) {
   const JsonValue *pattern = fact_at(f, "sliding_window_pattern|_sliding_window_pattern");
-  const JsonValue *type = fact_at(f, FULL("rope_type") "|rope_scaling.type");
   double period = 6;
   if (pattern && (!fact_number(f, pattern, &period) ||
                   !(period >= 1 && period <= 1024 && period == (int)period)))
     fact_fails(f, "sliding_window_pattern", "an integer of 1 to 1,024", pattern);
-  fact_flag(f, FULL("rope_theta") "|rope_theta", "rope-base", "1000000");
-  fact_flag(f, SLIDING("rope_theta") "|rope_local_base_freq", "rope-local", "10000");
-  fact_must(f, SLIDING("rope_type"), "default");
-  if (json_is(f->j, type, "linear")) {
-    flags_set(f, "--rope-scaling linear");
-    fact_flag(f, FULL("factor"), "rope-factor", NULL);
-  }
-  else if (type && !json_is(f->j, type, "default"))
-    fact_fails(f, "rope_scaling", "of type default or linear", type);
+  local_base(f, SLIDING("rope_theta") "|rope_local_base_freq", "10000");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "");
   gemma_more(f, (int)period);
+}
+
+/* --- OLMo 2, OLMo 3 --------------------------------------------------------------------------- */
+
+#define OLMO "--place sandwich --behind-only --qk-norm --qk-whole"
+
+static const Counterpart OLMO2[] = {
+  ATTENTION_AND_MLP, {"@norm3", "@post_attention_layernorm", AS_IS},
+  {"@norm4", "@post_feedforward_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
+
+static void olmo2_more(const Facts *f) {
+  if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
+}
+
+static void olmo3_more(const Facts *f) {
+  olmo2_more(f);
+  local_base(f, SLIDING("rope_theta"), "500000");          /* whatever the old rope_theta says */
+  windows(f, 4, "4096");
+}
+
+/* --- gpt-oss ---------------------------------------------------------------------------------- */
+
+/* An expert's ffn, with s = --expert-slope, X = --expert-limit and f1, f2 as in sink.c, 3.10:
+ *   fa = (1 + max(-X, min(X, f2))) f / (1 + e^(-s f)),  f = min(X, f1) */
+static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
+                            idx rows) {
+  const Config *c = &m->c;
+  idx C = c->dim, F = c->ffn, n = rows * F;
+  const real most = (real)c->expert_limit;
+  const real slope = (real)(c->expert_slope > 0 ? c->expert_slope : 1.702);
+  linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
+  linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
+  PARALLEL
+  for (idx from = 0; from < n; from += CHUNK) {
+    real f[CHUNK], gate[CHUNK];
+    const idx some = chunk(n, from);
+    for (idx j = 0; j < some; j++) {
+      f[j] = la->f1[from + j] > most ? most : la->f1[from + j];
+      gate[j] = slope * f[j];
+    }
+    vec_sigmoid(some, gate, gate);
+    for (idx j = 0; j < some; j++) {
+      const real f2 = la->f2[from + j];
+      la->fa[from + j] = (1 + (f2 > most ? most : f2 < -most ? -most : f2)) * f[j] * gate[j];
+    }
+  }
+  linear_forward(m, y, la->fa, w->w3, w->b3, rows, F, C);
+}
+
+static const Counterpart GPT_OSS[] = {
+  ATTENTION_AND_MLP, {"@norm2", "@post_attention_layernorm", AS_IS},
+  {"@logit", "@self_attn.sinks", BARE}, {"@router", "@mlp.router", TURNED},
+  {"@e*.w1", "@mlp.experts.gate_up_proj", STACKED | BARE},
+  {"@e*.b1", "@mlp.experts.gate_up_proj_bias", STACKED | BARE},
+  {"@e*.w2", "@mlp.experts.gate_up_proj", STACKED | BARE},
+  {"@e*.b2", "@mlp.experts.gate_up_proj_bias", STACKED | BARE},
+  {"@e*.w3", "@mlp.experts.down_proj", STACKED | BARE},
+  {"@e*.b3", "@mlp.experts.down_proj_bias", STACKED | BARE}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
+
+/* Is it a half of the stored columns, W_1's and W_2's by turns? Which: 0 or 1; -1: it is not. */
+static int stacked_half(const Tensor *x) {
+  const char last = x->name[strlen(x->name) - 1];
+  return last == '1' ? 0 : last == '2' ? 1 : -1;
+}
+
+/* The stored shape of an expert's tensor; returns its rank. */
+static int stacked_shape(const Config *c, const Tensor *x, uint64_t *shape) {
+  shape[0] = (uint64_t)c->experts;
+  for (int d = 0; d < x->rank; d++) shape[1 + d] = (uint64_t)x->shape[d];
+  if (stacked_half(x) >= 0) shape[x->rank] *= 2;
+  return x->rank + 1;
+}
+
+/* MXFP4 is 4 bits a number, a sign and one of these, two in a byte, the lower first; 32 of them in
+ * a row share a power of 2, the byte `scale` - 127. BF16 has them all. The stored rows are outputs.
+ * shape: W's [X,in,out], then that of its bytes, and, without the last dim, of its scales. */
+static const float FP4[8] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6};
+enum { FP4_BLOCK = 32, FP4_BYTES = FP4_BLOCK / 2 };
+static void packed_shape(uint64_t *shape) {
+  const uint64_t in = shape[1];
+  shape[1] = shape[2];
+  shape[2] = (in + FP4_BLOCK - 1) / FP4_BLOCK;
+  shape[3] = FP4_BYTES;
+}
+
+/* to [2 n]: a row of n numbers. */
+static void unpack(idx n, unsigned char *to, const unsigned char *raw, const unsigned char *scale) {
+  for (idx i = 0; i < n; i++) {
+    const int code = raw[i / 2] >> i % 2 * 4;
+    const float x = FP4[code & 7] * ldexpf(1, scale[i / FP4_BLOCK] - 127);
+    number_put(to + 2 * i, bits_of(code & 8 ? -x : x) >> 16, 2);
+  }
+}
+
+/* The next tensor, an expert's part of s: as it is, or its half of the columns, or unpacked by what
+ * `scales` (NULL: none) says. file: numbers of the sources. */
+static int stacked_copy(ModelWriter *w, const Entry *s, const Entry *scales, const int *file,
+                        Error *e) {
+  const Tensor *x = &w->head.list.tensor[w->next];
+  const uint64_t X = (uint64_t)w->head.s.model.experts, each = (s->end - s->begin) / X;
+  const int half = stacked_half(x), dtype = scales ? DTYPE_BF16 : s->format;
+  const size_t width = dtype_width(dtype), n = (size_t)x->count, part = half > 0;
+  int expert = 0;
+  sscanf(x->name, "l%*d.e%d.", &expert);
+  Extent at = {file[s->file], s->begin + each * (uint64_t)expert, each, each};
+  if (half < 0 && !scales) return model_file_copy(w, s->name, dtype, IN_OUT, &at, e);
+  unsigned char *raw = grab((idx)each, 1, e), *to = grab((idx)n, width, e), *scale = NULL;
+  source_take(w, s->name, &at, raw, (size_t)each, e);
+  if (scales) {
+    const uint64_t some = each / FP4_BYTES;
+    at = (Extent){file[scales->file], scales->begin + some * (uint64_t)expert, some, some};
+    scale = grab((idx)some, 1, e);
+    source_take(w, scales->name, &at, scale, (size_t)some, e);
+  }
+  const idx in = x->shape[0], out = x->shape[1], blocks = (in + FP4_BLOCK - 1) / FP4_BLOCK;
+  for (idx o = 0; scales && !e->status && o < out; o++) {
+    const idx row = half < 0 ? o : 2 * o + half;
+    unpack(in, to + 2 * o * in, raw + row * blocks * FP4_BYTES, scale + row * blocks);
+  }
+  for (size_t i = 0; !scales && !e->status && i < n; i++)
+    memcpy(to + i * width, raw + (2 * i + part) * width, width);
+  own_tensor(w, w->source[file[s->file] - 1].path, s->name, dtype, scales ? OUT_IN : IN_OUT, to,
+             n * width, e);
+  free(raw); free(to); free(scale);
+  return e->status;
+}
+
+static void gpt_oss_more(const Facts *f) {
+  const bool all = fact_true(f, "attention_bias", true);
+  flags_set(f, all ? "--linear-bias" : "--linear-bias --bias-in ffn");
+  if (!fact_at(f, ROPE("rope_type") "|" ROPE("type")))     /* the library has one of its own */
+    fact_fails(f, "rope_scaling", "of type yarn or default", NULL);
+  fact_at(f, "hidden_act");                                /* these the library does not read */
+  fact_at(f, "experts_per_token");
+  fact_at(f, "initial_context_length");
+  fact_must(f, "quantization_config.quant_method", "mxfp4");
+  fact_at(f, "quantization_config.modules_to_not_convert");
+  fact_at(f, "quantization_config.dequantize");
+  windows(f, 2, "128");
 }
 
 /* --- Phi-3 ------------------------------------------------------------------------------------ */
@@ -278,10 +434,119 @@ static void fact_yarn(const Facts *f) {
   else flags_set(f, flags);
 }
 
+/* --- Their tokenizers (14) -------------------------------------------------------------------- */
+
+/* Classes of all code points. A run in unicode.h is one value for each of its, or two in turn. */
+enum { CODE_BYTE = 0x110000 };
+#define RUNS_PUT(class, runs) runs_put(class, runs, sizeof runs / sizeof *runs)
+static void runs_put(unsigned char *class, const int *runs, size_t n) {
+  enum { CAPITAL_FIRST = 250 };
+  size_t at = 0;
+  for (size_t i = 0; i < n; i += 3) {
+    at += (size_t)runs[i];
+    for (int k = 0, value = runs[i + 2]; k < runs[i + 1]; k++, at++)
+      class[at] = (unsigned char)(value < CAPITAL_FIRST ? value : 5 + ((value + k) & 1));
+  }
+}
+
+/* They as the ranges of the file, which count from `from`; 0 is none. */
+static uint64_t ranges_write(Bytes *out, const unsigned char *class, int from, Error *e) {
+  uint64_t ranges = 0;
+  for (size_t at = 0, end; at < CODE_BYTE && !e->status; at = end) {
+    for (end = at + 1; end < CODE_BYTE && class[end] == class[at]; end++) {}
+    if (!class[at]) continue;
+    bytes_number(out, at, 4, e);
+    bytes_number(out, end - 1, 4, e);
+    bytes_number(out, (uint64_t)(class[at] - from), 4, e);
+    ranges++;
+  }
+  return ranges;
+}
+
+static uint64_t folds_write(Bytes *out, Error *e) {
+  uint64_t code = 0, folds = 0;
+  for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
+    const int first = FOLDS[i + 1], second = FOLDS[i + 2];
+    code += (uint64_t)FOLDS[i];
+    const uint64_t row[] = {code, (uint64_t)first, (uint64_t)abs(second), second > 0};
+    for (int k = 0; k < 4; k++) bytes_number(out, row[k], 4, e);
+  }
+  return folds;
+}
+
+/* LLaMA-3's expression; Qwen's numbers are of one digit. */
+#define LLAMA3_CUTS(digits) \
+  "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}" digits "|" \
+  " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+/* gpt-oss's: a word is capitals, then small letters; letters of no case and marks are both. */
+#define O200K_WORD(capitals, small) \
+  "[^\\r\\n\\p{L}\\p{N}]?[\\p{Lu}\\p{Lt}\\p{Lm}\\p{Lo}\\p{M}]" capitals \
+  "[\\p{Ll}\\p{Lm}\\p{Lo}\\p{M}]" small "(?i:'s|'t|'re|'ve|'m|'ll|'d)?|"
+#define O200K_CUTS O200K_WORD("*", "+") O200K_WORD("+", "*") \
+  "\\p{N}{1,3}| ?[^\\s\\p{L}\\p{N}]+[\\r\\n/]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+"
+
+/* Classes of characters beside LETTER .. OTHER, for o200k alone: LETTER is one of no case there. */
+enum { UPPER = OTHER + 1, LOWER, ACCENT, CLASSES_END };
+#define NO_CASE (1u << LETTER | 1u << ACCENT)
+
+struct Published;                                          /* chapter 14 has it, and these */
+static unsigned char_class(const struct Published *t, const unsigned char *s, size_t n,
+                           size_t *length);
+static size_t class_run(const struct Published *t, const unsigned char *text, size_t at, size_t n,
+                        unsigned set, size_t most);
+static size_t contraction(const unsigned char *s, size_t n, bool fold);
+
+/* Where a word from `at` on ends, `at` when none begins there. Capitals that no small letter
+ * follows are the first way's up to the last character of no case, the second way's as they are. */
+static size_t cased_end(const struct Published *t, const unsigned char *text, size_t at, size_t n,
+                        int way) {
+  const size_t end = at + class_run(t, text, at, n, NO_CASE | 1u << UPPER, n);
+  const size_t small = class_run(t, text, end, n, NO_CASE | 1u << LOWER, n);
+  size_t last = at;
+  if (small || way == 2) return end + small;
+  for (size_t length; at < end; at += length)
+    if (char_class(t, text + at, end - at, &length) != UPPER) last = at + length;
+  return last;
+}
+
+/* The first two ways of gpt-oss's expression: a word with the character before it, which may be a
+ * mark that is a word by itself; then a contraction. 0: the text begins with no word. */
+static size_t cased_length(const struct Published *t, const unsigned char *text, size_t n) {
+  const unsigned sole = 1u << LETTER | 1u << DIGIT | 1u << UPPER | 1u << LOWER;
+  size_t length, end = 0;
+  const unsigned class = char_class(t, text, n, &length);
+  const bool line = text[0] == '\n' || text[0] == '\r';
+  const size_t prefix = line || sole >> class & 1 ? 0 : length;
+  for (int way = 1; way <= 2 && !end; way++) {
+    end = cased_end(t, text, prefix, n, way);
+    if (end == prefix) end = cased_end(t, text, 0, n, way);
+  }
+  return end ? end + contraction(text + end, n - end, true) : 0;
+}
+
+/* Where n bytes of text end without the white space at their end. */
+static size_t white_before(const struct Published *t, const unsigned char *text, size_t from,
+                           size_t n) {
+  size_t end = from, length;
+  for (; from < n; from += length)
+    if (char_class(t, text + from, n - from, &length) != WHITE) end = from + length;
+  return end;
+}
+
 /* --- Keys of config.json ---------------------------------------------------------------------- */
 
 static const Fact LATER_FACTS[] = {
-  {"p",      "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
+  {"pcde",   "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
+  {"b",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "1000000"},
+  {"d",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "500000"},
+  {"e",      "head_dim",                               NUMBER, "head-dim", "64"},   /* for YaRN */
+  {"e",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "150000"},
+  {"e",      "num_local_experts|num_experts",          NUMBER, "experts",  "128"},
+  {"e",      "num_experts_per_tok",                    NUMBER, "expert-top", "4"},
+  {"e",      "swiglu_limit",                           NUMBER, "expert-limit", "7"},
+  {"e",      "swiglu_alpha",                           NUMBER, "expert-slope", "1.702"},
+  {"!bd",    "rope_parameters.full_attention",         ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},

@@ -789,7 +789,7 @@ static void parts_end(const Model *m, const Error *e) {
 typedef struct OtherBlock {
   /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
   real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-  real *router;                /* [C,X] */
+  real *router, *router_b;     /* [C,X] [X] */
   Layer *expert;               /* [X], of which w1 .. b3 alone are set */
 } OtherBlock;
 
@@ -933,20 +933,23 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *   MOE(x) = sum over the `top` largest p_e of  p_e FFN_e(x)
  *
  * FFN_e is 3.10 with matrices of its own. The kept p_e are those of the softmax over all X: their
- * sum is below 1 and says how sure the router is (Jamba; Mixtral divides by the sum instead, which
- * is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of equal p
- * the lower e is taken. Jamba: X = 16, top 2, in every other block.
+ * sum is below 1 and says how sure the router is (Jamba; Mixtral and gpt-oss divide by the sum,
+ * which is a softmax over the kept). With X = 1, p = 1 and MOE is the plain ffn, bit by bit. Of
+ * equal p the lower e is taken. Jamba: X = 16, top 2, in every other block.
  *
  * Rows are gathered by expert: each ffn runs over its own rows, and its matrices are read once for
  * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
  * are beside it. There is no backward: config_trains refuses. */
+static bool if_cut(const Config *c) { return c->expert_limit > 0 && config_gated(c); }
 static const TensorRow ROUTER_TENSORS[] = {
   {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
+  {"router.b", offsetof(OtherBlock, router_b), "X", INITIAL_ZERO,  false, if_cut},
   {NULL, 0, NULL, 0, false, NULL}
 };
 
-/* gate [X <= CHUNK]: from scores to p_e of the `top` largest, else 0. One NaN makes all NaN. */
-static void router_row(idx X, idx top, real *gate) {
+/* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if asked for, else 0.
+ * One NaN makes all NaN. */
+static void router_row(idx X, idx top, bool shared, real *gate) {
   real p[CHUNK], most = vec_max(X, gate);
   bool taken[CHUNK] = {false};
   vec_exp(X, p, gate, most);
@@ -959,7 +962,11 @@ static void router_row(idx X, idx top, real *gate) {
     taken[best] = true;
     gate[best] = p[best];
   }
+  if (shared) vec_scale(X, gate, 1 / vec_sum(X, gate));
 }
+
+static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
+                            idx rows);           /* families.c */
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
  * takes expert e, else 0; then an expert's rows, and what it makes of them. f1, f2, fa: scratch. */
@@ -969,16 +976,17 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
   const OtherBlock *w = &m->other[l];
   idx C = c->dim, X = c->experts;
   real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
-  linear_forward(m, gates, x, w->router, NULL, rows, C, X);
+  const bool cut = if_cut(c);
+  linear_forward(m, gates, x, w->router, w->router_b, rows, C, X);
   PARALLEL
-  for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, gates + n * X);
+  for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, cut, gates + n * X);
   zero(y, rows * C);
   for (idx e = 0; e < X; e++) {
     idx R = 0;                                           /* the rows of expert e, in order */
     for (idx n = 0; n < rows; n++)
       if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
     if (!R) continue;
-    ffn_forward(m, &w->expert[e], &a->layer[l], made, in, R);
+    (cut ? cut_ffn_forward : ffn_forward)(m, &w->expert[e], &a->layer[l], made, in, R);
     R = 0;
     for (idx n = 0; n < rows; n++) {
       real gate = gates[n * X + e], *y_n = y + n * C;
@@ -1292,7 +1300,8 @@ enum {
   TAPS = 32,                   /* [out,1,in] (a convolution) */
   BARE = 64,                   /* its name is whole: no .weight behind it */
   PLUS_ONE = 128,              /* a gain less 1 (Gemma) */
-  FUSED = 256                  /* rows behind those of others (Phi-3: fused_rows) */
+  FUSED = 256,                 /* rows behind those of others (Phi-3: fused_rows) */
+  STACKED = 512                /* one of all experts', BARE (gpt-oss: stacked_copy) */
 };
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
@@ -1912,7 +1921,7 @@ enum {
 };
 
 /* The formats of a number and their bits. The first FORMATS_READ, in the order of DTYPE_*, are
- * read; no model of the six families was published in another. */
+ * read, and U8 where it holds gpt-oss's numbers of 4 bits. */
 static const struct { const char *tag; int bits; } FORMATS[] = {
   [DTYPE_F32] = {"F32", 32}, [DTYPE_F16] = {"F16", 16}, [DTYPE_BF16] = {"BF16", 16},
   {"BOOL", 8}, {"U8", 8}, {"I8", 8}, {"U16", 16}, {"I16", 16}, {"U32", 32}, {"I32", 32},
@@ -2346,7 +2355,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
 static void fact_yarn(const Facts *f);           /* families.c */
 
 /* Rotary positions: how the angles are stretched. */
-#define ROPE(key) "rope_scaling." key "|rope_parameters." key
+#define ROPE(key) "rope_scaling." key "|rope_parameters." key "|rope_parameters.full_attention." key
 static void fact_rope(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
   const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
@@ -2390,7 +2399,7 @@ static const Fact FACTS[] = {
   {"!gno",   "num_key_value_heads",                    NUMBER, "kv-heads", ""},
   {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
   {"!g",     "hidden_size",                            NUMBER, "dim",      NULL},
-  {"lmjqp",  "head_dim",                               NUMBER, "head-dim", ""},
+  {"lmjqpcd", "head_dim",                              NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
   {"!go",    "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
@@ -2414,9 +2423,9 @@ static const Fact FACTS[] = {
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
   {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
   {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
-  {"lmqwp",  "hidden_act",                             GATED,  NULL, "silu"},
+  {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwa",  ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
+  {"lmqwac", ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2425,7 +2434,7 @@ static const Fact FACTS[] = {
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
   {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwa",  ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwac", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
@@ -2434,7 +2443,7 @@ static const Fact FACTS[] = {
   {"j",      "mamba_proj_bias",                        ONLY,   NULL, "false"},
   {"j",      "mamba_inner_layernorms",                 ONLY,   NULL, "true"},
   {"j",      "sliding_window",                         ONLY,   NULL, "null"},
-  {"*",      "quantization_config",                    ONLY,   NULL, "null"},
+  {"!e",     "quantization_config",                    ONLY,   NULL, "null"},
   {"*",      "is_encoder_decoder",                     ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
@@ -2559,6 +2568,10 @@ static const Family FAMILIES[] = {
   {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
   {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
    gemma3_more, true},
+  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    olmo2_more,   false},
+  {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
+  {"gpt_oss",  "GptOssForCausalLM",  "model.",       GPT_OSS, 'e', "--extra logit", gpt_oss_more,
+   false},
   {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
 enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 
@@ -2574,8 +2587,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
-         "qwen3, gemma2, gemma3_text or phi3, found %s. Try: a model of these", j->name,
-         shown(&f, type ? type : first, text));
+         "qwen3, gemma2, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: a model "
+         "of these", j->name, shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
@@ -2598,8 +2611,11 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  *
  *   cut         pieces                                    begin as      models
  *   gpt2        GPT-2's expression                        bytes         GPT-2, Pythia, OPT
- *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, 3.1
- *   beside      wherever no token has both sides          characters    LLaMA-2, Mistral, Jamba
+ *   digits      that between numbers, each a piece        bytes         SmolLM
+ *   llama3      LLaMA-3's expression                      bytes         LLaMA-3, OLMo 2, Phi-4
+ *   qwen2       that with \p{N} for \p{N}{1,3}            bytes         Qwen 2, Qwen 3
+ *   o200k       gpt-oss's expression                      bytes         gpt-oss, Phi-4-mini
+ *   beside      wherever no token has both sides          characters    LLaMA-2, Gemma, Phi-3
  *
  *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
  *                  of two that begin together the longer; a text that spells <s> gives its id
@@ -2610,8 +2626,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
  *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
  *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
- *     llama3       (?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}|
- *                  ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+    (a space before the ?)
+ *     llama3 ..    families.c has the others: LLAMA3_CUTS, O200K_CUTS
  *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
  *
  * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
@@ -2630,7 +2645,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
  *     40          4  4    C classes of characters; F folds
  *     48          4  4    K classes of combining marks; S bytes of spellings
- *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none)
+ *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none);
+ *                         for o200k 4 capital, 5 small letter (0: of no case), 6 combining mark
  *     ..          16 F    code point, first and second of its canonical form (second 0: none), 1
  *                         when the two compose; sorted
  *     ..          12 K    first, last code point; combining class; sorted, as are the classes
@@ -2642,18 +2658,21 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  */
 
 enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8,
-       TOKEN_LENGTH_MAX = 1024 };       /* bytes of the longest token */
+       PUBLISHED_VOCAB_MAX = 1 << 19, TOKEN_LENGTH_MAX = 1024 };    /* bytes of the longest token */
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
 /* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. */
-enum { CUT_GPT2 = 1, CUT_LLAMA3, CUT_BESIDE, CUTS_COUNT };
+enum { CUT_GPT2 = 1, CUT_LLAMA3, CUT_BESIDE, CUT_DIGITS, CUT_QWEN2, CUT_O200K, CUTS_COUNT };
+static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 bytes */
 /* What is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
  * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
  * before the text unless it begins with one, before every stretch that does not. */
 enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
 /* What a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out of
- * the text as it stands; one taken out after normalisation; a name that no text gives. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KINDS_COUNT };
+ * the text as it stands; one taken out after normalisation; a name that no text gives; text that is
+ * a mark with U+2581 for spaces; 1, 2, 3 above: a mark with white space behind, before, at both. */
+enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KINDS_COUNT = 9 };
+static bool kind_text(int kind) { return kind == KIND_TEXT || kind == KIND_BOTH; }
 
 /* What a merge makes, and when: merges of lower rank come first. */
 typedef struct Merge { int32_t id, rank; } Merge;
@@ -2700,7 +2719,7 @@ typedef struct Scratch {
 /* ---- 14.1  Cutting text ---------------------------------------------------------------------- */
 
 /* The length and code of the first character of n >= 1 bytes; a stray byte is above all codes. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
+enum { CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
 static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
   const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
   *code = s[0];
@@ -2730,11 +2749,11 @@ static unsigned char_class(const Published *t, const unsigned char *s, size_t n,
   return range_value(t->classes, t->n_classes, code, OTHER);
 }
 
-/* The bytes from `at` on that are at most `most` characters of one class. */
+/* The bytes from `at` on that are at most `most` characters of a set of classes, 1 << each. */
 static size_t class_run(const Published *t, const unsigned char *text, size_t at, size_t n,
-                        unsigned class, size_t most) {
+                        unsigned set, size_t most) {
   size_t end = at, length;
-  while (end < n && most-- && char_class(t, text + end, n - end, &length) == class) end += length;
+  while (end < n && most-- && set >> char_class(t, text + end, n - end, &length) & 1) end += length;
   return end - at;
 }
 
@@ -2754,14 +2773,14 @@ static size_t contraction(const unsigned char *s, size_t n, bool fold) {
 }
 
 /* White space at the start of a text: all of it at the end of the text, and where it is a single
- * character; else all but its last, which the next piece may take. */
+ * character; else all but its last, which the next piece may take, unless that is a lone number. */
 static size_t white_length(const Published *t, const unsigned char *text, size_t n) {
-  size_t end = 0, last = 0, length;
-  while (end < n && char_class(t, text + end, n - end, &length) == WHITE) {
+  size_t end = 0, last = 0, length; unsigned class = WHITE;
+  while (end < n && (class = char_class(t, text + end, n - end, &length)) == WHITE) {
     last = end;
     end += length;
   }
-  return end < n && last ? last : end;
+  return end < n && last && (t->cut != CUT_DIGITS || class != DIGIT) ? last : end;
 }
 
 static size_t gpt2_length(const Published *t, const unsigned char *text, size_t n) {
@@ -2769,25 +2788,29 @@ static size_t gpt2_length(const Published *t, const unsigned char *text, size_t 
   if (length) return length;
   const size_t blank = n > 1 && text[0] == ' ';
   const unsigned class = char_class(t, text + blank, n - blank, &length);
-  return class == WHITE ? white_length(t, text, n) : blank + class_run(t, text, blank, n, class, n);
+  if (class == DIGIT && t->cut == CUT_DIGITS) return blank ? blank : length;
+  return class == WHITE ? white_length(t, text, n)
+                        : blank + class_run(t, text, blank, n, 1u << class, n);
 }
 
+/* The last three ways of LLaMA-3's expression are gpt-oss's too, which may end a line by /. */
 static size_t llama3_length(const Published *t, const unsigned char *text, size_t n) {
-  size_t length = contraction(text, n, true), next;
+  const bool cased = t->cut == CUT_O200K;
+  size_t length = cased ? cased_length(t, text, n) : contraction(text, n, true), next;
   if (length) return length;
   const unsigned class = char_class(t, text, n, &length);
   const bool line = text[0] == '\n' || text[0] == '\r';
-  if (class == LETTER) return class_run(t, text, 0, n, LETTER, n);
-  if (class == DIGIT) return class_run(t, text, 0, n, DIGIT, 3);
+  if (class == LETTER) return class_run(t, text, 0, n, 1u << LETTER, n);
+  if (class == DIGIT) return class_run(t, text, 0, n, 1u << DIGIT, t->cut == CUT_QWEN2 ? 1 : 3);
   if (!line && char_class(t, text + length, n - length, &next) == LETTER && next)
-    return length + class_run(t, text, length, n, LETTER, n);
+    return length + class_run(t, text, length, n, 1u << LETTER, n);
   const size_t blank = n > 1 && text[0] == ' ';
   if (char_class(t, text + blank, n - blank, &next) == OTHER) {
-    size_t end = blank + class_run(t, text, blank, n, OTHER, n);
-    while (end < n && (text[end] == '\n' || text[end] == '\r')) end++;
+    size_t end = blank + class_run(t, text, blank, n, 1u << OTHER | 1u << ACCENT, n);
+    while (end < n && text[end] && strchr(cased ? "\r\n/" : "\r\n", text[end])) end++;
     return end;
   }
-  size_t end = class_run(t, text, 0, n, WHITE, n);
+  size_t end = class_run(t, text, 0, n, 1u << WHITE, n);
   while (end && text[end - 1] != '\n' && text[end - 1] != '\r') end--;
   return end ? end : white_length(t, text, n);
 }
@@ -2807,8 +2830,8 @@ static size_t beside_length(const Published *t, const unsigned char *text, size_
 /* The length of the first piece of a text of n >= 1 bytes. */
 static size_t published_cut(const Tokenizer *k, const unsigned char *text, size_t n) {
   const Published *t = k->published;
-  return t->cut == CUT_GPT2 ? gpt2_length(t, text, n)
-       : t->cut == CUT_LLAMA3 ? llama3_length(t, text, n) : beside_length(t, text, n);
+  return t->cut == CUT_GPT2 || t->cut == CUT_DIGITS ? gpt2_length(t, text, n)
+       : t->cut == CUT_BESIDE ? beside_length(t, text, n) : llama3_length(t, text, n);
 }
 
 /* ---- 14.2  The file, read -------------------------------------------------------------------- */
@@ -2895,24 +2918,24 @@ static int32_t token_find(const Tokenizer *k, const unsigned char *text, size_t 
  * bytes, the marks; and the characters that it has beside each other. */
 static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
   Published *t = k->published;
-  size_t n;
+  size_t n; uint32_t was = 0;                              /* 1 + the token that is spelt so */
   const unsigned char *s = tokenizer_token(k, id, &n);
   const int kind = t->kind[id];
-  if (kind == KIND_MARK || kind == KIND_RUN) {
+  if (kind == KIND_MARK || kind == KIND_RUN || kind >= KIND_BOTH) {
     Pairs *tree = &t->marks[kind == KIND_RUN];
     int64_t node = -1;
-    for (size_t i = 0; i < n && !e->status; i++)
-      node = pairs_number(tree, (int32_t)(node + 1), s[i], e);
+    for (size_t i = 0; i < n && !e->status; i++) {
+      const bool sign = kind == KIND_BOTH && s[i] == ' ';
+      for (int b = 0; b < (sign ? 3 : 1) && !e->status; b++)
+        node = pairs_number(tree, (int32_t)(node + 1), sign ? (unsigned char)SIGN[b] : s[i], e);
+    }
     if (e->status) return e->status;
-    if (tree->at[node].last)
-      return fail(e, 1, "%s: expected marks spelt differently, found %u and %d alike. %s",
-                  name, (unsigned)tree->at[node].last - 1, id, HINT);
+    was = tree->at[node].last;
     tree->at[node].last = (uint32_t)id + 1;
-  } else if (kind == KIND_TEXT) {
+  }
+  if (kind_text(kind)) {
     const size_t slot = token_slot(k, s, n);
-    if (t->slot[slot])
-      return fail(e, 1, "%s: expected tokens spelt differently, found %u and %d alike. %s",
-                  name, (unsigned)t->slot[slot] - 1, id, HINT);
+    if (!was) was = t->slot[slot];
     t->slot[slot] = (uint32_t)id + 1;
     uint32_t left, right;
     for (size_t at = char_at(s, n, &left); t->cut == CUT_BESIDE && at < n && !e->status;
@@ -2922,7 +2945,8 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
     }
   }
   if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
-  return e->status;
+  return !was ? e->status : fail(e, 1, "%s: expected tokens spelt differently, found %u and %d "
+                                 "alike. %s", name, (unsigned)was - 1, id, HINT);
 }
 
 /* The tokens of a file: V kinds and lengths from `at` on, then `bytes` bytes of spellings. */
@@ -2969,7 +2993,7 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
     size_t length[3]; const unsigned char *s[3]; bool good = true; uint64_t id[3];
     for (int i = 0; i < 3; i++) {
       id[i] = number_at(at + 4 * i, 4);
-      good = good && id[i] < (uint64_t)k->vocab && t->kind[id[i]] == KIND_TEXT;
+      good = good && id[i] < (uint64_t)k->vocab && kind_text(t->kind[id[i]]);
       if (good) s[i] = tokenizer_token(k, (int)id[i], &length[i]);
     }
     if (!good || length[0] + length[1] != length[2] || memcmp(s[0], s[2], length[0]) ||
@@ -3008,9 +3032,9 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   uint32_t head[14];                  /* the 4-byte numbers up to PUBLISHED_HEAD */
   for (int i = 0; i < 14; i++) head[i] = (uint32_t)number_at(bytes + 4 * i, 4);
   const uint32_t flags = head[7], end = head[8], bos = head[9], vocab = head[3];
-  if (vocab < 1 || vocab > TOKENIZER_VOCAB_MAX || head[4] > PUBLISHED_MERGES_MAX)
+  if (vocab < 1 || vocab > PUBLISHED_VOCAB_MAX || head[4] > PUBLISHED_MERGES_MAX)
     return fail(e, 1, "%s: expected 1 to %d tokens and at most %d merges, found %u and %u. %s",
-                name, TOKENIZER_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
+                name, PUBLISHED_VOCAB_MAX, PUBLISHED_MERGES_MAX, (unsigned)vocab,
                 (unsigned)head[4], HINT);
   if (tokenizer_sealed(bytes, n, published_size(bytes, vocab, head[4]), name, e)) return e->status;
   if (head[5] < CUT_GPT2 || head[5] >= CUTS_COUNT || head[6] >= SPACES_COUNT ||
@@ -3029,7 +3053,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   k->bos = bos < vocab ? (int)bos : -1;
   k->fix = -1;
   const unsigned char *at = bytes + PUBLISHED_HEAD;
-  ranges_read(&t->classes, t->n_classes, at, OTHER, name, e);
+  ranges_read(&t->classes, t->n_classes, at, t->cut == CUT_O200K ? CLASSES_END : OTHER, name, e);
   at += 12 * (size_t)t->n_classes;
   if (!e->status) folds_read(t, at, name, e);
   at += 16 * (size_t)t->n_folds;
@@ -3145,9 +3169,8 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) 
   if (t->space == SPACE_PLAIN) return 0;
   unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
   while (s < end) {
-    const bool sign = end - s >= 3 && !memcmp(s, "\xE2\x96\x81", 3);     /* U+2581 */
-    *to++ = sign ? ' ' : *s;
-    s += sign ? 3 : 1;
+    if (end - s >= 3 && !memcmp(s, SIGN, 3)) { *to++ = ' '; s += 3; }
+    else *to++ = *s++;
   }
   c->plain.size = (size_t)(to - c->plain.at);
   return 0;
@@ -3289,17 +3312,23 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
   return e->status;
 }
 
-/* Appends the ids of a whole text to out. */
+/* Appends the ids of a whole text to out. A mark may take the white space at its sides. */
 static int published_encode(Encoder *encoder, const unsigned char *text, size_t n, Ids *out,
                             Error *e) {
   if (!encoder->scratch && !(encoder->scratch = grab(1, sizeof(Scratch), e))) return e->status;
   Scratch *c = encoder->scratch;
+  const Published *t = encoder->tokenizer->published;
   c->tokenizer = encoder->tokenizer;
   c->encoder = encoder;
+  int sides = 0;
   for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
     int32_t id;
-    length = mark_find(&c->tokenizer->published->marks[0], text + at, n - at, &before, &id);
-    if (before) stretch_encode(c, text + at, before, at == 0, out, e);
+    length = mark_find(&t->marks[0], text + at, n - at, &before, &id);
+    size_t from = at, end = at + before;
+    if (sides & 1) from += class_run(t, text, at, end, 1u << WHITE, before);
+    sides = length && t->kind[id] > KIND_BOTH ? t->kind[id] - KIND_BOTH : 0;
+    if (sides & 2) end = white_before(t, text, from, end);
+    if (end > from) stretch_encode(c, text + from, end - from, from == 0, out, e);
     if (length) ids_add(out, &id, 1, e);
   }
   return e->status;
@@ -3333,7 +3362,6 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
  * and its rank is the score's. */
-static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 bytes */
 enum { PIECE_NORMAL = 1, PIECE_UNKNOWN, PIECE_CONTROL, PIECE_USER, PIECE_UNUSED, PIECE_BYTE };
 enum { BEGINS_YES = 1, BEGINS_NO = 2 };
 
@@ -3350,7 +3378,7 @@ typedef struct Join { int32_t left, right, made; float score; } Join;
 typedef struct Making {
   const char *name;            /* the file, for errors */
   Token *entry;                /* [room] by id */
-  int vocab, room;
+  int vocab, room, most;       /* most: its model has no row for an id from there on */
   Bytes names, spelt;
   Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
   int n_sorted;
@@ -3359,7 +3387,7 @@ typedef struct Making {
   int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
   int32_t end, bos;            /* -1: not told */
   bool whole, nfc, scored;
-  bool blank;                  /* the normalizer puts a space before a run too */
+  bool blank, strips;          /* a space goes before a run too; a mark takes white space */
 } Making;
 
 static void making_free(Making *m) {
@@ -3376,9 +3404,9 @@ static int refuse(const Making *m, const char *what, Error *e) {
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
 static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigned char kind,
                      Error *e) {
-  if (id >= TOKENIZER_VOCAB_MAX || n > TOKEN_LENGTH_MAX)
+  if (id >= (uint64_t)m->most || n > TOKEN_LENGTH_MAX)
     return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                      "ids made elsewhere, sink eval --ids FILE", m->name, TOKENIZER_VOCAB_MAX,
+                      "ids made elsewhere, sink eval --ids FILE", m->name, m->most,
                 TOKEN_LENGTH_MAX, (unsigned long long)id, n);
   if ((int)id >= m->room) {
     int room = m->room ? m->room : 1024;
@@ -3445,7 +3473,7 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
                       "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
                 l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
   const Token *x = m->entry;
-  if (x[a].kind != KIND_TEXT || x[b].kind != KIND_TEXT || x[ab].kind != KIND_TEXT) return 0;
+  if (!kind_text(x[a].kind) || !kind_text(x[b].kind) || !kind_text(x[ab].kind)) return 0;
   return join_add(m, a, b, ab, -(float)m->joins, e);
 }
 
@@ -3503,7 +3531,7 @@ static int entries_spell(Making *m, Error *e) {
       if (!is_byte_piece((const char *)s, n, &byte)) return refuse(m, "a byte without its name", e);
       out[0] = (unsigned char)byte;
       n = 1;
-    } else if (x->kind == KIND_TEXT)
+    } else if (kind_text(x->kind))
       n = m->cut == CUT_BESIDE ? signs_spell(s, n, out) : letters_spell(s, n, out);
     else if (x->kind == KIND_RUN && m->cut == CUT_BESIDE)
       n = m->blank + signs_spell(s, n, out + m->blank);
@@ -3547,10 +3575,9 @@ static int joins_of_scores(Making *m, Error *e) {
 
 /* ---- 15.1  tokenizer.json -------------------------------------------------------------------- */
 
-/* LLaMA-3's expression, as its file has it. */
-static const char LLAMA3_CUTS[] =
-    "(?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\\r\\n\\p{L}\\p{N}]?\\p{L}+|\\p{N}{1,3}|"
-    " ?[^\\s\\p{L}\\p{N}]+[\\r\\n]*|\\s*[\\r\\n]+|\\s+(?!\\S)|\\s+";
+/* The expressions, as the files have them. */
+static const char *const CUTS[CUTS_COUNT] = {
+  [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""), [CUT_O200K] = O200K_CUTS};
 
 /* A switch of a part, with its value where the part does not say. */
 static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
@@ -3594,22 +3621,26 @@ static int normalizer_read(Making *m, const Json *j, const JsonValue *v, Error *
       normalizer_read(m, j, x, e);
   } else if (plain && json_says(j, v, "type", "NFC")) m->nfc = true;
   else if (plain && json_says(j, v, "type", "Prepend") && json_says(j, v, "prepend", SIGN))
-    m->space = SPACE_EACH;
+    m->blank = true;
   else if (json_says(j, v, "type", "Replace") && json_says(j, v, "content", SIGN) &&
            json_says(j, json_get(j, v, "pattern"), "String", " "))
-    m->space = plain ? SPACE_NONE : m->space;
+    m->space = m->blank ? SPACE_EACH : SPACE_NONE;
   else part_refuse(m, j, "normalizer", v, e);
   return e->status;
 }
 
-/* The pre-tokenizer: GPT-2's or LLaMA-3's expression over bytes, or SentencePiece's spaces. */
+/* The pre-tokenizer: GPT-2's expression over bytes, alone or between numbers, or one of CUTS; or
+ * SentencePiece's spaces. Gemma cuts at spaces where its normalizer has left none. */
 static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   const JsonValue *list = sequence(j, v, "pretokenizers");
   const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
-  const JsonValue *split = pair ? list + 1 : NULL, *bytes = pair ? json_at(j, list, 1) : v;
+  const JsonValue *first = pair ? list + 1 : v, *bytes = pair ? json_at(j, list, 1) : v;
+  const JsonValue *pattern = json_get(j, first, "pattern");
+  const bool split = json_says(j, first, "type", "Split");
+  const bool invert = json_true(j, first, "invert", false);
   bool known;
   m->cut = CUT_BESIDE;
-  if (!v && !plain) return 0;
+  if (!plain && (!v || (split && !invert && json_says(j, pattern, "String", " ")))) return 0;
   if (json_says(j, v, "type", "Metaspace")) {
     const JsonValue *scheme = json_get(j, v, "prepend_scheme");
     const bool always = scheme ? json_is(j, scheme, "always")
@@ -3617,16 +3648,17 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     known = !json_true(j, v, "split", true) && json_says(j, v, "replacement", SIGN);
     m->space = always ? SPACE_ALWAYS : json_is(j, scheme, "first") ? SPACE_FIRST : SPACE_NONE;
   } else {
-    m->cut = split ? CUT_LLAMA3 : CUT_GPT2;
-    known = json_says(j, bytes, "type", "ByteLevel") &&
+    m->cut = pair ? CUTS_COUNT : CUT_GPT2;
+    if (json_says(j, first, "type", "Digits") && json_true(j, first, "individual_digits", false))
+      m->cut = CUT_DIGITS;
+    for (int i = 0; split && i < CUTS_COUNT; i++)
+      if (CUTS[i] && json_says(j, pattern, "Regex", CUTS[i]) &&
+          json_says(j, first, "behavior", invert ? "Removed" : "Isolated")) m->cut = i;
+    known = m->cut < CUTS_COUNT && json_says(j, bytes, "type", "ByteLevel") &&
             !json_true(j, bytes, "add_prefix_space", true) &&
-            json_true(j, bytes, "use_regex", true) == !split &&
-            (!split || (json_says(j, split, "type", "Split") &&
-                        json_says(j, json_get(j, split, "pattern"), "Regex", LLAMA3_CUTS) &&
-                        json_says(j, split, "behavior", "Isolated") &&
-                        !json_true(j, split, "invert", false)));
+            json_true(j, bytes, "use_regex", true) == !CUTS[m->cut];
   }
-  return plain && known ? 0 : part_refuse(m, j, "pre_tokenizer", v, e);
+  return plain && !m->blank && known ? 0 : part_refuse(m, j, "pre_tokenizer", v, e);
 }
 
 /* The post-processor: nothing, or one token in front. */
@@ -3663,28 +3695,33 @@ static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     const JsonValue *content = json_get(j, x, "content");
     const char *s = json_text(j, content);
     const bool run = json_true(j, x, "normalized", true);
+    const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
     uint64_t id = 0;
     if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
       return refuse(m, "an added token without id or content", e);
-    if (json_true(j, x, "single_word", false) || json_true(j, x, "lstrip", false) ||
-        json_true(j, x, "rstrip", false))
-      return refuse(m, "an added token with single_word, lstrip or rstrip", e);
+    if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) continue;  /* Gemma 3's image */
+    const bool both = !run && m->cut == CUT_BESIDE && strstr(s, SIGN) && id < (uint64_t)m->vocab &&
+                      m->entry[id].kind == KIND_TEXT;
+    if (json_true(j, x, "single_word", false) || (sides && (run || both)))
+      return refuse(m, "an added token with single_word, or normalized with lstrip or rstrip", e);
     for (uint32_t k = 0; run && k < content->size; k++)
       if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
                                       : s[k] == ' ' && m->space != SPACE_PLAIN)
         return refuse(m, "an added token that its normalizer would change", e);
-    entry_add(m, id, s, content->size, run ? KIND_RUN : KIND_MARK, e);
+    m->strips = m->strips || sides;
+    entry_add(m, id, s, content->size, run ? KIND_RUN : both ? KIND_BOTH : sides ?
+              (unsigned char)(KIND_BOTH + sides) : KIND_MARK, e);
   }
   return e->status;
 }
 
 /* The pairs of an object from spelling to id. */
-static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, bool bytes, Error *e) {
+static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   if (!json_kind(v, JSON_OBJECT)) return refuse(m, "no vocabulary", e);
   for (const JsonValue *key = v + 1; key < j->at + v->next && !e->status;
      key = j->at + key[1].next) {
     uint64_t id = 0; unsigned byte;
-    const bool one = bytes && is_byte_piece(j->text + key->at, key->size, &byte);
+    const bool one = m->cut == CUT_BESIDE && is_byte_piece(j->text + key->at, key->size, &byte);
     if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
     entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
   }
@@ -3717,12 +3754,10 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   }
   if (normalizer_read(m, j, json_get(j, top, "normalizer"), e) ||
       cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
-  const bool characters = m->cut == CUT_BESIDE;
-  if (characters && !json_true(j, model, "byte_fallback", false))
+  if (m->cut == CUT_BESIDE && !json_true(j, model, "byte_fallback", false))
     return refuse(m, "characters without byte_fallback", e);
   m->whole = json_true(j, model, "ignore_merges", false);
-  m->blank = m->space == SPACE_EACH;
-  if (vocabulary_read(m, j, json_get(j, model, "vocab"), characters, e) ||
+  if (vocabulary_read(m, j, json_get(j, model, "vocab"), e) ||
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
       template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e) ||
       entries_spell(m, e)) return e->status;
@@ -3808,8 +3843,8 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
     return refuse(m, "a normalizer that changes text", e);
   if (!trainer) { m->space = x[PREFIX] ? SPACE_EACH : SPACE_NONE; return 0; }
-  m->bos = x[BOS] < TOKENIZER_VOCAB_MAX ? (int32_t)x[BOS] : -1;    /* -1 is 2^64 - 1 here */
-  m->end = x[END] < TOKENIZER_VOCAB_MAX ? (int32_t)x[END] : -1;
+  m->bos = x[BOS] < PUBLISHED_VOCAB_MAX ? (int32_t)x[BOS] : -1;    /* -1 is 2^64 - 1 here */
+  m->end = x[END] < PUBLISHED_VOCAB_MAX ? (int32_t)x[END] : -1;
   return 0;
 }
 
@@ -3870,7 +3905,7 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
                   Error *e) {
   static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
   m->cut = CUT_GPT2;
-  if (vocabulary_read(m, vocabulary, vocabulary->at, false, e) || names_sort(m, e))
+  if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e))
     return e->status;
   for (int i = 0; i < 4; i++) {
     const int32_t id = config->size ? config_token(m, config, MARKS[i])
@@ -3897,22 +3932,23 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
 /* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
  * the names that published models give them. config may be empty. */
 static int ends_find(Making *m, const Json *config, Error *e) {
-  static const char *const ENDS[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", NULL};
-  static const char *const STARTS[] = {"<s>", "<|begin_of_text|>", "<|startoftext|>",
-                                       "<|endoftext|>", NULL};
+  static const char *const NAMES[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", "<eos>", "<s>",
+                                      "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
   const int32_t end = config_token(m, config, "eos_token"),
                 bos = config_token(m, config, "bos_token");
   if (end >= 0) m->end = end;
-  for (int i = 0; ENDS[i] && m->end < 0; i++) m->end = name_find(m, ENDS[i], strlen(ENDS[i]));
   if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
-  for (int i = 0; STARTS[i] && m->bos < 0; i++) m->bos = name_find(m, STARTS[i], strlen(STARTS[i]));
-  const JsonValue *top = config->at;
-  if (json_true(config, top, "add_bos_token", false)) m->begins = BEGINS_YES;
-  if (!json_true(config, top, "add_bos_token", true)) m->begins = BEGINS_NO;
+  for (int i = 0; i < 16; i++) {                           /* marks, then what is text as well */
+    const int32_t id = name_find(m, NAMES[i % 8], strlen(NAMES[i % 8]));
+    int32_t *of = i % 8 < 4 ? &m->end : &m->bos;
+    if (*of < 0 && id >= 0 && (i >= 8 || !kind_text(m->entry[id].kind))) *of = id;
+  }
+  if (json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
+  if (!json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
   /* how transformers makes its own of a tokenizer.model */
-  if (m->scored && !json_true(config, top, "legacy", true)) m->space = SPACE_FIRST;
-  if (json_true(config, top, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
-  if (m->cut != CUT_BESIDE && json_true(config, top, "add_prefix_space", false))
+  if (m->scored && !json_true(config, config->at, "legacy", true)) m->space = SPACE_FIRST;
+  if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+  if (m->cut != CUT_BESIDE && json_true(config, config->at, "add_prefix_space", false))
     return refuse(m, "add_prefix_space", e);
   if (m->end < 0 || m->end >= m->vocab) return refuse(m, "no token that ends a text", e);
   if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
@@ -3920,40 +3956,19 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   return 0;
 }
 
-/* Runs of unicode.h as the ranges of the file; values are counted from `from`. */
-static uint64_t ranges_write(Bytes *out, const int *runs, size_t n, int from, Error *e) {
-  uint64_t at = 0, ranges = 0;
-  for (size_t i = 0; i < n && !e->status; i += 3, ranges++) {
-    at += (uint64_t)runs[i];
-    bytes_number(out, at, 4, e);
-    at += (uint64_t)runs[i + 1];
-    bytes_number(out, at - 1, 4, e);
-    bytes_number(out, (uint64_t)(runs[i + 2] - from), 4, e);
-  }
-  return ranges;
-}
-
-static uint64_t folds_write(Bytes *out, Error *e) {
-  uint64_t code = 0, folds = 0;
-  for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
-    const int second = FOLDS[i + 2];
-    code += (uint64_t)FOLDS[i];
-    bytes_number(out, code, 4, e);
-    bytes_number(out, (uint64_t)FOLDS[i + 1], 4, e);
-    bytes_number(out, (uint64_t)(second < 0 ? -second : second), 4, e);
-    bytes_number(out, second > 0, 4, e);
-  }
-  return folds;
-}
-
 /* Appends the tokenizer as the file that section 9 describes. */
 static int making_write(const Making *m, Bytes *out, Error *e) {
   Bytes tables = {0}, tokens = {0}, merges = {0};
-  const uint64_t classes = m->cut == CUT_BESIDE ? 0 :
-    ranges_write(&tables, CLASSES, sizeof CLASSES / sizeof *CLASSES, 1, e);
+  unsigned char *class = grab(2 * CODE_BYTE, 1, e), *combine = class ? class + CODE_BYTE : NULL;
+  if (!class) return e->status;
+  if (m->cut != CUT_BESIDE || m->strips) RUNS_PUT(class, CLASSES);
+  if (m->cut == CUT_O200K) RUNS_PUT(class, CASES);
+  if (m->cut == CUT_DIGITS) RUNS_PUT(class, LATER_NUMBERS);
+  if (m->nfc) RUNS_PUT(combine, COMBINING);
+  const uint64_t classes = ranges_write(&tables, class, 1, e);
   const uint64_t folds = m->nfc ? folds_write(&tables, e) : 0;
-  const uint64_t combining = !m->nfc ? 0 :
-    ranges_write(&tables, COMBINING, sizeof COMBINING / sizeof *COMBINING, 0, e);
+  const uint64_t combining = ranges_write(&tables, combine, 0, e);
+  free(class);
   for (int id = 0; id < m->vocab && !e->status; id++) {
     bytes_number(&tokens, m->entry[id].kind, 1, e);
     bytes_number(&tokens, m->entry[id].bytes, 2, e);
@@ -3962,10 +3977,8 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
   for (size_t i = 0; i < m->joins && !e->status; i++) {
     const Join *x = (const Join *)(const void *)m->join.at + i;
     if (i && x->score != x[-1].score) rank = i;
-    bytes_number(&merges, (uint64_t)x->left, 4, e);
-    bytes_number(&merges, (uint64_t)x->right, 4, e);
-    bytes_number(&merges, (uint64_t)x->made, 4, e);
-    bytes_number(&merges, rank, 4, e);
+    const uint64_t row[] = {(uint64_t)x->left, (uint64_t)x->right, (uint64_t)x->made, rank};
+    for (int k = 0; k < 4; k++) bytes_number(&merges, row[k], 4, e);
   }
   const uint64_t flags = (m->whole ? 1u : 0u) | (m->begins == BEGINS_YES ? 2u : 0u);
   const uint64_t head[] = {2, (uint64_t)m->vocab, m->joins, (uint64_t)m->cut, (uint64_t)m->space,
@@ -3996,9 +4009,9 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
 
 /* The tokenizer of a folder or a file as the bytes of sink's file, appended to out, and read back
  * into *words, which the caller frees. A folder that has none: 0 with nothing in out. */
-static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error *e) {
+static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
   static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
-  char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1};
+  char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1, .most = most};
   Json config = {0}, vocabulary = {0}; Bytes in = {0};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
@@ -4022,20 +4035,20 @@ static int tokenizer_from(const char *from, Bytes *out, Tokenizer *words, Error 
 }
 
 /* The same; one that has none is an error. */
-static int tokenizer_named(const char *from, Bytes *out, Tokenizer *words, Error *e) {
-  if (tokenizer_from(from, out, words, e) || out->size) return e->status;
+static int tokenizer_named(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
+  if (tokenizer_from(from, most, out, words, e) || out->size) return e->status;
   return fail(e, 1, "%s: expected tokenizer.json, tokenizer.model, or vocab.json and merges.txt, "
                     "found none. Try: another folder", from);
 }
 
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
-  static const char *const CUT_NAMES[CUTS_COUNT] = {NULL, "gpt2", "llama3", "beside"};
+  static const char *const NAMES[] = {"", "gpt2", "llama3", "beside", "digits", "qwen2", "o200k"};
   Bytes file = {0}; Tokenizer t;
-  if (!tokenizer_named(from, &file, &t, e) && !file_ready(out, e) &&
+  if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) && !file_ready(out, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-           CUT_NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
+           NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
            t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
   tokenizer_free(&t); bytes_free(&file);
   return e->status;
@@ -4058,6 +4071,7 @@ static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape
   if (how == THIRDS) shape[matrix] *= 3;
   if (how == HEADS) shape[0] *= 3;
   if (how & FUSED) shape[0] = fused_rows(c, x->name, &in);
+  if (how & STACKED) return stacked_shape(c, x, shape);
   if (how != TAPS) return x->rank;
   shape[0] = out;
   shape[1] = 1;
@@ -4093,7 +4107,7 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   return at;
 }
 
-typedef struct Planned { Entry *from; int how; } Planned;
+typedef struct Planned { Entry *from, *scales; int how; } Planned;
 
 /* By its name in full, or without the family's prefix. */
 static Entry *entry_find(const Folder *f, const Family *family, const char *name) {
@@ -4109,13 +4123,10 @@ static void shape_text(char text[160], int rank, const uint64_t *shape) {
   snprintf(text + n, 160 - (size_t)n, "]");
 }
 
-/* Where a tensor of the model comes from, its format and shape checked. */
-static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
-                       const Family *family, Error *e) {
-  const Tensor *x = &list->tensor[i];
-  char name[160], wanted[160], found[160]; uint64_t shape[RANK_MOST]; int how;
-  if (counterpart(family->tensors, x, name, &how, e)) return e->status;
-  int rank = their_shape(&list->c, x, how, shape);
+/* A tensor of the folder, its format and shape checked; packed: its numbers are bytes. */
+static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *shape, bool packed,
+                      const Folder *f, const Family *family, Error *e) {
+  char wanted[160], found[160];
   shape_text(wanted, rank, shape);
   Entry *s = entry_find(f, family, name);
   if (!s)
@@ -4125,13 +4136,29 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
   if (strcmp(wanted, found))
     return fail(e, 1, "%s: expected %s of %s, found %s. Try: the config.json that belongs to "
                       "it", f->shard[s->file].path, name, wanted, found);
-  if (s->format >= FORMATS_READ)
-    return fail(e, 1, "%s: expected %s in F32, F16 or BF16, found %s. Try: a model that is "
-                      "not quantised, saved in one of these", f->shard[s->file].path, name,
-                FORMATS[s->format].tag);
+  if (packed ? strcmp(FORMATS[s->format].tag, "U8") : s->format >= FORMATS_READ)
+    return fail(e, 1, "%s: expected %s in %s, found %s. Try: a model that is not quantised, saved "
+                      "in one of these", f->shard[s->file].path, name,
+                packed ? "U8" : "F32, F16 or BF16", FORMATS[s->format].tag);
   s->used = true;
-  *p = (Planned){s, how};
+  *to = s;
   return 0;
+}
+
+/* Where a tensor of the model comes from. */
+static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
+                       const Family *family, Error *e) {
+  const Tensor *x = &list->tensor[i];
+  char name[160], packed[176]; uint64_t shape[RANK_MOST];
+  if (counterpart(family->tensors, x, name, &p->how, e)) return e->status;
+  int rank = their_shape(&list->c, x, p->how, shape);
+  snprintf(packed, sizeof packed, "%s_blocks", name);
+  if (!(p->how & STACKED) || x->rank < 2 || !entry_find(f, family, packed))
+    return plan_entry(&p->from, name, rank, shape, false, f, family, e);
+  packed_shape(shape);
+  plan_entry(&p->from, packed, 4, shape, true, f, family, e);
+  snprintf(packed, sizeof packed, "%s_scales", name);
+  return e->status ? e->status : plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
 }
 
 /* Do two tensors hold the same bytes? */
@@ -4196,6 +4223,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
     if (p[i].how & PLUS_ONE) plus_one_copy(w, s->name, s->format, &at, e);
+    else if (p[i].how & STACKED) stacked_copy(w, s, p[i].scales, source, e);
     else model_file_copy(w, s->name, s->format, turned && x->rank == 2 ? OUT_IN : IN_OUT, &at, e);
   }
   free(source);
@@ -4317,8 +4345,8 @@ static int import_model(const char *from, const char *out, bool link, const char
   Settings s; Folder f = {0}; ModelWriter w; Error own = {0};
   const Family *family = published_open(&f, &s, from, &one, e);
   path_make(words, e, "%s.tok", out);
-  if (!e->status && *tokenizer) tokenizer_named(tokenizer, &file, &t, e);
-  else if (!e->status && !one && tokenizer_from(from, &file, &t, &own))
+  if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
+  else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
     fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
   if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
@@ -4943,7 +4971,7 @@ static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2,\n"
-   "    gemma3_text, phi3; FILE.bin is llama2.c's.\n"
+   "    gemma3_text, phi3, olmo2, olmo3, gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

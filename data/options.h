@@ -29,4 +29,8 @@
   {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"}, \
   {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"}, \
   {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"},
+  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"}, \
+  {"expert-limit", MODEL('d', expert_limit), "0", 1e-6, 1e6, "X", "gpt-oss's, cut at X [Jamba's]"}, \
+  {"expert-slope", MODEL('d', expert_slope), "0", 1e-6, 1e6, "X", "of their sigmoid [1.702]"}, \
+  {"behind-only", MODEL('b', behind_only), ON_OFF, "a sandwich without norms 1, 2 (OLMo 2)"}, \
+  {"qk-whole", MODEL('b', qk_whole), ON_OFF, "QK-norm over all heads of a row (OLMo 2)"},

@@ -68,8 +68,8 @@ static const Own *own_of(const Settings *s) {
  *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
- * (+onset, +until, +known: onset.c; +signs: remedies.c), and after=ROW goes on from that row's
- * trained model, with these flags on top of its own. A paper's number is -, where training failed
+ * (+onset, +until, +known: onset.c; +signs, +cache: remedies.c), and after=ROW goes on from that
+ * row's model, with these flags on top of its own. A paper's number is -, where training failed
  * there, or . where none is printed, or a number, which a * may follow (measured on proxy scores)
  * and a ~ precede (second-hand: our copy has lost it).
  */

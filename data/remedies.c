@@ -167,11 +167,77 @@ static int remedies_cost(const Experiments *x, const Item *item, const Corpus *c
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3  What a row asks for besides: +known of onset.c, and +signs, those of signs.c on held text */
+ * 3  +cache: what is lost where a cache forgets, and in a few bits
+ *
+ * On CACHE_TOKENS tokens of held text, 32 caches of 64 keys, which begin as training has it. Kept
+ * are the first token and any x*. In nats a token, by the policies of signs.c 5:
+ *
+ *   cache_dense     nothing is dropped, so positions come that training never saw
+ *   cache_window    the latest keys of a context; nothing is kept
+ *   cache_sinks     what is kept and the latest, a context in all, by their places in the cache
+ *   cache_old       the same keys, by their places in the text
+ *   anew            the control: the same tokens read anew for every token, as training reads them
+ *   dense_more, window_more, sinks_more, old_more    each over anew: one model, the same tokens
+ *   rounded_8 _6 _4    weights and inputs in so many bits, over the loss, on the sequences of Sink
+ */
+enum { CACHE_TOKENS = 2048 };
+
+/* Of ids [n]: the loss of the context that ends in each token and has the first in front. */
+static double anew_loss(Model *m, const int *ids, const int *targets, int n, Error *e) {
+  const Config *c = &m->c;
+  const int T = c->context;
+  int *seen = grab(T, sizeof(int), e);
+  double sum = 0;
+  Acts a = {0};
+  if (!e->status) acts_create(&a, m, 1, T, ACTS_ONE, e);
+  for (int t = 0; t < n && !e->status && !model_fault(m, e); t++) {
+    const int back = t < T ? t + 1 : T;
+    memcpy(seen, ids + t + 1 - back, (size_t)back * sizeof(int));
+    seen[0] = ids[0];
+    model_forward(m, &a, seen, 1, back);
+    model_logits(m, &a, a.nf + (config_rows(c, back) - 1) * c->dim, 1, a.logits);
+    sum += cross_entropy(c, a.logits, targets[t], NULL);
+  }
+  acts_free(&a); free(seen);
+  return sum / n;
+}
+
+static int measure_cache(Result *r, Trainer *t, Error *e) {
+  static const char *const NAME[POLICIES_ALL] = {"dense", "window", "sinks", "old"};
+  const Config *c = &t->m.c;
+  const int n = (int)at_most(CACHE_TOKENS, (idx)t->data.held.size - 1), threads = workers();
+  int *ids = grab(2 * (idx)n, sizeof(int), e);
+  double *loss = grab(n, sizeof(double), e), mean[POLICIES_ALL] = {0}, x[STREAMED], anew = NAN;
+  if (!e->status) data_held(&t->data, &t->s.data, 1, n, ids, ids + n, e);
+  set_workers(1);                                          /* a row has no work for more */
+  for (int k = 0; k < POLICIES_ALL && !e->status; k++) {
+    stream(loss, &t->m, ids, ids + n, n, &POLICIES[k], config_rows(c, c->context),
+           config_rows(c, 1), e);
+    streamed_of(x, loss, n);
+    put(r, e, mean[k] = x[S_LOSS], "cache_%s", NAME[k]);
+  }
+  if (!e->status) anew = anew_loss(&t->m, ids, ids + n, n, e);
+  set_workers(threads);
+  free(ids); free(loss);
+  put(r, e, anew, "anew");
+  for (int k = 0; k < POLICIES_ALL; k++) put(r, e, mean[k] - anew, "%s_more", NAME[k]);
+  for (int bits = 8; bits >= 4 && !e->status; bits -= 2) {
+    double of[ROUNDED][ROUNDING];
+    Settings s = t->s;
+    s.quantize = bits;
+    if (quantize(of, &t->m, &t->data, &s, s.eval_n, s.eval_T, e)) break;
+    put(r, e, of[AND_INPUTS][R_MORE], "rounded_%d", bits);
+  }
+  return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 4  What a row asks for besides: +known of onset.c, +cache, and +signs, those of signs.c */
 static int measure_more(Result *r, Trainer *t, const Row *row, double even, Error *e) {
   Signs g;
   Bytes table = {0};                                       /* which is for people */
   if (asks(row, "known") && measure_known(r, t, even, e)) return e->status;
+  if (asks(row, "cache") && measure_cache(r, t, e)) return e->status;
   if (!asks(row, "signs")) return 0;
   if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e)) signs_tell(&g, r, &table, e);
   signs_free(&g); bytes_free(&table);

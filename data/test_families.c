@@ -9,7 +9,7 @@ static const char *const LATER_FAMILIES[6] = {"qwen2", "qwen3", "gemma2", "gemma
                                                "others"};
 
 static void families__against_library(Test *t) {
-  library_compare(t, LATER_TINY, LATER_FAMILIES, 22);
+  library_compare(t, LATER_TINY, LATER_FAMILIES, 32);
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
@@ -47,7 +47,18 @@ static void families__see_faults(Test *t) {
     OUTPUTS("phi3", "w1 w2", halves_swapped), OUTPUTS("phi3", "wq wk", neighbours),
     WITH("phi3-f16", "--window 4"), WITH("phi3-partial", "--rotary-dims 2"),
     WITH("llama-yarn", "--rope-low 0.2"), WITH("llama-yarn", "--rope-scaling llama3"),
-    WITH("llama-yarn", "--score-divisor 16"), WITH("qwen3-yarn", "--rope-high 1.5")};
+    WITH("llama-yarn", "--score-divisor 16"), WITH("qwen3-yarn", "--rope-high 1.5"),
+    WITH("olmo2", "--place pre"), WITH("olmo2", "--no-qk-whole"), WITH("olmo2-f16", "--window 20"),
+    WITH("olmo2-bias", "--norm-eps 0.001"), WITH("olmo3", "--rope-local 10000"),
+    WITH("olmo3", "--rope-scaling none"), WITH("olmo3", "--window 4"),
+    WITH("olmo3-llama3", "--window-offset 0"), WITH("olmo3-llama3", "--rope-low 2"),
+    WITH("gpt_oss", "--extra zero"), WITH("gpt_oss", "--expert-top 1"),
+    WITH("gpt_oss", "--expert-limit 0.5"), WITH("gpt_oss", "--window-offset 1"),
+    WITH("gpt_oss", "--score-divisor 12"),
+    WITH("gpt_oss-f16", "--expert-limit 0.8"), WITH("gpt_oss-f16", "--expert-slope 1.702"),
+    WITH("gpt_oss-bf16", "--rope-base 400"), OUTPUTS("gpt_oss", "e1.w1 e1.w2", halves_swapped),
+    OUTPUTS("gpt_oss", "e2.w1 e2.w2", backwards), OUTPUTS("gpt_oss", "router", backwards),
+    OUTPUTS("gpt_oss-mxfp4", "e3.w3", neighbours), OUTPUTS("gpt_oss-mxfp4", "e3.w1", neighbours)};
   faults_try(t, LATER_TINY, FAULTS, (int)(sizeof FAULTS / sizeof *FAULTS));
 }
 
@@ -141,7 +152,8 @@ static const LaterFact LATER_ROWS[] = {
    "--window-period 3 --window-offset 2 --window-others 1", NULL},
   {"gemma3", "`_sliding_window_pattern`: 1.5", NULL, "sliding_window_pattern to be an integer"},
   {"gemma3", "`attn_logit_softcapping`: 50", NULL, "attn_logit_softcapping to be null"},
-  {"gemma3", "`rope_parameters`: {`full_attention`: {`rope_type`: `yarn`}}", NULL, "found yarn"},
+  {"gemma3", "`rope_parameters`: {`full_attention`: {`rope_type`: `yarn`, `factor`: 4, "
+   "`rope_theta`: 100, `original_max_position_embeddings`: 16}}", NULL, "found yarn"},
   {"gemma3", "`rope_parameters`: {`sliding_attention`: {`rope_type`: `linear`}}", NULL,
    "sliding_attention.rope_type to be default"},
   {"gemma3", "`rope_parameters`: {`full_attention`: {`partial_rotary_factor`: 0.5}}", NULL,
@@ -166,6 +178,39 @@ static const LaterFact LATER_ROWS[] = {
    "`original_max_position_embeddings`: 16, `rope_theta`: 100}", NULL, "beta_slow to be a number"},
   {"gemma2", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4, `rope_theta`: 100, "
    "`original_max_position_embeddings`: 16}", NULL, "linear or llama3, found yarn"},
+  {"olmo2", "`clip_qkv`: 8", NULL, "found clip_qkv: 8"},
+  {"olmo2", "`sliding_window`: 5", NULL, "found sliding_window: 5"},
+  {"olmo2", "`model_type`: `olmo`", NULL, "found olmo. Try"},
+  {"olmo2", "`model_type`: `llama`", NULL, "input_layernorm.weight [32], found none"},
+  {"olmo2", "`attention_bias`: true", NULL, "self_attn.q_proj.bias [32], found none"},
+  {"olmo2", "`num_key_value_heads`: 4", NULL, "k_proj.weight of [32,32], found [16,32]"},
+  {"olmo2", "`rope_parameters`: {`full_attention`: {`rope_theta`: 100}}", NULL,
+   "rope_parameters.full_attention to be null"},
+  {"olmo2", "`head_dim`: 8", "--head-dim 8 --qk-whole 1 --behind-only 1 --place sandwich", NULL},
+  {"olmo3", "`layer_types`: null, `sliding_window`: null", "--window 0", NULL},
+  {"olmo3", "`layer_types`: null, `rope_parameters`: null, `rope_theta`: 500",
+   "--window 5 --window-period 4 --window-offset 3 --window-others 1 --rope-base 500 "
+   "--rope-local 500000 --rope-scaling none", NULL},
+  {"olmo3", "`rope_parameters`: {`sliding_attention`: {`rope_type`: `linear`}}", NULL,
+   "sliding_attention.rope_type to be default"},
+  {"gpt_oss", "`swiglu_limit`: null, `swiglu_alpha`: null, `layer_types`: null, "
+   "`sliding_window`: 7", "--expert-limit 7 --expert-slope 1.702 --window 7 --window-period 2 "
+   "--window-offset 0 --experts 5 --expert-top 2 --extra logit --linear-bias 1", NULL},
+  {"gpt_oss", "`experts_per_token`: 2, `initial_context_length`: 16, `hidden_act`: `gelu`",
+   "--act swiglu --bias-in all --tied 0", NULL},
+  {"gpt_oss", "`quantization_config`: {`quant_method`: `mxfp4`}", "--head-dim 12", NULL},
+  {"gpt_oss", "`quantization_config`: {`quant_method`: `fp8`}", NULL, "to be mxfp4, found fp8"},
+  {"gpt_oss", "`quantization_config`: {`bits`: 4}", NULL, "found bits: 4"},
+  {"gpt_oss", "`swiglu_limit`: 0", NULL, "swiglu_limit to be a number"},
+  {"gpt_oss", "`num_experts_per_tok`: 6", NULL, "--expert-top 6 is more"},
+  {"gpt_oss", "`num_local_experts`: 300", NULL, "num_local_experts to be an integer of 1 to 256"},
+  {"gpt_oss", "`num_local_experts`: 4", NULL, "router.weight of [4,32], found [5,32]"},
+  {"gpt_oss", "`intermediate_size`: 36", NULL, "gate_up_proj of [5,32,72], found [5,32,80]"},
+  {"gpt_oss", "`rope_parameters`: null", NULL, "of type yarn or default, found none"},
+  {"gpt_oss", "`attention_bias`: false", NULL, "self_attn.k_proj.bias too"},
+  {"gpt_oss", "`model_type`: `llama`", NULL, "found layer_types: a list"},
+  {"gpt_oss-mxfp4", "`intermediate_size`: 64", NULL,
+   "gate_up_proj_blocks of [5,128,2,16], found [5,64,2,16]"},
   {"qwen3", "`model_type`: `llama`, `layer_types`: null, `max_window_layers`: null, "
    "`use_sliding_window`: null", NULL, "found model.layers.0.self_attn.k_norm.weight too"}};
 
@@ -201,9 +246,11 @@ static void later_given(Test *t, const char *name, const char *given) {
   bytes_free(&file);
 }
 
-/* NaN in the last tensor of the file, the last norm, copied (qwen3) or with 1 added (gemma2). */
+/* NaN in the last tensor of the file: the last norm, copied (qwen3) or with 1 added (gemma2); the
+ * scales of MXFP4. */
 static void families__finite(Test *t) {
-  static const char *const NAMES[] = {"qwen3", "gemma2", "gemma3", "phi3"};
+  static const char *const NAMES[] = {"qwen3", "gemma2", "gemma3", "phi3", "olmo2",
+                                      "gpt_oss-mxfp4"};
   if (no_binary(t)) return;
   EACH(i, NAMES) {
     Bytes file = {0}; Error e = {0};
@@ -212,7 +259,9 @@ static void families__finite(Test *t) {
     for (int k = 0; k < 4 && file.size > 4; k++) file.at[file.size - 4 + (size_t)k] = 0xFF;
     file_write(FOLDER "/model.safetensors", file.at, file.size, &e);
     fact(t, !e.status, "%s", e.text);
-    sink_fails(t, FOLDER " --out " IMPORTED, 1, "expected finite numbers in model.norm.weight");
+    sink_fails(t, FOLDER " --out " IMPORTED, 1, !strcmp(NAMES[i], "gpt_oss-mxfp4")
+               ? "finite numbers in model.layers.2.mlp.experts.gate_up_proj_blocks"
+               : "expected finite numbers in model.norm.weight");
     bytes_free(&file);
   }
 }
@@ -237,4 +286,115 @@ static void families__facts(Test *t) {
     }
     trainer_free(&r);
   }
+}
+
+/* A line "text": the text has the library's ids, and they spell what the library says. */
+static void words_compare(Test *t, const char *name, const char *s, Encoder *c) {
+  Json j = {0}; Bytes back = {0}; Ids ids = {0}; Error e = {0}; uint64_t id; size_t same = 0;
+  json_read(&j, (const unsigned char *)s, strcspn(s, "\n"), name, &e);
+  if (failed(t, name, e.status, &e)) return;
+  const JsonValue *text = json_at(&j, j.at, 0), *spelt = json_at(&j, j.at, 1),
+                  *theirs = json_at(&j, j.at, 2);
+  tokenizer_encode(c, (const unsigned char *)j.text + text->at, text->size, &ids, &e);
+  while (same < ids.size && same < theirs->size && json_count(&j, theirs + 1 + same, &id) &&
+         (uint64_t)ids.at[same] == id) same++;
+  tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
+  const size_t blank = c->tokenizer->blank && back.size && back.at[0] == ' ';
+  fact(t, same == ids.size && same == theirs->size && back.size == spelt->size + blank &&
+          (!spelt->size || !memcmp(back.at + blank, j.text + spelt->at, spelt->size)),
+       "%s, %s: %zu ids, then others", name, j.text + text->at, same);
+  bytes_free(&back); ids_free(&ids); json_free(&j);
+}
+
+/* Tiny tokenizers of every family; an imported Qwen 2 with its own writes the greedy text. */
+static void families__tokenizers(Test *t) {
+  Bytes file = {0}; Golden g = {.path = "data/golden/hf_words.txt", .line = 1}; TinyCase model;
+  int told, end, bos, front, kinds = 0, texts = 0; char name[32], prompt[100], wanted[200];
+  Tokenizer k; Encoder c;
+  fact(t, !golden_read(g.path, &file, &told, &g.e), "%s", g.e.text);
+  g.at = (const char *)file.at;
+  if (no_binary(t) || t->wrong || !tiny_next(&g, &model)) return;
+  tiny_write(t, &model, 0, 0);
+  g = model.runs;
+  golden_skip(&g);
+  fact(t, sscanf(g.at, "greedy %99[^|]|%199[^\n]", prompt, wanted) == 2, "no greedy text");
+  for (golden_skip(&g); sscanf(g.at, "tokenizer %31s %d %d %d", name, &end, &bos, &front) == 4;) {
+    for (int i = 0; i < 2 && !g.e.status; i++)
+      if (golden_skip(&g), golden_words(&g, i ? "config " : "json "))
+        file_write(i ? FOLDER "/tokenizer_config.json" : FOLDER "/tokenizer.json", g.at,
+                   strcspn(g.at, "\n"), &g.e);
+    if (failed(t, name, g.e.status, &g.e) || !tok_open(t, FOLDER, &k, &c)) break;
+    fact(t, k.end == end && k.bos == bos && k.published->begins == front, "%s: %d", name, k.bos);
+    for (golden_skip(&g); !strncmp(g.at, "text ", 5); golden_skip(&g), texts++)
+      words_compare(t, name, g.at + 5, &c);
+    other_close(&k, &c);
+    if (kinds++ || !hf_does(t, FOLDER " --out " IMPORTED)) continue;
+    const char *s = said(t, "generate " IMPORTED " --temperature 0 --n 8 --prompt \"%s\"", prompt);
+    fact(t, !strncmp(s, wanted, strlen(wanted)), "%s, expected %s", s, wanted);
+  }
+  fact(t, kinds == 7 && texts == kinds * 18, "%d tokenizers, %d texts", kinds, texts);
+  bytes_free(&file);
+}
+
+/* MXFP4's sixteen numbers, by its table, under five scales; 255 is no number, and two are too large
+ * for some. Every one is a BF16 of its own, the least too. */
+static void unpack__by_hand(Test *t) {
+  static const double TABLE[16] = {0, 0.5, 1, 1.5, 2, 3, 4, 6, 0, -0.5, -1, -1.5, -2, -3, -4, -6};
+  static const int SCALES[] = {0, 100, 127, 130, 252};
+  unsigned char raw[16], to[64], scale[1];
+  for (int i = 0; i < 16; i++) raw[i] = (unsigned char)((2 * i) % 16 | (2 * i + 1) % 16 << 4);
+  EACH(k, SCALES) {
+    real got[32];
+    scale[0] = (unsigned char)SCALES[k];
+    unpack(32, to, raw, scale);
+    widen(DTYPE_BF16, 32, got, to);
+    for (int i = 0; i < 32; i++)
+      fact(t, (double)got[i] == ldexp(TABLE[i % 16], SCALES[k] - 127), "code %d, scale %d: %g",
+           i % 16, SCALES[k], (double)got[i]);
+  }
+  for (scale[0] = 253; scale[0]; scale[0]++) {
+    unpack(32, to, raw, scale);
+    fact(t, !all_finite(DTYPE_BF16, to, 64), "scale %d is finite", scale[0]);
+  }
+}
+
+/* One expert of gpt-oss's with W_1 = W_2 = 1, W_3 = 1: h -> (1 + cut f2) f / (1 + e^(-s f)), where
+ * f1 = h + b1, f2 = h + b2. NaN stays. The kept of a router share 1. */
+static void cut_ffn_forward__by_hand(Test *t) {
+  static const double H[] = {0, 0.3, -0.4, 1.9, 5, -5, NAN};
+  enum { ROWS = sizeof H / sizeof *H };
+  real one = 1, b1 = (real)0.25, b2 = (real)-0.5, b3 = 2, x[ROWS], y[ROWS], f1[ROWS], f2[ROWS];
+  const Layer w = {.w1 = &one, .w2 = &one, .w3 = &one, .b1 = &b1, .b2 = &b2, .b3 = &b3};
+  LayerActs la = {.f1 = f1, .f2 = f2, .fa = f1};
+  for (int slope = 0; slope < 2; slope++) {
+    const Model m = {.c = {.dim = 1, .ffn = 1, .expert_limit = 2, .expert_slope = slope ? 0.5 : 0}};
+    for (int i = 0; i < ROWS; i++) x[i] = (real)H[i];
+    cut_ffn_forward(&m, &w, &la, y, x, ROWS);
+    for (int i = 0; i < ROWS - 1; i++) {
+      const double f = fmin(2, H[i] + 0.25), up = fmax(-2, fmin(2, H[i] - 0.5));
+      const double want = 2 + (1 + up) * f / (1 + exp(-(slope ? 0.5 : 1.702) * f));
+      within(t, (double)y[i], want, 8 * REAL_EPS * (1 + fabs(want)), "of %g", H[i]);
+    }
+    fact(t, isnan(y[ROWS - 1]), "NaN became %g", (double)y[ROWS - 1]);
+  }
+  real gate[4] = {1, 3, 2, 3}, plain[4] = {1, 3, 2, 3};
+  router_row(4, 2, true, gate);
+  router_row(4, 2, false, plain);
+  fact(t, gate[0] == 0 && gate[2] == 0 && gate[1] == gate[3], "what is not kept, and equals");
+  within(t, (double)gate[1], 0.5, REAL_EPS, "shared");
+  within(t, (double)plain[1], exp(3) / (exp(1) + 2 * exp(3) + exp(2)), 4 * REAL_EPS, "not shared");
+}
+
+/* What eval says of gpt-oss's own logits: their column, and with the row's mass it makes 1. */
+static void families__sink_logits(Test *t) {
+  char *at; double alpha = 0, mass = 0;
+  if (no_binary(t)) return;
+  later_given(t, "gpt_oss", "`use_cache`: true");
+  if (!hf_does(t, FOLDER_IMPORT)) return;
+  const char *page = said(t, "eval " IMPORTED " --input random --T 24 --n 8 --quiet");
+  fact(t, (at = strstr(page, "\n* ")) && sscanf(at, "\n* %*s %*s %*s %lf", &alpha) == 1
+          && (at = strstr(page, "Row mass ")) && sscanf(at, "Row mass %lf", &mass) == 1, "%s",
+       page);
+  within(t, alpha + mass, 1, 2e-3, "the logits' share and the rest");
+  fact(t, alpha > 0.05 && alpha < 0.5, "alpha_* %g", alpha);
 }

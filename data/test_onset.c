@@ -55,7 +55,7 @@ static double number_of(Test *t, const Result *r, const char *name) {
 static void onset_run__repeats(Test *t) {
   static const char TEXT[] =
       "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
-      "--steps 40 --warmup 5\nitem onset s: t\nrow onset-4 tiny --first-tokens 4 +onset\n"
+      "--steps 40 --warmup 5\nitem onset s: t\nrow onset-4 tiny --first-tokens 4 +onset +cache\n"
       "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
       "row natural tiny +onset\nrow text tiny --first-tokens text +onset +signs\n"
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one "
@@ -92,6 +92,7 @@ static void onset_run__repeats(Test *t) {
     fact(t, !isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row != 2), "natural");
     fact(t, number_of(t, &r, "text_effective") > 20, "the text's");
     fact(t, isfinite(result_number(&r, "signs_kurtosis")) == (RUNS[i].row == 3), "its signs");
+    fact(t, isfinite(result_number(&r, "rounded_4")) == (RUNS[i].row == 0), "its cache");
     fact(t, isnan(result_number(&r, "onset")) && number_of(t, &r, "alpha_1") > 0, "the usual");
     result_free(&r);
   }
@@ -393,21 +394,36 @@ static void remedies_cost__by_row(Test *t) {
   fclose(out); experiments_free(&x);
 }
 
+/* Of one block a cache keeps what is read anew, x* too; without positions old ones are the same. */
+static void measure_cache__one_block(Test *t) {
+  static const char *const FLAGS[] = {"", "--sink-token 2", "--pos none"};
+  EACH(f, FLAGS) {
+    Settings s; Trainer m; Error e = {0}; Result r = {.seed = 1};
+    if (!tale_open(t, &s, "") || !trainer_made(t, &m, FLAGS[f])) return;
+    m.s.eval_n = 9, m.s.eval_T = 12, steps_of(t, &m, 30);
+    fact(t, !measure_cache(&r, &m, &e), "%s", e.text);
+    double kept = number_of(t, &r, "sinks_more"), old = number_of(t, &r, "old_more");
+    within(t, kept, 0, 1e-9, "what is kept");
+    fact(t, (f == 2) == (old == kept) && fabs(number_of(t, &r, "window_more")) > 1e-6 &&
+            number_of(t, &r, "rounded_4") > fabs(number_of(t, &r, "rounded_8")), "%d: %g", f, old);
+    result_free(&r); trainer_free(&m);
+  }
+}
+
 #include "test_known.c"
 #include "test_signs.c"
 
 static const TestEntry TESTS[] = {
-  RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(log_above__known),
-  RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends),
-  RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word),
-  RUNS(remedies_cost__by_row),
-  RUNS(isolate__identity), RUNS(isolate__keeps_another), RUNS(isolate__numbers), RUNS(auc__known),
+  RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(measure_cache__one_block),
+  RUNS(log_above__known), RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses),
+  RUNS(law_choose__bends), RUNS(onset_text__by_hand), RUNS(sink__onset),
+  RUNS(draw_corners__by_word), RUNS(remedies_cost__by_row), RUNS(isolate__identity),
+  RUNS(isolate__keeps_another), RUNS(isolate__numbers), RUNS(auc__known),
   RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats),
-  RUNS(sink__known),
-  RUNS(rows__by_hand), RUNS(streams__by_hand), RUNS(signs_after__gradients), RUNS(signs__numbers),
-  RUNS(quantized__by_hand), RUNS(quantize__losses), RUNS(stream__as_evaluated),
-  RUNS(stream__against_one_forward), RUNS(stream__identities), RUNS(streamed_of__by_hand),
-  RUNS(sink__signs)};
+  RUNS(sink__known), RUNS(rows__by_hand), RUNS(streams__by_hand), RUNS(signs_after__gradients),
+  RUNS(signs__numbers), RUNS(quantized__by_hand), RUNS(quantize__losses),
+  RUNS(stream__as_evaluated), RUNS(stream__against_one_forward), RUNS(stream__identities),
+  RUNS(streamed_of__by_hand), RUNS(sink__signs)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);

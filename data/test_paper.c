@@ -1562,6 +1562,9 @@ static void sink__items(Test *t) {
 static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
   checks_hold(t, &ALL, 239, 274);
+  char said[sizeof t->note + 5];
+  snprintf(said, sizeof said, "%.*sWRONG", (int)strcspn(t->note, "W"), t->note);
+  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
 }
 
 /* ablate() against the slow model: for every sequence the loss at the positions after the drawn

@@ -112,6 +112,8 @@ static void row__by_hand(Test *t) {
       for (int k = 0; k < 4; k++)
         within(t, got[k], to[k], 5e-8 + 16 * big, "%s, row %d: number %d of column %d",
                ROWS[i].flags, i, k, j);
+      if (strstr(ROWS[i].flags, "softpick") || strstr(ROWS[i].flags, "rectified"))
+        fact(t, r.m[j] == r.a[j], "%s, row %d: m is not the weight", ROWS[i].flags, i);
     }
   }
 }
@@ -245,6 +247,15 @@ static void gradients__one_key(Test *t) {
   }
 }
 
+/* The rows with a number have that of their source. */
+static void variants__numbers(Test *t) {
+  const Config clip = config_of(t, "--variant clipped-softmax");
+  const Config cap = config_of(t, "--variant soft-cap");
+  const Config null = config_of(t, "--variant null-logit");
+  fact(t, clip.clip_low == -0.03 && clip.clip_high == 1, "clipped at %g", clip.clip_low);
+  fact(t, cap.soft_cap == 50 && null.extra_logit == 4, "%g, %g", cap.soft_cap, null.extra_logit);
+}
+
 /* What is refused, with status 2 and one line that names the flag; and its nearest neighbours. */
 static void scores__refuses(Test *t) {
   static const struct { const char *flags, *named; } WRONG[] = {
@@ -310,6 +321,12 @@ static void options__none(Test *t) {
   s.groups = "m";
   settings_flags(&s, "--extra zero --extra-logit 1", "m", fresh(t));
   fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
+}
+
+/* In help a value is called by a word for people, not by a name of the code. */
+static void options__value_words(Test *t) {
+  for (const Option *o = OPTIONS; o->flag; o++)
+    fact(t, o->kind == 'c' || !strchr(o->value, '_'), "--%s %s", o->flag, o->value);
 }
 
 /* ---- 2  The way out of a head: 3.8 ---- */
@@ -490,8 +507,8 @@ static void gradients__no_use(Test *t) {
     }
 }
 
-/* New matrices start as wq does, W_g alone of the new tensors decays as a matrix, and what is no
- * matrix starts so that it changes nothing, or at a gate of 1/2. */
+/* New matrices start as wq does, x* as wte, W_g alone of the new tensors decays as a matrix, and
+ * what is no matrix starts so that it changes nothing, or at a gate of 1/2. */
 static void heads__start(Test *t) {
   static const struct { const char *name; double value; } STARTS[] = {
     {"l1.gate", 0}, {"l1.vscale", 1}, {"l1.hnorm", 1}, {"l1.qnorm", 1}, {"l1.knorm", 1}};
@@ -504,6 +521,8 @@ static void heads__start(Test *t) {
     for (idx i = 0; x && i < x->count; i++)
       within(t, (double)b.m.params[x->at + i], STARTS[k].value, 0, "%s", x->name);
   }
+  LABS(b, 1, 2, "--sink-token", "--sink-token 3")
+    fact(t, model_tensor(&b.m, "xstar")->init == model_tensor(&b.m, "wte")->init, "%s", b.flags);
   EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 6", SHAPES[r].flags))
     for (int init = 0; init < INIT_ROWS; init++) {
       const Tensor *x = model_tensor(&b.m, "l0.wg"), *wq = model_tensor(&b.m, "l0.wq");
@@ -602,6 +621,29 @@ static void sink_tokens__named(Test *t) {
     const bool refused = rows == METRIC_PLUS1 && n > 1;
     fact(t, metric_refuses(&c, rows, fresh(t)) == (refused ? 2 : 0)
             && !strstr(t->e.text, "Try: --metric-rows real") == !refused, "%d: %s", n, t->e.text);
+  }
+}
+
+/* A training and an evaluation ask that first. Sink and alpha of every x* are of its own column,
+ * behind * where there is one. */
+static void sink_tokens__measured(Test *t) {
+  Trainer r; Sinks s; Settings plus1; int starts;
+  if (!tale_open(t, &plus1, "") || !trainer_made(t, &r, "--sink-token 2 --extra k")) return;
+  plus1 = r.s;
+  plus1.metric_rows = METRIC_PLUS1;
+  fact(t, evaluate(&s, &r.m, &r.data, &plus1, 1, 4, &starts, fresh(t)) == 2, "evaluated");
+  trainer_free(&r);
+  fact(t, trainer_create(&r, &plus1, fresh(t)) == 2, "trained");
+  LABS(b, 1, 4, "--sink-token 2", "--sink-token 2 --extra k") {
+    Settings set = {.model = b.m.c, .eps = 0.3}; Result all = {0}; int k, found = 0;
+    if (sinks_create(&s, &b.m.c, 4, 1, &set.eps, 1, fresh(t))) exit(1);
+    for (idx i = 0; i < s.L * s.H * s.S; i++) s.alpha[i] = (double)(i % s.S);
+    eval_numbers(&all, &s, &(Result){0}, &set, fresh(t));
+    for (int i = 0; i < all.lists; i++)
+      if (sscanf(all.list[i].name, "alpha_x%d", &k) == 1 && ++found)
+        within(t, all.value[i], k - (b.m.c.extra ? 0 : 1), 0, "column of x*%d, %s", k, b.flags);
+    fact(t, found == 2 && !t->e.status, "%d x*", found);
+    result_free(&all); sinks_free(&s);
   }
 }
 
@@ -773,16 +815,25 @@ static void muon__of_the_matrices(Test *t) {
   trainer_free(&r);
 }
 
+/* What README.md says of the pairs whose gradients are compared. */
+static void readme__pairs(Test *t) {
+  const Cover *v = covering(t); char pairs[32], said[80];
+  snprintf(said, sizeof said, "%s pairs in %d configurations", as_written(v->covered, pairs), v->n);
+  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
+}
+
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
   RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
   RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses), RUNS(sinks__raw_mass),
+  RUNS(options__value_words), RUNS(variants__numbers),
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
-  RUNS(sink_tokens__named), RUNS(muon_step__against_slow), RUNS(muon_step__singular_values),
-  RUNS(muon_step__threads), RUNS(muon__of_the_matrices)};
+  RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
+  RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
+  RUNS(readme__pairs)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);

@@ -6,16 +6,23 @@ hf_tiny.txt, in its format and by its functions. What differs:
     K counts from 1000
     key l g                    before YaRN's factor
     all of one dim: .weight    1 + floor(512 u) / 1024, so that 1 + it is a float as well
+    U8: .._scales              122 + floor(6 uniform); others floor(256 uniform)
+    attn, alpha                where the softmax has a logit of its own (gpt-oss), that comes first
 
-    pip install torch transformers
+    "packed": the experts in MXFP4, as the Hub's files of gpt-oss have them
+
+    pip install torch transformers accelerate
     python3 hf_families.py [--check]
 """
+import json
 import math
+import os
 import sys
 
 import torch
 import transformers
-from transformers import (Gemma2Config, Gemma3TextConfig, LlamaConfig, Phi3Config, Qwen2Config, Qwen3Config)
+from transformers import (Gemma2Config, Gemma3TextConfig, GptOssConfig, LlamaConfig, Olmo2Config,
+                          Olmo3Config, Phi3Config, Qwen2Config, Qwen3Config)
 
 import hf_tiny
 from golden import finish
@@ -30,6 +37,11 @@ GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_
               sliding_window=5)
 PHI3 = dict(TINY, pad_token_id=0)
 YARN = dict(TINY, hidden_size=64)
+OLMO3 = dict(YARN, num_hidden_layers=4, sliding_window=5)
+GPT_OSS = dict(QWEN3, num_local_experts=5, num_experts_per_tok=2, sliding_window=5,
+               rope_parameters=dict(rope_type="yarn", factor=4.0, beta_fast=1.5, beta_slow=0.1,
+                                    original_max_position_embeddings=16, truncate=False,
+                                    rope_theta=100.0))
 
 CASES = [
     # SmolLM2's config.json: a llama
@@ -72,12 +84,38 @@ CASES = [
     ("qwen3-yarn", Qwen3Config(**{**YARN, "head_dim": 16}, rope_parameters=dict(
         rope_type="yarn", factor=4.0, original_max_position_embeddings=16, beta_fast=2.0,
         attention_factor=1.25, rope_theta=100.0)), "F32", ""),
+    ("olmo2", Olmo2Config(**TINY), "F32", "shards 30KB, published"),
+    ("olmo2-f16", Olmo2Config(**TINY, tie_word_embeddings=True), "F16", ""),
+    ("olmo2-bias", Olmo2Config(**TINY, attention_bias=True, hidden_act="gelu",
+                               rope_parameters=dict(rope_type="linear", factor=2.0,
+                                                    rope_theta=500.0)), "BF16", ""),
+    ("olmo3", Olmo3Config(**OLMO3, rope_parameters=dict(full_attention=dict(
+        rope_type="yarn", factor=4.0, original_max_position_embeddings=16,
+        attention_factor=1.25, rope_theta=500000.0))), "F32", "published"),
+    ("olmo3-bf16", Olmo3Config(**OLMO3), "BF16", ""),
+    ("olmo3-llama3", Olmo3Config(**{**OLMO3, "layer_types": ["full_attention",
+                                                             "sliding_attention"] * 2},
+                                 rope_parameters=dict(
+        full_attention=hf_tiny.LLAMA3, sliding_attention=dict(rope_type="default",
+                                                              rope_theta=50.0))), "F32", ""),
+    ("gpt_oss", GptOssConfig(**GPT_OSS), "F32", "shards 90KB, published"),
+    ("gpt_oss-f16", GptOssConfig(**{**GPT_OSS, "layer_types": ["full_attention"] * 3},
+                                 swiglu_limit=0.75, swiglu_alpha=1.5), "F16", ""),
+    ("gpt_oss-bf16", GptOssConfig(**{**GPT_OSS, "rope_parameters": dict(
+        rope_type="default", rope_theta=500.0)}, attention_bias=False, tie_word_embeddings=True),
+     "BF16", ""),
+    ("gpt_oss-mxfp4", GptOssConfig(**{**GPT_OSS, "hidden_size": 64, "intermediate_size": 32}),
+     "BF16", "packed"),
 ]
 
 drawn = hf_tiny.tensor_bytes
 
 
 def tensor_bytes(k, name, dtype, shape):
+    if dtype == "U8":
+        x = hf_tiny.uniforms(k, name, math.prod(shape))
+        x = 122 + 6 * x if name.endswith("_scales") else 256 * x
+        return x.astype("uint8").tobytes()
     if not (len(shape) == 1 and name.endswith(".weight")):
         return drawn(k, name, dtype, shape)
     u = torch.from_numpy(2 * hf_tiny.uniforms(k, name, shape[0]) - 1)
@@ -94,6 +132,10 @@ def published(config):
                    rope_theta=rope["full_attention"]["rope_theta"],
                    rope_local_base_freq=rope["sliding_attention"]["rope_theta"],
                    sliding_window_pattern=old.pop("_sliding_window_pattern"))
+    elif config["model_type"] == "olmo3":
+        old = {k: v for k, v in config.items() if k not in ("rope_parameters", "dtype")}
+        rope = dict(config["rope_parameters"]["full_attention"])
+        old.update(torch_dtype=config["dtype"], rope_theta=rope.pop("rope_theta"), rope_scaling=rope)
     else:
         old = hf_tiny_published(config)
     if "head_dim" in config:
@@ -120,10 +162,41 @@ hf_tiny_published = hf_tiny.published
 def forward(model, ids):
     """As hf_tiny's, with keys before YaRN's factor, which sink puts into the scores."""
     got, gap = plain_forward(model, ids)
+    rotary, kinds = model.model.rotary_emb, getattr(model.config, "layer_types", None)
     for what in got:
         if what.startswith("key "):
-            got[what] = got[what] / getattr(model.model.rotary_emb, "attention_scaling", 1.0)
+            kind = f"{kinds[int(what.split()[1])]}_attention_scaling" if kinds else ""
+            got[what] = got[what] / getattr(rotary, kind, getattr(rotary, "attention_scaling", 1.0))
+        elif what.startswith("attn ") and hasattr(model.model.layers[0].self_attn, "sinks"):
+            got[what] = torch.cat([1 - got[what].sum(-1, keepdim=True), got[what]], -1)
+        elif what.startswith("alpha ") and hasattr(model.model.layers[0].self_attn, "sinks"):
+            T = len(ids)
+            seen = torch.arange(T, 0, -1, dtype=got[what].dtype)
+            got[what] = torch.cat([1 - (got[what] * seen).sum(0, keepdim=True) / T, got[what]])
     return got, gap
+
+
+def packed(kind, layers, listing):
+    """The listing with the experts' matrices in MXFP4."""
+    out = []
+    for name, dtype, shape in listing:
+        if name.endswith(("gate_up_proj", "down_proj")):
+            blocks = (shape[0], shape[2], shape[1] // 32)
+            out += [(name + "_blocks", "U8", blocks + (16,)), (name + "_scales", "U8", blocks)]
+        else:
+            out.append((name, dtype, shape))
+    return sorted(out, key=lambda t: (-{"BF16": 2, "U8": 1}[t[1]], t[0]))
+
+
+def saved_packed(model, folder, shards):
+    told = plain_saved(model, folder, shards)
+    told["quantization_config"] = {"quant_method": "mxfp4", "modules_to_not_convert": ["lm_head"]}
+    with open(os.path.join(folder, "config.json"), "w", encoding="ascii") as file:
+        json.dump(told, file)
+    return told
+
+
+plain_saved, plain_buffers = hf_tiny.saved, hf_tiny.with_buffers
 
 
 plain_forward, hf_tiny.forward = hf_tiny.forward, forward
@@ -136,8 +209,11 @@ def main():
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     lines = [f"made with transformers {transformers.__version__}, torch {torch.__version__}"]
-    for k, row in enumerate(CASES):
-        lines += hf_tiny.case(1000 + k, *row)
+    for k, (name, config, dtype, wants) in enumerate(CASES):
+        some = wants == "packed"
+        hf_tiny.saved = saved_packed if some else plain_saved
+        hf_tiny.with_buffers = packed if some else plain_buffers
+        lines += hf_tiny.case(1000 + k, name, config, dtype, "buffers" if some else wants)
     return finish(lines, len(CASES), "cases", "hf_families.txt", 2e-9)
 
 
