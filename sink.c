@@ -7694,9 +7694,12 @@ int files_list(const char *path, Bytes *names, Error *e) {
 
 /* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first. */
 int writing_begin(Writing *w, const char *path, Error *e) {
+  struct stat is;
   *w = (Writing){.path = path};
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
+  if (!stat(path, &is) && !S_ISREG(is.st_mode))
+    return fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
   if (!(w->f = fopen(w->beside, "wb")))
     return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
   return 0;
@@ -7765,8 +7768,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     }
     if (!screen) fclose(w.f), remove(w.beside);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
-    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && S_ISREG(is.st_mode)
-        && is.st_size)
+    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
            path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
   }
@@ -7930,7 +7932,7 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */

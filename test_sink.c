@@ -6339,8 +6339,7 @@ static void train_run__continues_the_log(Test *t) {
 static void checkpoint_write__no_room(Test *t) {
   Trainer r;
   if (!smallest_trainer(t, &r, "")) return;
-  Bytes *b = checkpoint_of(t, &r, true);
-  FILE *f = fopen("/dev/full", "wb");
+  Bytes *b = checkpoint_of(t, &r, true); FILE *f = fopen("/dev/full", "wb");
   if (f) fclose(f);
   if (!f || system("ln -s /dev/full " SCRATCH "/model.ckpt.new")) t->skip = "no /dev/full here";
   else {
@@ -6350,11 +6349,12 @@ static void checkpoint_write__no_room(Test *t) {
          "a full disk: %s", t->e.text);
     fact(t, bytes_same(file_of(t, SCRATCH "/model.ckpt"), b), "the old file is gone");
     fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
+    fact(t, !system("mkfifo " SCRATCH "/pipe") && checkpoint_write(SCRATCH "/pipe", &r, true,
+         fresh(t)) == 1 && !system("test -p " SCRATCH "/pipe"), "a pipe: %s", t->e.text);
   }
   fact(t, !make_folder(SCRATCH "/folder") && checkpoint_write(SCRATCH "/folder", &r, true, fresh(t))
        == 1 && strstr(t->e.text, "Try: "), "a folder's name: %s", t->e.text);
-  fact(t, file_missing(SCRATCH "/folder.new"), "something is left beside the folder");
-  trainer_free(&r);
+  fact(t, file_missing(SCRATCH "/folder.new"), "left beside the folder"); trainer_free(&r);
 }
 
 /* A run: a line of the log every --log-every steps and at the end, the last step's checkpoint. */

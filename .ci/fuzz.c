@@ -175,9 +175,9 @@ static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
 static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
     Bytes text = {.at = (unsigned char *)(uintptr_t)(p + 1), .size = n - 1};
     Ids ids = {0}, starts = {0};
-    int B, T;
+    int lines = 0;
     if (!n) return;
-    ids_parse(&text, "ids", 99, p[0] & 1, &ids, &starts, &B, &T, e);
+    ids_parse(&text, "ids", 99, p[0] & 1 ? &lines : NULL, &ids, &starts, e);
     ids_free(&ids);
     ids_free(&starts);
 }
