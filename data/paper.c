@@ -2744,14 +2744,13 @@ static void draw_each_row(Paper *p, const char *word) {
 enum { ROWS_DRAWN = 8 };
 static void draw_all_rows(Paper *p, const char *words) {
   char part[64], name[240], plain[400], title[440];
-  int rows = p->item->count;
-  bool joined = part_of(words, 1, part), alone = rows == 1;
+  int rows = p->item->count; bool joined = part_of(words, 1, part), alone = rows == 1;
   int more = (joined ? ROWS_DRAWN - 2 : ROWS_DRAWN) - 1;   /* rows beside the first */
   part_of(words, 0, part);
   Chart what = points_chart(p, title, part);
   for (int drawn = 0; drawn < 2; drawn++)      /* first the scale is seen */
     for (int from = 1, number = 1; from < rows || number == 1; from += more, number++) {
-      int count = 0;
+      int count = 0, own = 0;                  /* lines; those not of the first row */
       for (int i = from - 1; i < from + more && i < rows; i++)
         for (int k = 0; part_of(words, k, part) && count < LINES_MOST; k++) {
           int row = row_of(p, i < from ? 0 : i);
@@ -2760,12 +2759,13 @@ static void draw_all_rows(Paper *p, const char *words) {
                    joined ? measure_words(part, true, plain) : "");
           Series *line = line_begin(p->lines, count, name, alone ? k % LINE_EVEN
                                     : i - from + 1 + LINE_STAR * (k % 2));
-          count += line_read(p, line, row, (Point){.word = part, .side = -1,
-                                                   .numbers = p->picture->word[0]});
+          bool there = line_read(p, line, row, (Point){.word = part, .side = -1,
+                                                       .numbers = p->picture->word[0]});
+          count += there, own += there && i >= from;
         }
       snprintf(title, sizeof title, rows > more + 1 ? "%s, part %d" : "%s", title_of(words, plain),
                number);
-      if (drawn && (count || number == 1)) chart(&p->h, &what, p->lines, count);
+      if (drawn && (own || number == 1)) chart(&p->h, &what, p->lines, count);
       else lines_seen(&what.x, &what.y, p->lines, count);
     }
 }
