@@ -1551,7 +1551,7 @@ static void sink__items(Test *t) {
   usage_hold(t, &(Program){.verbs = PAPER_VERBS});
   sink_fails(t, "table4 --row nothing", 2, "--row nothing: table4 has no such row");
   sink_fails(t, "report --corpus nothing", 2, "--corpus nothing: expected a corpus of");
-  sink_fails(t, "report --out " SCRATCH, 1, "cannot be written");
+  sink_fails(t, "report --out " SCRATCH, 1, "a folder or a device is there");
   answers(t, PROGRAM, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 0,
           "The page: " SCRATCH "/deep/r.html\n");
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
