@@ -22,7 +22,7 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/families.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h sink.c sink.h
+hf: data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
@@ -64,7 +64,7 @@ out/test-remedies: data/test_remedies.c data/options.h test_sink.c sink.c sink.h
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_remedies.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_remedies.c $(LDLIBS)
 
-out/test-hf: data/test_hf.c data/test_families.c data/hf.c data/families.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
+out/test-hf: data/test_hf.c data/test_families.c data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
 	$(TEST) -fopenmp data/test_hf.c $(LDLIBS) || $(TEST) data/test_hf.c $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover

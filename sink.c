@@ -694,7 +694,7 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     m->tensor = more;
   }
   t.at = m->count;
-  const double left = (double)(PTRDIFF_MAX - t.at), all = (double)t.shape[0] * t.shape[1];
+  double left = (double)(PTRDIFF_MAX - t.at), all = (double)t.shape[0] * t.shape[1];
   t.count = all < left ? (idx)t.shape[0] * t.shape[1] : PTRDIFF_MAX - t.at;
   m->count += t.count;
   m->tensor[m->n_tensors++] = t;
@@ -783,7 +783,7 @@ void model_free(Model *m) {
 
 /* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
 static void model_zero_grads(Model *m) {
-  const idx piece = 4096;
+  idx piece = 4096;
   PARALLEL
   for (idx at = 0; at < m->count; at += piece)
     zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
@@ -952,7 +952,7 @@ static void add_block(real *to, const real *from, idx block, idx width) {
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-  const real scale = c->embed_scale > 0 ? (real)c->embed_scale : 1;
+  real scale = c->embed_scale > 0 ? (real)c->embed_scale : 1;
   for (idx b = 0; E != C && b < B; b++) {
     const real *drows = dh + (b * N + first) * C;   /* [T,C] the tokens' rows */
     real *e_b = a->embed + b * T * E;   /* [T,E] */
@@ -1116,7 +1116,7 @@ static Config head_norm_of(const Config *c, idx heads) {
  * all heads of a row as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
                             idx rows, idx heads) {
-  const idx one = c->qk_whole ? heads : 1;
+  idx one = c->qk_whole ? heads : 1;
   const Config own = head_norm_of(c, one);
   norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
@@ -1125,7 +1125,7 @@ static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0
  * long: norm_backward adds. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
                              const Norm *w, real *scratch, idx rows, idx heads) {
-  const idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
+  idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
   const Config own = head_norm_of(c, one);
   zero(scratch, all);
   norm_backward(&own, scratch, d, dq, q0, stat, w, rows * heads / one);
@@ -1353,7 +1353,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  const real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
   real g[CHUNK] = {0};
   for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
   vec_sigmoid(n, g, g);
@@ -2440,8 +2440,9 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
- * (dn1: the first dn.) dh travels, dn is what a branch sends to its input, and dx what a norm makes
- * of dh, or what waits in parallel. */
+ * (dn1: the first dn. --behind-only: no n1', n2'.) But for post-norm dy itself is a term of dx.
+ * dh travels, dn is what a branch sends to its input, and dx what a norm makes of dh, or what waits
+ * in parallel. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2462,6 +2463,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
     /* sum = x + out, in a sandwich x + norm(out): dh is the gradient of both terms */
     if (sandwich) norm_backward(c, dx, db.behind, dh, b.out, b.outstat, b.behind, rows);
+    /* out = F(in) */
     if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
     else mhsa_backward(m, a, l, dn, dout, in, B, N);
     /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
@@ -3972,7 +3974,7 @@ static const Line METRIC[] = {
  */
 
 enum {
-  TOKEN_END = 0,   /* <|endoftext|> stands after each document */
+  TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
   TOKEN_BOS = 1,   /* <|bos|>        begins a sequence, where a run asks for it */
   TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
   TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
@@ -5913,7 +5915,7 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
  * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
-  const double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
+  double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
   double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
@@ -6880,9 +6882,9 @@ INLINE double log2_of(double x) {
   uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;   /* n + 1024 */
   double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
   double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
-  const double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
-                    + z * (0.57708358496515137 + z * (0.41167271899777669
-                    + z * 0.34073010658534338))));
+  double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
+              + z * (0.57708358496515137 + z * (0.41167271899777669
+              + z * 0.34073010658534338))));
   return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
 INLINE float log_of(float x) {
@@ -6905,9 +6907,9 @@ INLINE float pow_of(float x, float p) {
   double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
   double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
   double t = z + shift, f = z - (t - shift);   /* n in t's bits */
-  const double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
-                 + f * (0.055503287760615288 + f * (0.0096184889379913822
-                 + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
+  double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
+           + f * (0.055503287760615288 + f * (0.0096184889379913822
+           + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
   return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
 }
 #endif
