@@ -6561,10 +6561,10 @@ typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) Fo
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows interleaved twice. */
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
-  const Four a = *(const Four *)from, b = *(const Four *)(from + ld);
-  const Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
-  const Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
-  const Four bd_low = LOW(b, d), bd_high = HIGH(b, d);
+  Four a = *(const Four *)from, b = *(const Four *)(from + ld);
+  Four c = *(const Four *)(from + 2 * ld), d = *(const Four *)(from + 3 * ld);
+  Four ac_low = LOW(a, c), ac_high = HIGH(a, c);
+  Four bd_low = LOW(b, d), bd_high = HIGH(b, d);
   *(Four *)to = LOW(ac_low, bd_low);
   *(Four *)(to + ldt) = HIGH(ac_low, bd_low);
   *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
@@ -6628,13 +6628,11 @@ enum {
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   SPREAD = 256, GROUP = 4,   /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,   /* up to so many rows B is read in place: always, or if */
-  SMALL = 1 << 16,   /* its k rows span no more than so many elements */
+  SMALL = 1 << 18,   /* its k rows span no more than so many elements */
   BAND = 96, WAIT = 768, MANY = 192,   /* packed: rows of A; columns of B, at most, and at least */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
 };
-
-static const real ZEROS[LANES_MAX];
 
 /* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
@@ -6658,11 +6656,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
   int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
   idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
-  real sum[TILE_MAX], out[TILE_MAX];
-  for (int i = 0; i < rows; i++)
-    for (int v = 0; v < cols; v++) lanes_copy(bytes, sum + i * width + v * lanes, ZEROS);
-
-  /* One pointer walks down a; multiples of a.row in registers tell rows apart. */
+  real sum[TILE_MAX] = {0}, out[TILE_MAX];
   for (idx part = 0, p = 0; part < parts; part++) {
     for (int v = 0; packed && part < t.m && v <= cols; v++)
       FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1), 1);
@@ -6762,7 +6756,7 @@ INLINE void product_packed(const int bytes, Product w, real *room) {
       for (idx i0 = 0; i0 < w.m; i0 += BAND) {
         idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
         idx end = at_most(w.n, j0 + WAIT);
-        const Matrix a = matrix_from(w.a, i0, p);
+        Matrix a = matrix_from(w.a, i0, p);
         pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
         for (idx j = j0; j < end; j += width) {
           idx n = at_most(end - j, width);
@@ -6791,7 +6785,6 @@ enum { SPAN = 16, PARTS = 32 };
 typedef enum VecOp {
   VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_TANH, VEC_POW
 } VecOp;
-typedef enum FoldOp { FOLD_SUM, FOLD_MAX, FOLD_DOT } FoldOp;
 
 #ifdef SINK_DOUBLE
 INLINE double exp_of(double x) { return exp(x); }
@@ -6939,7 +6932,7 @@ INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
   memcpy(y + n - SPAN, last, sizeof last);
 }
 
-/* s[0..half) takes in s[half..2 half): its sums, or the larger of each two. */
+/* Sums, or the larger of each two. */
 INLINE void fold_half(real *s, const int half, bool largest) {
   if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
   else for (int l = 0; l < half; l++) s[l] += s[l + half];
@@ -6992,9 +6985,8 @@ INSTANCES(void, product_for, (Product p), product(BYTES, p))
 INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
 INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
           if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
-INSTANCES(real, fold_for, (FoldOp op, idx n, const real *x, const real *y),
-          return op == FOLD_MAX ? fold_max(n, x)
-               : op == FOLD_SUM ? fold_sum(BYTES, n, x, NULL) : fold_sum(BYTES, n, x, y))
+INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y),
+          return largest ? fold_max(n, x) : fold_sum(BYTES, n, x, y))
 
 /* On this thread, the empty sum included. */
 static void product_here(Isa isa, Product p) {
@@ -7025,8 +7017,8 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx 
   PARALLEL
   for (idx task = 0; task < threads; task++) {
     idx i = task / across * high, j = task % across * wide;
-    const Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
-                          at_most(m - i, high), at_most(n - j, wide), k, add};
+    Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
+                    at_most(m - i, high), at_most(n - j, wide), k, add};
     if (room) packed_for[isa](part, room + skip + task * each);
     else product_here(isa, part);
   }
@@ -7068,18 +7060,17 @@ void vec_pow(idx n, real *y, const real *x, real p) {
   vec_map_at(isa_best(), VEC_POW, n, y, x, p);
 }
 
-/* Fewer than PARTS are filled up with what changes nothing. */
-static real fold_any(FoldOp op, idx n, const real *x, const real *y) {
+static real fold_any(bool largest, idx n, const real *x, const real *y) {
   real few[PARTS], factors[PARTS] = {0};
-  if (n >= PARTS) return fold_for[isa_best()](op, n, x, y);
-  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : op == FOLD_MAX ? -(real)INFINITY : 0;
+  if (n >= PARTS) return fold_for[isa_best()](largest, n, x, y);
+  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : largest ? -(real)INFINITY : 0;
   for (idx l = 0; y && l < n; l++) factors[l] = y[l];
-  return fold_for[isa_best()](op, PARTS, few, factors);
+  return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
 }
 
-real vec_sum(idx n, const real *x) { return fold_any(FOLD_SUM, n, x, NULL); }
-real vec_max(idx n, const real *x) { return fold_any(FOLD_MAX, n, x, NULL); }
-real vec_dot(idx n, const real *x, const real *y) { return fold_any(FOLD_DOT, n, x, y); }
+real vec_sum(idx n, const real *x) { return fold_any(false, n, x, NULL); }
+real vec_max(idx n, const real *x) { return fold_any(true, n, x, NULL); }
+real vec_dot(idx n, const real *x, const real *y) { return fold_any(false, n, x, y); }
 
 WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
   for (idx j = 0; j < n; j++) y[j] += x[j];
@@ -7108,14 +7099,17 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
  * again. It cuts the keys into tiles too, and corrects a running maximum and sum (online softmax).
- * Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch: 2.4 MB a
+ * Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch: 4.8 MB a
  * thread for D = 96 and N = 2048 in float. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
-/* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. */
+/* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. Of a
+   long sequence x, dk and dv are copies: in place, a head's rows are up to a page apart. */
 typedef struct Tile {
   idx N, D, ld;   /* rows; head width; row length of the maps */
-  real *kt, *vt;   /* [D,N] [D,N] */
+  real *kt, *vt;   /* [D,ld] [D,ld] */
+  real *x, *dk, *dv;   /* x: v or, backward, k. [N,D], rows begin `row` apart */
+  idx row;
   real *z, *a, *da;   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, the gradient of log Z; before_sim's */
 } Tile;
@@ -7123,16 +7117,20 @@ typedef struct Tile {
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
-  /* N + 1: 3.8 needs 3 D; no cache line is shared */
-  return 2 * c->head_dim * (N + 1) + (3 * TILE + 3) * tile_row(N) + 64;
+  /* 3.8 needs 3 D; no cache line is shared */
+  return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
 }
 
-/* This thread's piece of scratch, cut for N <= a->N rows. */
-static Tile tile_of(const Config *c, const Acts *a, idx N) {
-  Tile t = {.N = N, .D = c->head_dim, .ld = tile_row(N), .kt = attention_scratch(a)};
-  t.vt = t.kt + t.D * N;              t.z = t.vt + t.D * N + 15;
-  t.a = t.z + TILE * t.ld;            t.da = t.a + TILE * t.ld;
-  t.deriv = t.da + TILE * t.ld;       t.dlogz = t.deriv + t.ld;       t.y = t.dlogz + t.ld;
+/* This thread's piece of scratch, for N <= a->N rows. */
+static Tile tile_of(const Config *c, const Acts *a, idx N, const real *k, real *x) {
+  idx D = c->head_dim, ld = tile_row(N), size = D * ld, tile = TILE * ld, row = c->kv_heads * D;
+  Tile t = {.N = N, .D = D, .ld = ld, .kt = attention_scratch(a), .x = x, .row = row};
+  t.vt = t.kt + size;   t.z = t.vt + size + 15;   t.a = t.z + tile;   t.da = t.a + tile;
+  t.deriv = t.da + tile;   t.dlogz = t.deriv + ld;   t.y = t.dlogz + ld;
+  transpose(t.kt, ld, k, row, N, D);
+  if (a->past || N <= 2 * DEPTH) return t;
+  t.x = t.y + ld;   t.dk = t.x + size;   t.dv = t.dk + size;   t.row = D;
+  for (idx j = 0; j < N; j++) copy(t.x + j * D, x + j * row, D);
   return t;
 }
 
@@ -7160,7 +7158,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);
   idx stride = c->heads * t->D, w = config_window(c, l);
-  matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
+  matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->ld), i1 - i0,
               span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
     real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
@@ -7232,15 +7230,14 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D, Kw = c->kv_heads * D;
+  idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D;
   idx row0 = (b * c->heads + h) * R - a->past;
   idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
-  const real *v = la->v + b * N * Kw + h / (c->heads / c->kv_heads) * D;   /* [N,D] */
   const real *vstar = extra_value(c, w, a, h);
   /* what an ablation takes from each row's weight goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
   if (mean) zero(mean, D);   /* vt is free: it is the backward's */
-  for (idx j = 0; mean && j < N; j++) vec_add(D, mean, v + j * Kw);
+  for (idx j = 0; mean && j < N; j++) vec_add(D, mean, t->x + j * t->row);
   if (mean) vec_scale(D, mean, (real)(1 / (double)N));
   for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
     idx start = i0 - i0 % TILE;
@@ -7266,7 +7263,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       if (cut >= 0) row[cut] = 0;
     }
     matmul_here(la->av + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
-                rows_of(v + span.lo * Kw, Kw), i1 - i0, D, n, false);
+                rows_of(t->x + span.lo * t->row, t->row), i1 - i0, D, n, false);
     for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) */
       real *o_i = la->av + (q0 + i * Qw);
       if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
@@ -7310,9 +7307,8 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   }
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
-    idx b = task / K, kh = task % K;
-    Tile t = tile_of(&m->c, a, N);
-    transpose(t.kt, N, a->layer[l].fk + (b * N * K + kh) * D, K * D, N, D);
+    idx b = task / K, kh = task % K, k0 = (b * N * K + kh) * D;
+    Tile t = tile_of(&m->c, a, N, a->layer[l].fk + k0, a->layer[l].v + k0);
     for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
   }
   double now = seconds();
@@ -7333,10 +7329,9 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
-  idx Qw = c->heads * D, Kw = c->kv_heads * D;
-  idx q0 = (b * N + i0) * Qw + h * D, k0 = b * N * Kw + h / (c->heads / c->kv_heads) * D;
+  idx Qw = c->heads * D, q0 = (b * N + i0) * Qw + h * D;
   Span span = span_of(c, l, N, i0, i1);
-  idx n = span.hi - span.lo, from = k0 + span.lo * Kw;
+  idx n = span.hi - span.lo, row = t->row, from = span.lo * row;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
@@ -7344,7 +7339,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
 
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
-  matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, N), R, n, D, false);
+  matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, ld), R, n, D, false);
   for (idx i = 0; i < R; i++)
     t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
   tile_scores(m, a, l, h, t, q, span, i0, i1);
@@ -7368,9 +7363,9 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     zero(a_i + 1 + seen, n - seen);
   }
   /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
-  matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(la->fk + from, Kw), R, D, n, false);
-  matmul_here(a->dk + from, Kw, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
-  matmul_here(a->dv + from, Kw, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
+  matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(t->x + from, row), R, D, n, false);
+  matmul_here(t->dk + from, row, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
+  matmul_here(t->dv + from, row, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
   for (idx i = 0; i < R; i++) {   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
     if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
@@ -7385,12 +7380,18 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
-    Tile t = tile_of(&m->c, a, N);
-    transpose(t.kt, N, la->fk + k0, Kw, N, D);   /* for q k^T, the scores */
-    transpose(t.vt, N, la->v + k0, Kw, N, D);   /* for do v^T, which is da */
+    Tile t = tile_of(&m->c, a, N, la->fk + k0, la->fk + k0);
+    real *dk = a->dk + k0, *dv = a->dv + k0;
+    transpose(t.vt, t.ld, la->v + k0, Kw, N, D);
+    if (t.dk) zero(t.dk, 2 * D * t.ld);
+    else t.dk = dk, t.dv = dv;
     for (idx h = kh * group; h < (kh + 1) * group; h++)
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
+    for (idx j = 0; t.dk != dk && j < N; j++) {
+      copy(dk + j * Kw, t.dk + j * D, D);
+      copy(dv + j * Kw, t.dv + j * D, D);
+    }
   }
 }
 
