@@ -1828,9 +1828,7 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
  *   score bias    .. - log(n_i), or .. + b_h: what a sigmoid lacks to have rows of about 1
  *
  * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     db_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j         z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2
- *
- * c_h log(n_i) is one where there is no scale. */
+ *   dc_h = log(n_i) sum_j y_j dz_j      z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2 */
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
   return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
 }
@@ -1859,21 +1857,22 @@ static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen
 }
 
 /* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
- * holds K heads. y [N] as in before_sim. */
-static void row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
+ * holds K heads. y [N] as in before_sim. Returns n_i. */
+static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);   /* by j - i, or NULL */
   idx D = c->head_dim, Kw = c->kv_heads * D, seen = keys_seen(c, l, N, i);
-  z[0] = extra_score(m, l, h, seen, q_i);
   for (idx j = 0; j < N; j++) {
     z[1 + j] = -INFINITY;
     if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
+  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
+  z[0] = extra_score(m, l, h, seen, q_i);
   before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
-  if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
+  return seen;
 }
 
 /* y [n] += a x [n] */
@@ -1897,8 +1896,8 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   for (idx i = 0; i < N; i++) {
     real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
-    row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
-    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+    idx seen = row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
+    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, seen, row, spare);
     row_clip(c, N + 1, row);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
@@ -1939,7 +1938,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
     real *dq_i = a->dq + q0 + i * Qw;
     /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
-    row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
+    idx seen = row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
@@ -1955,7 +1954,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
 
     /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
-    before_sim_backward(c, w, h, keys_seen(c, l, N, i), N, dz + 1, y, dlogit + 1);
+    before_sim_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
       add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
@@ -7145,16 +7144,16 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
   return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: *, then row_columns of each. q is row i0. */
+/* Scores of rows [i0,i1) of head h into t->z, behind a place for *: row_columns each. q: row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);
-  idx stride = c->heads * t->D, w = config_window(c, l);
-  matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
-              span.hi - span.lo, t->D, false);
+  idx w = config_window(c, l);
+  matmul_here(t->z + 1, t->ld, rows_of(q, c->heads * t->D), rows_of(t->kt + span.lo, t->N),
+              i1 - i0, span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
+    real *keys = t->z + (i - i0) * t->ld + 1;   /* keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
@@ -7162,7 +7161,6 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead, before the prefix */
       keys[j - span.lo] = -INFINITY;
-    z[0] = extra_score(m, l, h, keys_seen(c, l, t->N, i), q + (i - i0) * stride);
   }
 }
 
@@ -7194,9 +7192,10 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-      row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z, NULL);
+      const real *q_i = la->fq + ((first + i) * H + h) * D;
+      idx seen = row_scores(m, a, l, bh / H, h, N, i, q_i, k, z, NULL);
       copy(row, z, N + 1);
-      real row_stat = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+      real row_stat = row_forward(c, N + 1, seen, row, spare);
       row_metric(c, N + 1, row, row_stat, spare);
       row_clip(c, N + 1, row);
       probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, spare);
@@ -7243,10 +7242,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i), keys = keys_seen(c, l, N, i);
       Span own = {span.lo, span.lo + seen};
+      if (a->hide) keys -= a->hide(a, l, b, i, own.lo, seen, row + 1);
+      row[0] = extra_score(m, l, h, keys, la->fq + q0 + i * Qw);
       before_sim(c, w, h, keys, seen, row + 1, NULL);
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
-      if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, keys, row, t->deriv);
       zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
@@ -7342,6 +7342,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
     idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
+    z[0] = extra_score(m, l, h, keys, q + i * Qw);
     before_sim(c, w, h, keys, seen, z + 1, t->y);
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
