@@ -1869,7 +1869,7 @@ static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N,
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
-  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
+  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);
   z[0] = extra_score(m, l, h, seen, q_i);
   before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
   return seen;
@@ -7181,7 +7181,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
   }
 }
 
-/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
+/* The rows under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
@@ -8663,13 +8663,14 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    bool after = !strncmp(v->source, "beyond", 6);   /* without numbers of the paper */
+    bool after = !strncmp(v->source, "beyond", 6);   /* no numbers */
     int at = after ? printf("%-16s %-38s ", v->name, v->source)
                    : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
-         "What to train on or to generate from:\n");
+  printf("train            beyond: Muon (2502.16982) --optimizer muon\n\n"
+         "--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
