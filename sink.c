@@ -3024,7 +3024,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
               : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
 }
 
-/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
+/* |x|, for x [n]: l2 of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
   return sqrt((double)vec_dot(n, x, x));
 }
@@ -3037,7 +3037,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
  *   alpha     of every column
- *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7)
+ *   over      1[alpha > eps] for each eps, a sequence at a time (F7)
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -3051,7 +3051,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   for (idx j = 0; j < S; j++) {
     s->alpha[lh * S + j] += alpha[j];
     for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+      s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha[j]) ? NAN : alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
