@@ -4083,10 +4083,9 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
   t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-  for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
-    token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-  for (int b = 0; b < 256 && !e->status; b++)
-    token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
+  if (!t->start) return e->status;
+  for (int i = 0; i < TOKEN_BYTE; i++) token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+  for (int b = 0; b < 256; b++) token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
   return e->status;
 }
 
@@ -4095,17 +4094,17 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* A limit keeps a hostile file's tokens from doubling. */
+/* Without its limit of bytes a hostile file's tokens could double at every merge. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX]; size_t n = PIECE_MAX, more = PIECE_MAX;
-  if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
-      pairs_find(&t->merges, left, right) < 0) {
+  unsigned char both[2 * PIECE_MAX]; size_t n = 0, more = 0;
+  bool known = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab;
+  if (known) {
     const unsigned char *first = tokenizer_token(t, left, &n);
     const unsigned char *second = tokenizer_token(t, right, &more);
     memcpy(both, first, n);
     memcpy(both + n, second, more);
   }
-  if (n + more > PIECE_MAX)
+  if (!known || pairs_find(&t->merges, left, right) >= 0 || n + more > PIECE_MAX)
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
@@ -4134,6 +4133,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
                 ", found another kind of file. %s", name, HINT);
   unsigned version = (unsigned)number_at(bytes + 8, 4);
   unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
+  size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
@@ -4143,8 +4143,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
            merges != vocab - TOKEN_MERGE)
     fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
          "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
-  else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
-                             e)) {
+  else if (!tokenizer_sealed(bytes, n, size, name, e)) {
     const unsigned char *p = bytes + TOKENIZER_HEAD;
     tokenizer_begin(t, (int)vocab, e);
     for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
@@ -4469,8 +4468,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
 
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
-  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
-    n = 10 * n + (s->p[digits] - '0');
+  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++) n = 10 * n + s->p[digits] - '0';
   if (!digits || digits > 4) return -1;
   s->p += digits;
   return n;
@@ -4671,7 +4669,7 @@ static int tell_operation(Telling *t, const Node *p) {
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                 t->g->name, p->line);
   long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+              : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
   size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
   return t->e->status;
@@ -4727,10 +4725,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->operator ? tell_operation(t, p)
       : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
   if (p->variable) t->values[p->variable - t->g->symbols] = at;
-  const unsigned char *text = t->memory.at + at;
-  for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
-    text += strlen((const char *)text) + 1;
-  return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
+  const char *text = (const char *)t->memory.at + at;
+  for (int f = form_index(reference_shape(p), wanted); f > 0; f--) text += strlen(text) + 1;
+  return p->silent ? 0 : tell_text(t, (const unsigned char *)text, strlen(text));
 }
 
 static int tell_on(const Telling *t, const Node *p) {
@@ -4781,8 +4778,8 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
-                   tell_rule(&t, g->nodes, NULL);
+  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e)
+             || tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
   bytes_free(&t.memory); free(t.values);
@@ -5254,7 +5251,7 @@ static const char *const INPUTS[] = {
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  bool natural = input == INPUT_NATURAL;
+  bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -5266,10 +5263,10 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
+  if (natural) return got;
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
-  for (; !natural && got < n; got++, ids += T) {
+  for (; got < n; got++, ids += T) {
     int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    bool repeat = input == INPUT_REPEAT;
     int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
     for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
     if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
@@ -5364,7 +5361,7 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
   for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
-    some = n < PIECE ? n : PIECE;
+    some = at_most(n, PIECE);
     for (idx i = 0; c->out && i < some; i++)
       number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
                                                : bits_of((float)x[i]), width);
@@ -5376,10 +5373,9 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
+/* What a checkpoint keeps of these groups: all but how many sequences are measured. */
 static bool option_kept(const Option *o, const char *groups) {
-  if (!strchr(groups, o->group)) return false;
-  if (o->group == 'e') return strcmp(o->flag, "n") != 0;
-  return strchr("mtd", o->group) && strcmp(o->flag, "log");
+  return strchr(groups, o->group) && strcmp(o->flag, "n");
 }
 
 /* --text, --grammar, --tokens, --tokenizer: by name. */
@@ -5755,7 +5751,8 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
+/* The log's columns; sink_1 is at --eps. Behind a # stands what is drawn (--first-tokens). A run
+ * that goes on takes its looks from here. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5849,10 +5846,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s; Sinks seen;
-  int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
-  Error why = {0};
-  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why))
-    return step_fault(t, &why, e);
+  Error why = {0}; int starts, T = (int)at_most(s->eval_T, s->model.context);
+  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why)) return step_fault(t, &why, e);
   int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
   p->has_star = star >= 0;
   p->alpha1 = sinks_alpha(&seen, first);
@@ -5964,8 +5959,9 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
                           int T) {
   o->name = name; o->source = source; o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
-  o->star = config_column_star(&o->c) >= 0; o->tokens = (idx)t->data.held.size / (o->c.context + 1);
-  o->tokens = at_most(o->tokens, HELD_BLOCKS) * o->c.context;
+  o->star = config_column_star(&o->c) >= 0;
+  idx blocks = (idx)t->data.held.size / (o->c.context + 1);
+  o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
   if (t->s.input != INPUT_NATURAL) return;
   strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
 }
@@ -6152,11 +6148,11 @@ static void dump_config(Dump *d) {
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
-    const char *shown = o->kind != 'b' || o->most > 1 ? value : strcmp(value, "0") ? "true"
-                        : "false";
-    bytes_print(&out, d->e, o->kind == 'c' || !strcmp(value, "none")
-                ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
-                out.size ? ",\n" : "{\n", o->flag, shown);
+    bool truth = o->kind == 'b' && o->most == 1, word = o->kind == 'c' || !strcmp(value, "none");
+    const char *quote = word ? "\"" : "";
+    if (truth) strcpy(value, strcmp(value, "0") ? "true" : "false");
+    bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote, value,
+                quote);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
@@ -6276,21 +6272,25 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
   }
 }
 
+/* Gives the Acts of B sequences of T tokens maps that a forward fills. The caller frees both. */
+static real *maps_create(Acts *a, const Config *c, Error *e) {
+  idx map = a->B * (idx)c->heads * config_rows(c, a->T) * config_columns(c, a->T);
+  real *maps = grab(3 * c->layers * map, sizeof(real), e), *at = maps;
+  a->probe = grab(c->layers, sizeof(Probe), e);
+  for (int l = 0; l < c->layers && !e->status; l++, at += 3 * map)
+    a->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+  return maps;
+}
+
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  int B = (int)d->B, T = (int)d->T;
-  idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
-  int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
-  real *maps = grab(3 * L * map, sizeof(real), d->e);
-  Probe *probe = grab(L, sizeof(Probe), d->e);
+  int B = (int)d->B, T = (int)d->T, *ids = grab(2 * (idx)B * T, sizeof(int), d->e);
+  real *maps = maps_create(a, &m->c, d->e);
   dump_config(d);
   if (!d->e->status) {
-    for (idx l = 0; l < 3 * L; l += 3)
-      probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
-    for (idx i = 0; i < (idx)B * T; i++) {
-      ids[i] = file->at[i + i / T]; targets[i] = file->at[i + i / T + 1];
-    }
-    a->probe = probe;
+    int *targets = ids + (idx)B * T;
+    for (idx b = 0; b < B; b++)
+      block_split(file->at + b * (T + 1), T, ids + b * T, targets + b * T);
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
     dump_logits(d, m, a);   /* before the backward: it shares scratch */
@@ -6307,11 +6307,10 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
     dump_alpha(d, a);
     npy_end(d);
-    a->probe = NULL;
     for (int b = 0; b < B && !isfinite((double)loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
   }
-  free(ids); free(maps); free(probe);
+  free(ids); free(maps); free(a->probe);
   return d->e->status;
 }
 
@@ -6367,8 +6366,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
           "row mass: what\nthe weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
           "over the mean of\nthe others. valid loss: nats a token, over %lld tokens.\n"
-          "Text: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text,
-          o->read);
+          "Text: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text, o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
@@ -6432,7 +6430,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
 /* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
-  snprintf(why, 640, "%s", e->text);
+  strcpy(why, e->text);
   *e = (Error){0};
   return true;
 }
@@ -6458,14 +6456,14 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
 static int run_outputs(Settings *s, Error *e) {
   char name[2 * ARMS][PATH_ROOM + 16];
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (strlen(s->out) > 490)   /* run.html would be elsewhere */
+    return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
     const char *arm = RUN_ARMS[i / 2].name;
     snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
-    if (strlen(s->out) > 490)   /* run.html would be elsewhere */
-      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
@@ -6490,8 +6488,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program->page)
-      fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+    if (!s->program->page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
                                              (const char *)verdict.at, e))
       fprintf(out, "The page: %s\n", base.report);
@@ -7627,9 +7624,8 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     size_t room = b->room ? b->room : 256;
     while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
     unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-    if (!at)
-      return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
-                  (double)room / 1e6);
+    double MB = (double)room / 1e6;
+    if (!at) return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file", MB);
     b->at = at; b->room = room;
   }
   if (n) memcpy(b->at + b->size, from, n);
@@ -7706,14 +7702,15 @@ int writing_begin(Writing *w, const char *path, Error *e) {
     return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
   return 0;
 }
+static void writing_failed(Writing *w) { if (!w->cause) w->cause = errno ? errno : EIO; }
 void writing_add(Writing *w, const void *at, size_t n) {
   errno = 0;
-  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
+  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
 }
 int writing_end(Writing *w, Error *e) {
   errno = 0;
-  if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
-  if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
+  if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
+  if (fclose(w->f)) writing_failed(w);
   if (!w->cause && !e->status) {
     if (take_name(w->beside, w->path)) return 0;
     w->cause = errno;
@@ -7926,8 +7923,9 @@ static void near_look(Near *n, const char *right) {
   int size = (int)strlen(n->word), length = (int)strlen(right);
   int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
-  int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
-                 || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
+  bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
+               || (part && length > 2 + (part > n->word));
+  int found = holds ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7939,8 +7937,8 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
   bool number = *text && !*end && !isspace((unsigned char)*text)
-                   && (o->kind == 'd' || x == floor(x))
-                   && (!bounded || (x >= o->least && x <= o->most));
+                && (o->kind == 'd' || x == floor(x))
+                && (!bounded || (x >= o->least && x <= o->most));
   if (may_lack && !strcmp(text, "none")) *(double *)at = NAN;
   else if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
   else if (o->kind == 's')
@@ -8021,13 +8019,13 @@ const char *option_idle(const char *flag, const Settings *s) {
 }
 
 int settings_count(const Settings *s, Error *e) {
-  const char *groups = s->groups ? s->groups : "", *longer = "context";
-  int most = s->model.context;
-  if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
-  if (option_find("prompt", groups)) most = 1;   /* of a text that begins */
+  const char *longer = "context"; int most = s->model.context;
+  if (!s->groups) return e->status;
+  if (!option_find(longer, s->groups)) most = s->eval_T, longer = "T";
+  if (option_find("prompt", s->groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
     char is[PATH_ROOM]; int at[17] = {0};
-    if (!s->given[o - OPTIONS] || !*groups) continue;
+    if (!s->given[o - OPTIONS]) continue;
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
     bool not = to && *to == '!';
@@ -8380,18 +8378,10 @@ static void toy_fill(Model *m, uint64_t seed) {
 
 /* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
-  const Config *c = &y->m.c;
-  idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
-  acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-  y->a.probe = grab(c->layers, sizeof(Probe), p->e);
-  y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
+  if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e)) y->maps = maps_create(&y->a, &y->m.c, p->e);
   y->page = p; y->e = p->e; y->T = T;
-  if (p->e->status) { toy_free(y); return p->e->status; }
-  for (int l = 0; l < c->layers; l++) {
-    real *at = y->maps + 3 * l * map;
-    y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
-  }
-  return 0;
+  if (p->e->status) toy_free(y);
+  return p->e->status;
 }
 
 /* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
@@ -8532,7 +8522,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
-  if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
+  seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
@@ -8548,34 +8538,31 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
- * what the command line says on top of them. */
+/* A model; a published one of more than `room` bytes stays in its file. Its own settings of model,
+ * training and data hold, and what the command line says on top of them; all else is s's. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
   const char *words[WORDS_MOST]; int n = 0;
   if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
+  Settings now = *s; Source *d = &now.data;
+  now.model = t->s.model; now.train = t->s.train; now.data = t->s.data;
+  d->open = s->data.open; strcpy(d->home, s->data.home);
   char own[PATH_ROOM + 8];   /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
-  if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
-  Source *d = &t->s.data;   /* its text is read where it is still there */
-  double valid = d->valid; d->own = t->data.source;
+  if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(d->tokenizer, own);
+  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
+  d->own = t->data.source;   /* its text is read where it is still there */
   if (d->own) strcpy(d->own_name, source_name(d));
   if (source_named(&s->data) || file_missing(d->own_name) || !option_find("input", s->groups))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
-  d->valid = -1;
-  t->random_tokens = t->s.data.random_tokens[0] != 0;   /* they were the training's, whose */
-  t->s.data.random_tokens[0] = 0;   /* metric is of natural text; see 9.4 */
-  for (const Option *o = OPTIONS; o->flag; o++)   /* and so was what its looks measured */
-    if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-  t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
-  t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
-  strcpy(t->s.data.home, s->data.home);
-  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
+  d->random_tokens[0] = 0;
+  double valid = d->valid; d->valid = -1;
+  settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e);
   if ((d->whole = d->valid < 0)) d->valid = valid;   /* --valid is not said */
-  if (settings_count(&t->s, e)) return e->status;
-  *s = t->s;
+  if (settings_count(&now, e)) return e->status;
+  *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
 }
@@ -8710,9 +8697,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
   } else if (train || tokenizer_load(located(name, s->data.tokenizer, &s->data, e), t, e)
-             || encoder_make(encoder, t, e)
-             || file_read(path, &w.in, e)) {
-    ;   /* e says which */
+             || encoder_make(encoder, t, e) || file_read(path, &w.in, e)) {
+    return work_end(&w, e);
   } else if (encode) {
     if (s->data.bos && t->bos < 0)
       fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
