@@ -4675,7 +4675,8 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* To memory, by way of out; again, where another variable has the same first form. */
+/* Tells all forms of a rule into memory, by way of out, and again while another variable holds the
+ * same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
@@ -4978,7 +4979,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
   return ids_add(out, &d->end, 1, e);
 }
 
-/* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
+/* Shares the documents of a text or of shards out. The last, if it must be cut, is cut at white
+ * space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
@@ -5055,7 +5057,8 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
-/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+/* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. As many ids as
+ * exp(entropy) says, drawn evenly, are as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
@@ -5071,14 +5074,14 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
     return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
                 "Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  if (kept) copy(d->first, kept, d->vocab);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix;
-    real count = kept ? kept[v] : d->first[v];
-    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
-    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
-    if (!(count > 0)) continue;
-    d->draws += count; times += count * log(count);
+    bool ordinary = v != d->end && v != d->bos && v != d->fix; real *count = &d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) *count = 1, i++;
+    *count = !ordinary ? 0 : other ? !(*count > 0) : *count;
+    if (!(*count > 0)) continue;
+    d->draws += *count; times += *count * log(*count);
     if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
         && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
   }
@@ -5240,8 +5243,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
- * spread. data/results was measured on the first. */
+/* Neighbours in a text may be one chapter, so what is read is spread over all of it. A grammar's
+ * documents are alike, and the first serve; data/results was measured on a text's first, too. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -5358,15 +5361,16 @@ INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 
 static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
+/* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
-  for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
+  for (idx some; n > 0 && !c->e->status; x = x ? x + some : NULL, n -= some) {
     some = at_most(n, PIECE);
     for (idx i = 0; c->out && i < some; i++)
       number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
                                                : bits_of((float)x[i]), width);
     pass_bytes(c, piece, (size_t)(some * width));
-    for (idx i = 0; !c->out && i < some; i++) {
+    for (idx i = 0; !c->out && x && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
       x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
     }
@@ -5404,8 +5408,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
-    if (o && option_kept(o, groups))
-      option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+    if (o) option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
@@ -5470,13 +5473,8 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
   if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
-  if (with_moments) {
-    pass_numbers(c, t->m1, t->m.count, width);
-    pass_numbers(c, t->m2, t->m.count, width);
-  } else {
-    size_t moments = 2 * (size_t)count * (size_t)width;
-    c->at += moments, c->left -= moments;
-  }
+  pass_numbers(c, t->m1, t->m.count, width);
+  pass_numbers(c, t->m2, t->m.count, width);
   if (parts & PARTS_RUN) {
     t->loss = pass_double(c, t->loss);
     t->loss_sum = pass_double(c, t->loss_sum);
@@ -5564,7 +5562,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
+    bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
     if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
@@ -5574,7 +5572,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
   Config c = now->model;
-  if (!config_resolve(&c, &(Error){0})) now->model = c;   /* what contradicts is named below */
+  if (!config_resolve(&c, &(Error){0})) now->model = c;   /* a contradiction is named below */
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
@@ -5808,10 +5806,10 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 
 /* The log of a run that diverges ends with a line "# step N: why", which --resume drops. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
+  enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
-  if (!log_begin(t, p, &log, e) && r->steps)   /* where it goes on, the next step tells again */
+  if (!log_begin(t, p, &log, e) && r->steps)   /* a run that goes on meets its errors again */
     look_at_sink(t, p, t->step ? &(Error){0} : e);
   double logged = p->start = seconds();
   p->from = t->step;
@@ -5910,7 +5908,7 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
  * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
-  double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
+  enum { ROOM = 1600000000 };   /* bytes: with a slab and what stays in memory, below 2 GB */
   double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
@@ -6438,7 +6436,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) {   /* they fit: run_outputs */
+  if (folder[0]) {   /* they fit: run_outputs has seen to it */
     snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);
     snprintf(s.log, PATH_ROOM, "%.490s/%s.csv", folder, arm->name);
   }
@@ -8569,7 +8567,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* they are fed as they are */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
   if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
@@ -8912,7 +8910,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)) != NULL)
-    if (verb_find(program, v->name) == v)   /* but those it has of its own */
+    if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
       printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
          "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
