@@ -5110,7 +5110,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
-  if (!e->status && T && !d->endless && d->blocks < 1)
+  if (T && !d->endless && d->blocks < 1)
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
@@ -5219,9 +5219,8 @@ static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t num
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
-    if (at[i] <= T + 1)
-      overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
-                                                 : (int)rng_below(&rng, (uint64_t)d->vocab));
+    overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
+                                               : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -8950,9 +8949,9 @@ static int sink_main(const Program *program, int argc, char **argv) {
       bytes_free(&command);
     }
     int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-    if (e.status) ;
-    else if (n <= most) v->run(&s, words, n, &e);
-    else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
+    if (n > most)
+      fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
+    if (!e.status) v->run(&s, words, n, &e);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
