@@ -6539,7 +6539,7 @@ typedef real Lanes64 __attribute__((LANES(64)));
     else if (bytes == 32) { typedef Lanes32 L; statement; } \
     else { typedef Lanes16 L; statement; }
 
-#define FETCH(p) __builtin_prefetch(p, 1) /* soon written */
+#define FETCH(p, writes) __builtin_prefetch(p, writes)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
 
 /* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
@@ -6565,7 +6565,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
 #else                                                        /* number by number */
-#define FETCH(p) ((void)0)
+#define FETCH(p, writes) ((void)0)
 #define VECTOR(p) (p)[lane]
 #define WITH_LANES(statement) \
     for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
@@ -6593,15 +6593,18 @@ INLINE void lanes_copy(const int bytes, real *c, const real *b) {
   WITH_LANES(VECTOR(c) = VECTOR(b))
 }
 
-/* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`. */
+/* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`, while one of
+   the next 16 rows is fetched: cold rows take 0.8 of their time so. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
   enum { BLOCK = 16 };
   idx n4 = n - n % 4;
   for (idx i = 0; i < m; i += BLOCK) {
     idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
     for (idx j = 0; j < n4; j += 4) {
-      for (idx q = i; q < last4; q += 4)
+      for (idx q = i; q < last4; q += 4) {
+        FETCH(from + (q + BLOCK + j / 4 % 4) * ld + j, 0);
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
+      }
       for (idx q = last4; q < last; q++)
         for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
     }
@@ -6614,14 +6617,15 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
-  ROWS_MAX = 8, COLS_MAX = 3,          /* the largest tile, in rows and in vectors */
+  ROWS_MAX = 8, COLS_MAX = 3,   /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
-  DEPTH = 1024 / (int)sizeof(real),    /* steps of p between two visits of C */
-  SPREAD = 256, GROUP = 4,             /* columns of B, and tiles of rows of A, packed at a time */
-  FEW_ROWS = 16, SOME_ROWS = 96,       /* up to so many rows B is read in place: always, or if */
-  SMALL = 1 << 16,                     /* its k rows span no more than so many elements */
-  BAND = 96, WAIT = 768, PER_THREAD = 192, /* packed: rows of A; columns of B, a thread's */
-  GRAIN = 1 << 21                      /* multiply-adds that cost as much as waking threads */
+  DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
+  SPREAD = 256, GROUP = 4,   /* columns of B, and tiles of rows of A, packed at a time */
+  FEW_ROWS = 16, SOME_ROWS = 96,   /* up to so many rows B is read in place: always, or if */
+  SMALL = 1 << 16,   /* its k rows span no more than so many elements */
+  BAND = 96, WAIT = 768, MANY = 192,   /* packed: rows of A; columns of B, at most, and at least */
+  PACKING = 24,   /* multiply-adds that cost as much as packing a number */
+  GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
 };
 
 static const real ZEROS[LANES_MAX];
@@ -6655,7 +6659,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
   /* One pointer walks down a; multiples of a.row in registers tell rows apart. */
   for (idx part = 0, p = 0; part < parts; part++) {
     for (int v = 0; packed && part < t.m && v <= cols; v++)
-      FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1));
+      FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1), 1);
     idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
     for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
       for (idx i = 0; i < rows; i++)
@@ -6696,15 +6700,14 @@ INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
 /* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
    and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
 INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
-  size_t row_bytes = sizeof(real) * (size_t)width;
   idx copied = b.col == 1 ? n - n % width : 0;
   for (idx p = 0; p < k; p++)
     for (idx j = 0; j < copied; j += width)
-      memcpy(to + j * k + p * width, b.at + p * b.row + j, row_bytes);
+      memcpy(to + j * k + p * width, b.at + p * b.row + j, sizeof(real) * (size_t)width);
 
   for (idx j = copied; j < n; j += width) {
     idx nr = at_most(n - j, width);
-    if (nr < width) memset(to + j * k, 0, row_bytes * (size_t)k);
+    if (nr < width) zero(to + j * k, width * k);
     if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
     else
       for (idx p = 0; p < k; p++)
@@ -6908,14 +6911,15 @@ INLINE float pow_of(float x, float p) {
 }
 #endif
 
+#define FILL(value) for (int l = 0; l < SPAN; l++) y[l] = value;
 INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) for (int l = 0; l < SPAN; l++) y[l] = exp_of(x[l] - p);
-  else if (op == VEC_SIGMOID) for (int l = 0; l < SPAN; l++) y[l] = sigmoid_of(x[l]);
-  else if (op == VEC_SQRT) for (int l = 0; l < SPAN; l++) y[l] = sqrt_of(x[l]);
-  else if (op == VEC_CUMULATIVE) for (int l = 0; l < SPAN; l++) y[l] = cumulative_of(x[l]);
-  else if (op == VEC_LOG) for (int l = 0; l < SPAN; l++) y[l] = log_of(x[l]);
-  else if (op == VEC_TANH) for (int l = 0; l < SPAN; l++) y[l] = tanh_of(x[l]);
-  else for (int l = 0; l < SPAN; l++) y[l] = pow_of(x[l], p);
+  if (op == VEC_EXP) FILL(exp_of(x[l] - p))
+  else if (op == VEC_SIGMOID) FILL(sigmoid_of(x[l]))
+  else if (op == VEC_SQRT) FILL(sqrt_of(x[l]))
+  else if (op == VEC_CUMULATIVE) FILL(cumulative_of(x[l]))
+  else if (op == VEC_LOG) FILL(log_of(x[l]))
+  else if (op == VEC_TANH) FILL(tanh_of(x[l]))
+  else FILL(pow_of(x[l], p))
 }
 
 /* y = op(x) for n >= SPAN; y may be x. The last span, which overlaps another, is computed first. */
@@ -6947,19 +6951,17 @@ INLINE void rest_of(real *rest, const real *end, int n) {
 
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
+INLINE void fold_add(const int bytes, real *s, const real *x, const real *y) {
+  for (int v = 0, lanes = bytes / (int)sizeof(real); v < PARTS / lanes; v++)
+    if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
+    else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
+}
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
-  int lanes = bytes / (int)sizeof(real), vectors = PARTS / lanes;
-  real s[PARTS], x_rest[PARTS], y_rest[PARTS];
-  for (int v = 0; v < vectors; v++) lanes_copy(bytes, s + v * lanes, ZEROS);
-  for (idx i = 0; i + PARTS <= n; i += PARTS)
-    for (int v = 0; v < vectors; v++)
-      if (y) lanes_fma(bytes, s + v * lanes, x + i + v * lanes, y + i + v * lanes);
-      else lanes_axpy(bytes, s + v * lanes, 1, x + i + v * lanes);
+  real s[PARTS] = {0}, x_rest[PARTS], y_rest[PARTS];
+  for (idx i = 0; i + PARTS <= n; i += PARTS) fold_add(bytes, s, x + i, y ? y + i : NULL);
   rest_of(x_rest, x + n, (int)(n % PARTS));
   if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
-  for (int v = 0; v < vectors; v++)
-    if (y) lanes_fma(bytes, s + v * lanes, x_rest + v * lanes, y_rest + v * lanes);
-    else lanes_axpy(bytes, s + v * lanes, 1, x_rest + v * lanes);
+  fold_add(bytes, s, x_rest, y ? y_rest : NULL);
   return fold_tree(s, false);
 }
 
@@ -6994,21 +6996,28 @@ static void product_here(Isa isa, Product p) {
   else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
 }
 
-/* Each thread gets some columns, and some rows where those are few. Packing A pays with
-   PER_THREAD columns, with 128 not yet (Xeon, 48 KiB of L1, 2 MiB of L2). */
+/* Each thread gets a part of C, cut so that the largest costs least. Packing A pays with MANY
+   columns, with 128 not yet (Xeon, 48 KiB of L1, 2 MiB of L2). */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
   int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
-  const Product whole = {c, ldc, a, b, m, n, k, add};
-  if ((double)m * (double)n * (double)k < GRAIN) { product_here(isa, whole); return; }
-  idx across = at_most(workers(), pieces(n, PER_THREAD)), down = pieces(workers(), across);
-  idx wide = pieces(pieces(n, across), width) * width;
-  idx high = pieces(pieces(m, down), rows) * rows, each = at_most(wide, WAIT) * DEPTH;
-  real *room = m > FEW_ROWS && n >= PER_THREAD
-             ? malloc((size_t)(down * across * each + LANES_MAX) * sizeof(real)) : NULL;
+  if ((double)m * (double)n * (double)k < GRAIN) {
+    product_here(isa, (Product){c, ldc, a, b, m, n, k, add});
+    return;
+  }
+  idx across = 1, wide = n, high = m, threads = workers(), least = m * n + PACKING * (m + n);
+  for (idx i = 1; i <= threads; i++) {
+    idx x = at_most(n, pieces(pieces(n, i), width) * width);
+    idx y = at_most(m, pieces(pieces(m, threads / i), rows) * rows);
+    idx cost = x * y + PACKING * (x + y);
+    if (cost < least) least = cost, across = i, wide = x, high = y;
+  }
+  idx each = (at_most(wide, WAIT) + width) * DEPTH;
+  real *room = m > FEW_ROWS && n >= MANY
+             ? malloc((size_t)(threads * each + LANES_MAX) * sizeof(real)) : NULL;
   idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* to a cache line */
   PARALLEL
-  for (idx task = 0; task < down * across; task++) {
+  for (idx task = 0; task < threads; task++) {
     idx i = task / across * high, j = task % across * wide;
     const Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
                           at_most(m - i, high), at_most(n - j, wide), k, add};
