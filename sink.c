@@ -5057,8 +5057,8 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
-/* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. As many ids as
- * exp(entropy) says, drawn evenly, are as uncertain. */
+/* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. exp(entropy)
+ * is how many ids, drawn evenly, would be as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
