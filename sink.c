@@ -1828,9 +1828,7 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
  *   score bias    .. - log(n_i), or .. + b_h: what a sigmoid lacks to have rows of about 1
  *
  * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     db_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j         z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2
- *
- * c_h log(n_i) is one where there is no scale. */
+ *   dc_h = log(n_i) sum_j y_j dz_j      z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2 */
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
   return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
 }
@@ -1859,21 +1857,22 @@ static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen
 }
 
 /* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
- * holds K heads. y [N] as in before_sim. */
-static void row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
+ * holds K heads. y [N] as in before_sim. Returns n_i. */
+static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);   /* by j - i, or NULL */
   idx D = c->head_dim, Kw = c->kv_heads * D, seen = keys_seen(c, l, N, i);
-  z[0] = extra_score(m, l, h, seen, q_i);
   for (idx j = 0; j < N; j++) {
     z[1 + j] = -INFINITY;
     if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
+  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);
+  z[0] = extra_score(m, l, h, seen, q_i);
   before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
-  if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
+  return seen;
 }
 
 /* y [n] += a x [n] */
@@ -1897,8 +1896,8 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   for (idx i = 0; i < N; i++) {
     real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
-    row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
-    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+    idx seen = row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
+    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, seen, row, spare);
     row_clip(c, N + 1, row);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
@@ -1939,7 +1938,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
     real *dq_i = a->dq + q0 + i * Qw;
     /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
-    row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
+    idx seen = row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
@@ -1955,7 +1954,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
 
     /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
-    before_sim_backward(c, w, h, keys_seen(c, l, N, i), N, dz + 1, y, dlogit + 1);
+    before_sim_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
       add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
@@ -3025,7 +3024,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
               : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
 }
 
-/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
+/* |x|, for x [n]: l2 of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
   return sqrt((double)vec_dot(n, x, x));
 }
@@ -3038,7 +3037,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
  *   alpha     of every column
- *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7)
+ *   over      1[alpha > eps] for each eps, a sequence at a time (F7)
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -3052,7 +3051,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   for (idx j = 0; j < S; j++) {
     s->alpha[lh * S + j] += alpha[j];
     for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+      s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha[j]) ? NAN : alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
@@ -4083,10 +4082,9 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
   t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-  for (int i = 0; i < TOKEN_BYTE && !e->status; i++)
-    token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-  for (int b = 0; b < 256 && !e->status; b++)
-    token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
+  if (!t->start) return e->status;
+  for (int i = 0; i < TOKEN_BYTE; i++) token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+  for (int b = 0; b < 256; b++) token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
   return e->status;
 }
 
@@ -4095,17 +4093,17 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* A limit keeps a hostile file's tokens from doubling. */
+/* Without its limit of bytes a hostile file's tokens could double at every merge. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX]; size_t n = PIECE_MAX, more = PIECE_MAX;
-  if (left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab &&
-      pairs_find(&t->merges, left, right) < 0) {
+  unsigned char both[2 * PIECE_MAX]; size_t n = 0, more = 0;
+  bool known = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab;
+  if (known) {
     const unsigned char *first = tokenizer_token(t, left, &n);
     const unsigned char *second = tokenizer_token(t, right, &more);
     memcpy(both, first, n);
     memcpy(both + n, second, more);
   }
-  if (n + more > PIECE_MAX)
+  if (!known || pairs_find(&t->merges, left, right) >= 0 || n + more > PIECE_MAX)
     return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
                 "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
                 (unsigned)left, (unsigned)right, HINT);
@@ -4134,6 +4132,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
                 ", found another kind of file. %s", name, HINT);
   unsigned version = (unsigned)number_at(bytes + 8, 4);
   unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
+  size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
   if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
@@ -4143,8 +4142,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
            merges != vocab - TOKEN_MERGE)
     fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
          "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
-  else if (!tokenizer_sealed(bytes, n, TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL, name,
-                             e)) {
+  else if (!tokenizer_sealed(bytes, n, size, name, e)) {
     const unsigned char *p = bytes + TOKENIZER_HEAD;
     tokenizer_begin(t, (int)vocab, e);
     for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
@@ -4469,8 +4467,7 @@ static Symbol *scan_name(Scan *s, const char *expected) {
 
 static int scan_number(Scan *s) {
   int n = 0, digits = 0;
-  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++)
-    n = 10 * n + (s->p[digits] - '0');
+  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++) n = 10 * n + s->p[digits] - '0';
   if (!digits || digits > 4) return -1;
   s->p += digits;
   return n;
@@ -4671,13 +4668,14 @@ static int tell_operation(Telling *t, const Node *p) {
     return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
                 t->g->name, p->line);
   long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-                    : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
+              : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
   size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
   return t->e->status;
 }
 
-/* To memory, by way of out; again, where another variable has the same first form. */
+/* Tells all forms of a rule into memory, by way of out, and again while another variable holds the
+ * same first form. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
@@ -4727,10 +4725,9 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->operator ? tell_operation(t, p)
       : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
   if (p->variable) t->values[p->variable - t->g->symbols] = at;
-  const unsigned char *text = t->memory.at + at;
-  for (int f = form_index(reference_shape(p), wanted); f > 0; f--)
-    text += strlen((const char *)text) + 1;
-  return p->silent ? 0 : tell_text(t, text, strlen((const char *)text));
+  const char *text = (const char *)t->memory.at + at;
+  for (int f = form_index(reference_shape(p), wanted); f > 0; f--) text += strlen(text) + 1;
+  return p->silent ? 0 : tell_text(t, (const unsigned char *)text, strlen(text));
 }
 
 static int tell_on(const Telling *t, const Node *p) {
@@ -4781,8 +4778,8 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, By
   t.rng.state = rng_next(&t.rng) ^ number;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e) ||
-                   tell_rule(&t, g->nodes, NULL);
+  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e)
+             || tell_rule(&t, g->nodes, NULL);
   if (bad) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
   bytes_free(&t.memory); free(t.values);
@@ -4981,7 +4978,8 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
   return ids_add(out, &d->end, 1, e);
 }
 
-/* A text's or shards' documents are shared out. The last, if it must be cut, is at white space. */
+/* Shares the documents of a text or of shards out. The last, if it must be cut, is cut at white
+ * space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
@@ -5058,7 +5056,8 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
-/* --first-tokens (9.3). exp(entropy): as many, drawn evenly, are as uncertain. */
+/* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. exp(entropy)
+ * is how many ids, drawn evenly, would be as uncertain. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
@@ -5074,14 +5073,14 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
     return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
                 "Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
+  if (kept) copy(d->first, kept, d->vocab);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix;
-    real count = kept ? kept[v] : d->first[v];
-    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) count = 1, i++;
-    d->first[v] = count = ordinary ? other ? !(count > 0) : count : 0;
-    if (!(count > 0)) continue;
-    d->draws += count; times += count * log(count);
+    bool ordinary = v != d->end && v != d->bos && v != d->fix; real *count = &d->first[v];
+    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) *count = 1, i++;
+    *count = !ordinary ? 0 : other ? !(*count > 0) : *count;
+    if (!(*count > 0)) continue;
+    d->draws += *count; times += *count * log(*count);
     if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
         && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
   }
@@ -5110,7 +5109,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
-  if (!e->status && T && !d->endless && d->blocks < 1)
+  if (T && !d->endless && d->blocks < 1)
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
          "--context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
@@ -5219,9 +5218,8 @@ static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t num
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
-    if (at[i] <= T + 1)
-      overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
-                                                 : (int)rng_below(&rng, (uint64_t)d->vocab));
+    overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
+                                               : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -5243,8 +5241,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* A grammar's documents are alike, so the first serve; a text's may be one chapter: what is read is
- * spread. data/results was measured on the first. */
+/* Neighbours in a text may be one chapter, so what is read is spread over all of it. A grammar's
+ * documents are alike, and the first serve; data/results was measured on a text's first, too. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -5254,7 +5252,7 @@ static const char *const INPUTS[] = {
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  bool natural = input == INPUT_NATURAL;
+  bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
   for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
@@ -5266,10 +5264,10 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
       ids += T, targets += T, got++;
       *starts += skip == 0;
     }
+  if (natural) return got;
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
-  for (; !natural && got < n; got++, ids += T) {
+  for (; got < n; got++, ids += T) {
     int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    bool repeat = input == INPUT_REPEAT;
     int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
     for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
     if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
@@ -5361,25 +5359,25 @@ INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); 
 
 static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
 
+/* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
-  for (idx some; n > 0 && !c->e->status; x += some, n -= some) {
-    some = n < PIECE ? n : PIECE;
+  for (idx some; n > 0 && !c->e->status; x = x ? x + some : NULL, n -= some) {
+    some = at_most(n, PIECE);
     for (idx i = 0; c->out && i < some; i++)
       number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
                                                : bits_of((float)x[i]), width);
     pass_bytes(c, piece, (size_t)(some * width));
-    for (idx i = 0; !c->out && i < some; i++) {
+    for (idx i = 0; !c->out && x && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
       x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
     }
   }
 }
 
+/* What a checkpoint keeps of these groups: all but how many sequences are measured. */
 static bool option_kept(const Option *o, const char *groups) {
-  if (!strchr(groups, o->group)) return false;
-  if (o->group == 'e') return strcmp(o->flag, "n") != 0;
-  return strchr("mtd", o->group) && strcmp(o->flag, "log");
+  return strchr(groups, o->group) && strcmp(o->flag, "n");
 }
 
 /* --text, --grammar, --tokens, --tokenizer: by name. */
@@ -5408,8 +5406,7 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
-    if (o && option_kept(o, groups))
-      option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+    if (o) option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
@@ -5474,13 +5471,8 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
   if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
-  if (with_moments) {
-    pass_numbers(c, t->m1, t->m.count, width);
-    pass_numbers(c, t->m2, t->m.count, width);
-  } else {
-    size_t moments = 2 * (size_t)count * (size_t)width;
-    c->at += moments, c->left -= moments;
-  }
+  pass_numbers(c, t->m1, t->m.count, width);
+  pass_numbers(c, t->m2, t->m.count, width);
   if (parts & PARTS_RUN) {
     t->loss = pass_double(c, t->loss);
     t->loss_sum = pass_double(c, t->loss_sum);
@@ -5568,7 +5560,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool text = option_name(o) && !*o->fallback;   /* another one stands in its place */
+    bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
     if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
@@ -5578,7 +5570,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
   Config c = now->model;
-  if (!config_resolve(&c, &(Error){0})) now->model = c;   /* what contradicts is named below */
+  if (!config_resolve(&c, &(Error){0})) now->model = c;   /* a contradiction is named below */
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
@@ -5755,7 +5747,8 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; # before what is drawn; sink_1 is at --eps. A run that goes on reads looks. */
+/* The log's columns; sink_1 is at --eps. Behind a # stands what is drawn (--first-tokens). A run
+ * that goes on takes its looks from here. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5811,10 +5804,10 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 
 /* The log of a run that diverges ends with a line "# step N: why", which --resume drops. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  static const double FOLLOW = 2;   /* seconds: how old a log may be that is watched */
+  enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};
   long saved = t->step ? t->step : -1;
-  if (!log_begin(t, p, &log, e) && r->steps)   /* where it goes on, the next step tells again */
+  if (!log_begin(t, p, &log, e) && r->steps)   /* a run that goes on meets its errors again */
     look_at_sink(t, p, t->step ? &(Error){0} : e);
   double logged = p->start = seconds();
   p->from = t->step;
@@ -5849,10 +5842,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s; Sinks seen;
-  int starts, T = s->eval_T < s->model.context ? s->eval_T : s->model.context;
-  Error why = {0};
-  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why))
-    return step_fault(t, &why, e);
+  Error why = {0}; int starts, T = (int)at_most(s->eval_T, s->model.context);
+  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why)) return step_fault(t, &why, e);
   int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
   p->has_star = star >= 0;
   p->alpha1 = sinks_alpha(&seen, first);
@@ -5915,7 +5906,7 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
  * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
-  double ROOM = 1.6e9;   /* bytes: with a slab and what stays in memory, below 2 GB */
+  enum { ROOM = 1600000000 };   /* bytes: with a slab and what stays in memory, below 2 GB */
   double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
@@ -5964,8 +5955,9 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
                           int T) {
   o->name = name; o->source = source; o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
-  o->star = config_column_star(&o->c) >= 0; o->tokens = (idx)t->data.held.size / (o->c.context + 1);
-  o->tokens = at_most(o->tokens, HELD_BLOCKS) * o->c.context;
+  o->star = config_column_star(&o->c) >= 0;
+  idx blocks = (idx)t->data.held.size / (o->c.context + 1);
+  o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
   if (t->s.input != INPUT_NATURAL) return;
   strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
 }
@@ -6152,11 +6144,11 @@ static void dump_config(Dump *d) {
     option_text(o, d->s, value, sizeof value);
     if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;
-    const char *shown = o->kind != 'b' || o->most > 1 ? value : strcmp(value, "0") ? "true"
-                        : "false";
-    bytes_print(&out, d->e, o->kind == 'c' || !strcmp(value, "none")
-                ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
-                out.size ? ",\n" : "{\n", o->flag, shown);
+    bool truth = o->kind == 'b' && o->most == 1, word = o->kind == 'c' || !strcmp(value, "none");
+    const char *quote = word ? "\"" : "";
+    if (truth) strcpy(value, strcmp(value, "0") ? "true" : "false");
+    bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote, value,
+                quote);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
@@ -6276,21 +6268,25 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
   }
 }
 
+/* Gives the Acts of B sequences of T tokens maps that a forward fills. The caller frees both. */
+static real *maps_create(Acts *a, const Config *c, Error *e) {
+  idx map = a->B * (idx)c->heads * config_rows(c, a->T) * config_columns(c, a->T);
+  real *maps = grab(3 * c->layers * map, sizeof(real), e), *at = maps;
+  a->probe = grab(c->layers, sizeof(Probe), e);
+  for (int l = 0; l < c->layers && !e->status; l++, at += 3 * map)
+    a->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+  return maps;
+}
+
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
 static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  int B = (int)d->B, T = (int)d->T;
-  idx L = m->c.layers, map = B * (idx)m->c.heads * d->N * d->S;
-  int *ids = grab(2 * (idx)B * T, sizeof(int), d->e), *targets = ids ? ids + (idx)B * T : NULL;
-  real *maps = grab(3 * L * map, sizeof(real), d->e);
-  Probe *probe = grab(L, sizeof(Probe), d->e);
+  int B = (int)d->B, T = (int)d->T, *ids = grab(2 * (idx)B * T, sizeof(int), d->e);
+  real *maps = maps_create(a, &m->c, d->e);
   dump_config(d);
   if (!d->e->status) {
-    for (idx l = 0; l < 3 * L; l += 3)
-      probe[l / 3] = (Probe){maps + l * map, maps + (l + 1) * map, maps + (l + 2) * map};
-    for (idx i = 0; i < (idx)B * T; i++) {
-      ids[i] = file->at[i + i / T]; targets[i] = file->at[i + i / T + 1];
-    }
-    a->probe = probe;
+    int *targets = ids + (idx)B * T;
+    for (idx b = 0; b < B; b++)
+      block_split(file->at + b * (T + 1), T, ids + b * T, targets + b * T);
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
     dump_logits(d, m, a);   /* before the backward: it shares scratch */
@@ -6307,11 +6303,10 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
     dump_alpha(d, a);
     npy_end(d);
-    a->probe = NULL;
     for (int b = 0; b < B && !isfinite((double)loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
   }
-  free(ids); free(maps); free(probe);
+  free(ids); free(maps); free(a->probe);
   return d->e->status;
 }
 
@@ -6367,8 +6362,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
           "row mass: what\nthe weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
           "over the mean of\nthe others. valid loss: nats a token, over %lld tokens.\n"
-          "Text: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text,
-          o->read);
+          "Text: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text, o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
@@ -6432,7 +6426,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
 /* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
-  snprintf(why, 640, "%s", e->text);
+  strcpy(why, e->text);
   *e = (Error){0};
   return true;
 }
@@ -6440,7 +6434,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) {   /* they fit: run_outputs */
+  if (folder[0]) {   /* they fit: run_outputs has seen to it */
     snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);
     snprintf(s.log, PATH_ROOM, "%.490s/%s.csv", folder, arm->name);
   }
@@ -6458,14 +6452,14 @@ static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *fold
 static int run_outputs(Settings *s, Error *e) {
   char name[2 * ARMS][PATH_ROOM + 16];
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
+  if (strlen(s->out) > 490)   /* run.html would be elsewhere */
+    return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
     const char *arm = RUN_ARMS[i / 2].name;
     snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
     path[3 + i] = s->out[0] ? name[i] : "";
-    if (strlen(s->out) > 490)   /* run.html would be elsewhere */
-      return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
@@ -6490,8 +6484,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program->page)
-      fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+    if (!s->program->page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
                                              (const char *)verdict.at, e))
       fprintf(out, "The page: %s\n", base.report);
@@ -7152,16 +7145,16 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
   return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: *, then row_columns of each. q is row i0. */
+/* Scores of rows [i0,i1) of head h into t->z, behind a place for *: row_columns each. q: row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);
-  idx stride = c->heads * t->D, w = config_window(c, l);
-  matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->ld), i1 - i0,
-              span.hi - span.lo, t->D, false);
+  idx w = config_window(c, l);
+  matmul_here(t->z + 1, t->ld, rows_of(q, c->heads * t->D), rows_of(t->kt + span.lo, t->ld),
+              i1 - i0, span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
+    real *keys = t->z + (i - i0) * t->ld + 1;   /* keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
@@ -7169,7 +7162,6 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead, before the prefix */
       keys[j - span.lo] = -INFINITY;
-    z[0] = extra_score(m, l, h, keys_seen(c, l, t->N, i), q + (i - i0) * stride);
   }
 }
 
@@ -7190,7 +7182,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
   }
 }
 
-/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
+/* The rows under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
@@ -7201,9 +7193,10 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-      row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z, NULL);
+      const real *q_i = la->fq + ((first + i) * H + h) * D;
+      idx seen = row_scores(m, a, l, bh / H, h, N, i, q_i, k, z, NULL);
       copy(row, z, N + 1);
-      real row_stat = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+      real row_stat = row_forward(c, N + 1, seen, row, spare);
       row_metric(c, N + 1, row, row_stat, spare);
       row_clip(c, N + 1, row);
       probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, spare);
@@ -7249,10 +7242,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i), keys = keys_seen(c, l, N, i);
       Span own = {span.lo, span.lo + seen};
+      if (a->hide) keys -= a->hide(a, l, b, i, own.lo, seen, row + 1);
+      row[0] = extra_score(m, l, h, keys, la->fq + q0 + i * Qw);
       before_sim(c, w, h, keys, seen, row + 1, NULL);
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
-      if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, keys, row, t->deriv);
       zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
@@ -7346,6 +7340,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
     idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
+    z[0] = extra_score(m, l, h, keys, q + i * Qw);
     before_sim(c, w, h, keys, seen, z + 1, t->y);
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
@@ -7637,9 +7632,8 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     size_t room = b->room ? b->room : 256;
     while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
     unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-    if (!at)
-      return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file",
-                  (double)room / 1e6);
+    double MB = (double)room / 1e6;
+    if (!at) return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file", MB);
     b->at = at; b->room = room;
   }
   if (n) memcpy(b->at + b->size, from, n);
@@ -7716,14 +7710,15 @@ int writing_begin(Writing *w, const char *path, Error *e) {
     return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
   return 0;
 }
+static void writing_failed(Writing *w) { if (!w->cause) w->cause = errno ? errno : EIO; }
 void writing_add(Writing *w, const void *at, size_t n) {
   errno = 0;
-  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) w->cause = errno ? errno : EIO;
+  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
 }
 int writing_end(Writing *w, Error *e) {
   errno = 0;
-  if (!w->cause && (fflush(w->f) || !to_disk(w->f))) w->cause = errno ? errno : EIO;
-  if (fclose(w->f) && !w->cause) w->cause = errno ? errno : EIO;
+  if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
+  if (fclose(w->f)) writing_failed(w);
   if (!w->cause && !e->status) {
     if (take_name(w->beside, w->path)) return 0;
     w->cause = errno;
@@ -7936,8 +7931,9 @@ static void near_look(Near *n, const char *right) {
   int size = (int)strlen(n->word), length = (int)strlen(right);
   int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
   const char *part = strstr(n->word, right);
-  int found = (size > 2 && !strncmp(right, n->word, (size_t)size))
-                 || (part && length > 2 + (part > n->word)) ? 1 : edits(n->word, right);
+  bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
+               || (part && length > 2 + (part > n->word));
+  int found = holds ? 1 : edits(n->word, right);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7949,8 +7945,8 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
   bool number = *text && !*end && !isspace((unsigned char)*text)
-                   && (o->kind == 'd' || x == floor(x))
-                   && (!bounded || (x >= o->least && x <= o->most));
+                && (o->kind == 'd' || x == floor(x))
+                && (!bounded || (x >= o->least && x <= o->most));
   if (may_lack && !strcmp(text, "none")) *(double *)at = NAN;
   else if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
   else if (o->kind == 's')
@@ -8031,13 +8027,13 @@ const char *option_idle(const char *flag, const Settings *s) {
 }
 
 int settings_count(const Settings *s, Error *e) {
-  const char *groups = s->groups ? s->groups : "", *longer = "context";
-  int most = s->model.context;
-  if (!option_find(longer, groups)) most = s->eval_T, longer = "T";
-  if (option_find("prompt", groups)) most = 1;   /* of a text that begins */
+  const char *longer = "context"; int most = s->model.context;
+  if (!s->groups) return e->status;
+  if (!option_find(longer, s->groups)) most = s->eval_T, longer = "T";
+  if (option_find("prompt", s->groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
     char is[PATH_ROOM]; int at[17] = {0};
-    if (!s->given[o - OPTIONS] || !*groups) continue;
+    if (!s->given[o - OPTIONS]) continue;
     option_text(o, s, is, sizeof is);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
     bool not = to && *to == '!';
@@ -8390,18 +8386,10 @@ static void toy_fill(Model *m, uint64_t seed) {
 
 /* Activations and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
-  const Config *c = &y->m.c;
-  idx map = (idx)c->heads * config_rows(c, T) * config_columns(c, T);
-  acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e);
-  y->a.probe = grab(c->layers, sizeof(Probe), p->e);
-  y->maps = grab(3 * c->layers * map, sizeof(real), p->e);
+  if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e)) y->maps = maps_create(&y->a, &y->m.c, p->e);
   y->page = p; y->e = p->e; y->T = T;
-  if (p->e->status) { toy_free(y); return p->e->status; }
-  for (int l = 0; l < c->layers; l++) {
-    real *at = y->maps + 3 * l * map;
-    y->a.probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
-  }
-  return 0;
+  if (p->e->status) toy_free(y);
+  return p->e->status;
 }
 
 /* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
@@ -8542,7 +8530,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
-  if (seen.eval_T > seen.model.context) seen.eval_T = seen.model.context;
+  seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
@@ -8558,41 +8546,38 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings hold, and
- * what the command line says on top of them. */
+/* A model; a published one of more than `room` bytes stays in its file. Its own settings of model,
+ * training and data hold, and what the command line says on top of them; all else is s's. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
   const char *words[WORDS_MOST]; int n = 0;
   if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
+  Settings now = *s; Source *d = &now.data;
+  now.model = t->s.model; now.train = t->s.train; now.data = t->s.data;
+  d->open = s->data.open; strcpy(d->home, s->data.home);
   char own[PATH_ROOM + 8];   /* a published model's tokenizer lies beside it */
   snprintf(own, sizeof own, "%s.tok", path);
-  if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(t->s.data.tokenizer, own);
-  Source *d = &t->s.data;   /* its text is read where it is still there */
-  double valid = d->valid; d->own = t->data.source;
+  if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(d->tokenizer, own);
+  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
+  d->own = t->data.source;   /* its text is read where it is still there */
   if (d->own) strcpy(d->own_name, source_name(d));
   if (source_named(&s->data) || file_missing(d->own_name) || !option_find("input", s->groups))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
-  d->valid = -1;
-  t->random_tokens = t->s.data.random_tokens[0] != 0;   /* they were the training's, whose */
-  t->s.data.random_tokens[0] = 0;   /* metric is of natural text; see 9.4 */
-  for (const Option *o = OPTIONS; o->flag; o++)   /* and so was what its looks measured */
-    if (o->group == 'e') option_set(o, &t->s, o->fallback, false, e);
-  t->s.program = s->program; t->s.own = s->own; t->s.data.open = s->data.open;
-  t->s.groups = s->groups; t->s.verb = s->verb; t->s.argc = s->argc; t->s.argv = s->argv;
-  strcpy(t->s.data.home, s->data.home);
-  if (settings_parse(&t->s, s->argc, s->argv, s->groups, words, &n, e)) return e->status;
+  t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
+  d->random_tokens[0] = 0;
+  double valid = d->valid; d->valid = -1;
+  settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e);
   if ((d->whole = d->valid < 0)) d->valid = valid;   /* --valid is not said */
-  if (settings_count(&t->s, e)) return e->status;
-  *s = t->s;
+  if (settings_count(&now, e)) return e->status;
+  *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* literally */
+  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* they are fed as they are */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
   if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
@@ -8672,13 +8657,14 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    bool after = !strncmp(v->source, "beyond", 6);   /* without numbers of the paper */
+    bool after = !strncmp(v->source, "beyond", 6);   /* no numbers */
     int at = after ? printf("%-16s %-38s ", v->name, v->source)
                    : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
-         "What to train on or to generate from:\n");
+  printf("train            beyond: Muon (2502.16982) --optimizer muon\n\n"
+         "--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
@@ -8720,9 +8706,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
   } else if (train || tokenizer_load(located(name, s->data.tokenizer, &s->data, e), t, e)
-             || encoder_make(encoder, t, e)
-             || file_read(path, &w.in, e)) {
-    ;   /* e says which */
+             || encoder_make(encoder, t, e) || file_read(path, &w.in, e)) {
+    return work_end(&w, e);
   } else if (encode) {
     if (s->data.bos && t->bos < 0)
       fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
@@ -8936,7 +8921,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)) != NULL)
-    if (verb_find(program, v->name) == v)   /* but those it has of its own */
+    if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
       printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
          "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
@@ -8976,9 +8961,9 @@ static int sink_main(const Program *program, int argc, char **argv) {
       bytes_free(&command);
     }
     int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
-    if (e.status) ;
-    else if (n <= most) v->run(&s, words, n, &e);
-    else fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
+    if (n > most)
+      fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
+    if (!e.status) v->run(&s, words, n, &e);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
