@@ -7122,7 +7122,7 @@ static Tile tile_of(const Config *c, const Acts *a, idx N, const real *k, real *
   t.deriv = t.da + tile;   t.dlogz = t.deriv + ld;   t.y = t.dlogz + ld;
   transpose(t.kt, ld, k, row, N, D);
   if (a->past || N <= 2 * DEPTH) return t;
-  t.x = t.y + ld;   t.dk = t.x + size;   t.dv = t.dk + size;   t.row = D;
+  t.x = t.y + ld + 1;   t.dk = t.x + size;   t.dv = t.dk + size;   t.row = D;
   for (idx j = 0; j < N; j++) copy(t.x + j * D, x + j * row, D);
   return t;
 }
