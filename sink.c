@@ -4819,7 +4819,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
     if (scan_take(&s, '\n')) s.line++;
     else scan_rule(&s);
   }
-  if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
   pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
@@ -5363,15 +5363,15 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 /* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
-  for (idx some; n > 0 && !c->e->status; x = x ? x + some : NULL, n -= some) {
-    some = at_most(n, PIECE);
+  for (idx at = 0, some; at < n && !c->e->status; at += some) {
+    some = at_most(n - at, PIECE);
     for (idx i = 0; c->out && i < some; i++)
-      number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
-                                               : bits_of((float)x[i]), width);
+      number_put(piece + i * width, width == 8 ? bits_of_double((double)x[at + i])
+                                               : bits_of((float)x[at + i]), width);
     pass_bytes(c, piece, (size_t)(some * width));
     for (idx i = 0; !c->out && x && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
-      x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
+      x[at + i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
     }
   }
 }
@@ -8300,8 +8300,8 @@ static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
   while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
-  bool good = !isfinite(x) ? false : *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
-            : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+  bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
+            : isfinite(x) && ((sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound));
   int finding = good ? RELATION[l->relation].finding
               : l->relation == DECIDES && isfinite(x) ? FINDING_REFUTED : FINDING_WRONG;
   fprintf(p->out, " %-11s %-47.*s %8s", l->reference, first_line(l->text), l->text,
@@ -8738,7 +8738,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
     if (y[v] > y[best]) best = v;
     numbers += !isnan(y[v]);
   }
-  if (by && (numbers < V || !isfinite(y[best])))
+  if (numbers < V || !isfinite(y[best]))
     fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
   if (!e->status && s->temperature > 0) {
     if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
@@ -8957,7 +8957,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
       if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
       bytes_free(&command);
     }
-    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
     if (n > most)
       fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
     if (!e.status) v->run(&s, words, n, &e);
