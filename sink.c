@@ -4258,7 +4258,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-/* A text's words, counted in a tree, then merged. */
+/* A text's words: first counted as paths of a tree, then listed, and their pairs merged. */
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
@@ -4280,6 +4280,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
   return 0;
 }
 
+/* Counts the pairs of a word `times` times more. */
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
@@ -4305,6 +4306,7 @@ static int joiner_words(Joiner *r, Error *e) {
   return e->status;
 }
 
+/* In every word the token `made` takes the place of a pair, from left to right. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -4731,7 +4733,7 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   return p->silent ? 0 : tell_text(t, (const unsigned char *)text, strlen(text));
 }
 
-static int tell_on(const Telling *t, const Node *p) {
+static int tell_bounded(const Telling *t, const Node *p) {
   return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
          t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
        : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
@@ -4744,7 +4746,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->wanted) wanted = p->wanted;
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
-    if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
+    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
     size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
                                  : tell_rule(t, p->name->rule, wanted)) return 1;
@@ -4756,7 +4758,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++;
   t->steps++;
-  if (tell_on(t, rule)) return 1;
+  if (tell_bounded(t, rule)) return 1;
   const Node *a = rule->first;
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
@@ -5433,7 +5435,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
                 + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
-  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))   /* 0, 1, 3 or 7; + 8 */
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
