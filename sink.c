@@ -4241,15 +4241,14 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
-                            Error *e) {
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
   size_t before = out->size;
   for (size_t i = 0, length; i < n && !e->status; i++)
-    if (ids[i] >= 0 && ids[i] < t->vocab) {
-      const unsigned char *from = tokenizer_token(t, ids[i], &length);
+    if (id[i] >= 0 && id[i] < t->vocab) {
+      const unsigned char *from = tokenizer_token(t, id[i], &length);
       bytes_add(out, from, length, e);
     } else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                "that made them", t->vocab - 1, (long)ids[i], i);
+                "that made them", t->vocab - 1, (long)id[i], i);
   if (e->status) out->size = before;
   return e->status;
 }
@@ -4338,27 +4337,26 @@ static const Pair *joiner_best(const Joiner *r) {
 }
 
 /* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
-static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                           Error *e) {
+static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
   Joiner r = {0}; Bytes file = {0};
-  *out = (Tokenizer){0};
+  *t = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                 TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
     return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+  if (!tokenizer_begin(t, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
     joiner_words(&r, e);
-  while (!e->status && out->vocab < vocab) {
+  while (!e->status && t->vocab < vocab) {
     const Pair *best = joiner_best(&r);
     if (!best)
-      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
-    else if (!tokenizer_merge(out, best->left, best->right, "training text", e))
-      joiner_merge(&r, best->left, best->right, out->vocab - 1, e);
+      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", t->vocab);
+    else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
+      joiner_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
-  if (!e->status && !tokenizer_bytes(out, &file, e))
-    out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-  if (e->status) tokenizer_free(out);
+  if (!e->status && !tokenizer_bytes(t, &file, e))
+    t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
+  if (e->status) tokenizer_free(t);
   bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   free(r.words);
   return e->status;
@@ -4773,12 +4771,11 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed; after a failure nothing. */
-static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
-                            Error *e) {
+/* Appends document n of a seed; after a failure nothing. */
+static int grammar_document(const Grammar *g, uint64_t seed, uint64_t n, Bytes *out, Error *e) {
   size_t start = out->size;
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
-  t.rng.state = rng_next(&t.rng) ^ number;
+  t.rng.state = rng_next(&t.rng) ^ n;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
   bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e)
@@ -8452,8 +8449,7 @@ static const Check *check_after(const Check *c, const Program *program) {
   return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
-static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
-                      Error *e) {
+static int checks_run(const Program *program, const char *name, FILE *out, bool colour, Error *e) {
   Page p = {.out = out, .colour = colour, .e = e};
   Near near = {.word = name ? name : ""};
   int ran = 0, threads = workers();
@@ -8486,11 +8482,10 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
  * 16.4  Verbs */
 
 /* The command that repeats the work, with the flags that count and differ from their default. */
-static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
-                         Error *e) {
+static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
-  bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
+  bytes_print(out, e, "%s %s", s->program->name, verb);
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
@@ -8955,7 +8950,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
       Bytes command = {0};
-      command_text(&s, name, "", &command, &e);
+      command_text(&s, name, &command, &e);
       if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
       bytes_free(&command);
     }
