@@ -5581,10 +5581,10 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   return 0;
 }
 
-static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
+static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
   return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
-              path, d->tokenizer);
+              path, t->s.data.tokenizer);
 }
 
 /* The text must be the same, by its hash; the run goes on at its place in it. */
@@ -5592,7 +5592,7 @@ static int resume_data(Trainer *t, Error *e) {
   Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
   if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
-      || tokenizer_same(t, t->s.out, d, e)) return e->status;
+      || tokenizer_same(t, t->s.out, e)) return e->status;
   if (was.source && was.source != t->data.source)
     return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
                 "--text, --grammar or --tokens as before", t->s.out, source_name(d));
@@ -8449,8 +8449,8 @@ static const Check *check_after(const Check *c, const Program *program) {
   return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
-static int checks_run(const Program *program, const char *name, FILE *out, bool colour, Error *e) {
-  Page p = {.out = out, .colour = colour, .e = e};
+static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
+  Page p = {.out = out, .colour = wants_colour(out), .e = e};
   Near near = {.word = name ? name : ""};
   int ran = 0, threads = workers();
   set_workers(1);   /* toys are too small to share */
@@ -8465,8 +8465,8 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
               " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
     int n = first_line(l->text);
-    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", colour ? "\033[1m" : "", l->reference,
-            lines ? 51 : 0, n, l->text, colour ? "\033[0m" : "",
+    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\033[1m" : "", l->reference,
+            lines ? 51 : 0, n, l->text, p.colour ? "\033[0m" : "",
             lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
     for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
     if (c->more && !e->status) c->more(&p);
@@ -8580,7 +8580,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   }
   if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
   if (s->data.tokens[0]) return 0;   /* ids alone: they are below the model's --vocab */
-  if (hash) return tokenizer_same(t, path, &s->data, e);
+  if (hash) return tokenizer_same(t, path, e);
   return t->data.vocab == vocab ? 0
        : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
               vocab, t->data.vocab, s->data.tokenizer);
@@ -8645,7 +8645,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   if (list) return 0;
   if (n && !file_missing(words[0]))
     return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
-  return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
+  return checks_run(s->program, n ? words[0] : NULL, stdout, e);
 }
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
@@ -8787,7 +8787,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
       && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
-      && !tokenizer_same(&w.t, words[0], &s->data, e)
+      && !tokenizer_same(&w.t, words[0], e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;
