@@ -7824,7 +7824,7 @@ const Option OPTIONS[] = {
   {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
   {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
   {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
-  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut"},
+  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut [0]"},
   {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
   {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
