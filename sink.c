@@ -1828,9 +1828,7 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
  *   score bias    .. - log(n_i), or .. + b_h: what a sigmoid lacks to have rows of about 1
  *
  * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     db_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j         z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2
- *
- * c_h log(n_i) is one where there is no scale. */
+ *   dc_h = log(n_i) sum_j y_j dz_j      z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2 */
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
   return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
 }
@@ -1859,21 +1857,22 @@ static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen
 }
 
 /* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
- * holds K heads. y [N] as in before_sim. */
-static void row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
+ * holds K heads. y [N] as in before_sim. Returns n_i. */
+static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);   /* by j - i, or NULL */
   idx D = c->head_dim, Kw = c->kv_heads * D, seen = keys_seen(c, l, N, i);
-  z[0] = extra_score(m, l, h, seen, q_i);
   for (idx j = 0; j < N; j++) {
     z[1 + j] = -INFINITY;
     if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
+  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);
+  z[0] = extra_score(m, l, h, seen, q_i);
   before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
-  if (a->hide) a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
+  return seen;
 }
 
 /* y [n] += a x [n] */
@@ -1897,8 +1896,8 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   for (idx i = 0; i < N; i++) {
     real *o_i = la->av + q0 + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
-    row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
-    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+    idx seen = row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
+    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, seen, row, spare);
     row_clip(c, N + 1, row);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
@@ -1939,7 +1938,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
     real *dq_i = a->dq + q0 + i * Qw;
     /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
-    row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
+    idx seen = row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
 
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
@@ -1955,7 +1954,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
 
     /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
-    before_sim_backward(c, w, h, keys_seen(c, l, N, i), N, dz + 1, y, dlogit + 1);
+    before_sim_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
       add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
@@ -3025,7 +3024,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
               : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
 }
 
-/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
+/* |x|, for x [n]: l2 of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
   return sqrt((double)vec_dot(n, x, x));
 }
@@ -3038,7 +3037,7 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
  *
  *   alpha     of every column
- *   over      1[alpha > eps] for each eps: here the threshold meets one sequence (F7)
+ *   over      1[alpha > eps] for each eps, a sequence at a time (F7)
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
@@ -3052,7 +3051,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   for (idx j = 0; j < S; j++) {
     s->alpha[lh * S + j] += alpha[j];
     for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * (s->L * s->H) + lh) * S + j] += alpha[j] > s->eps[x];
+      s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha[j]) ? NAN : alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
@@ -7147,16 +7146,16 @@ static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
   return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
 
-/* The scores of rows [i0,i1) of head h into t->z: *, then row_columns of each. q is row i0. */
+/* Scores of rows [i0,i1) of head h into t->z, behind a place for *: row_columns each. q: row i0. */
 static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
                         Span span, idx i0, idx i1) {
   const Config *c = &m->c;
   const real *bias = head_bias(a, h);
-  idx stride = c->heads * t->D, w = config_window(c, l);
-  matmul_here(t->z + 1, t->ld, rows_of(q, stride), rows_of(t->kt + span.lo, t->N), i1 - i0,
-              span.hi - span.lo, t->D, false);
+  idx w = config_window(c, l);
+  matmul_here(t->z + 1, t->ld, rows_of(q, c->heads * t->D), rows_of(t->kt + span.lo, t->N),
+              i1 - i0, span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* [1+n]; keys[j] is key lo + j */
+    real *keys = t->z + (i - i0) * t->ld + 1;   /* keys[j] is key lo + j */
     idx seen = row_columns(c, l, t->N, span, i);
     vec_scale(seen, keys, score_scale(c, l));
     if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
@@ -7164,7 +7163,6 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
       if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
     for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead, before the prefix */
       keys[j - span.lo] = -INFINITY;
-    z[0] = extra_score(m, l, h, keys_seen(c, l, t->N, i), q + (i - i0) * stride);
   }
 }
 
@@ -7185,7 +7183,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
   }
 }
 
-/* The rows of a block under --plain, whose forward keeps no map, are made once more. */
+/* The rows under --plain, whose forward keeps no map, are made once more. */
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
@@ -7196,9 +7194,10 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
     const real *k = la->fk + (first * K + h / (H / K)) * D;
     real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
     for (idx i = 0; i < N; i++) {
-      row_scores(m, a, l, bh / H, h, N, i, la->fq + ((first + i) * H + h) * D, k, z, NULL);
+      const real *q_i = la->fq + ((first + i) * H + h) * D;
+      idx seen = row_scores(m, a, l, bh / H, h, N, i, q_i, k, z, NULL);
       copy(row, z, N + 1);
-      real row_stat = row_forward(c, N + 1, keys_seen(c, l, N, i), row, spare);
+      real row_stat = row_forward(c, N + 1, seen, row, spare);
       row_metric(c, N + 1, row, row_stat, spare);
       row_clip(c, N + 1, row);
       probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, spare);
@@ -7245,10 +7244,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       real *row = t->z + (i - i0) * ld;
       idx seen = row_columns(c, l, N, span, i), keys = keys_seen(c, l, N, i);
       Span own = {span.lo, span.lo + seen};
+      if (a->hide) keys -= a->hide(a, l, b, i, own.lo, seen, row + 1);
+      row[0] = extra_score(m, l, h, keys, la->fq + q0 + i * Qw);
       before_sim(c, w, h, keys, seen, row + 1, NULL);
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
-      if (a->hide) a->hide(a, l, b, i, own.lo, seen, row + 1);
       if (a->probe) copy(t->a, row, seen + 1);
       real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, keys, row, t->deriv);
       zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
@@ -7344,6 +7344,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
     idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
+    z[0] = extra_score(m, l, h, keys, q + i * Qw);
     before_sim(c, w, h, keys, seen, z + 1, t->y);
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
@@ -7822,7 +7823,7 @@ const Option OPTIONS[] = {
   {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
   {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
   {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
-  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut"},
+  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut [0]"},
   {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
   {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
@@ -8652,13 +8653,14 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    bool after = !strncmp(v->source, "beyond", 6);   /* without numbers of the paper */
+    bool after = !strncmp(v->source, "beyond", 6);   /* no numbers */
     int at = after ? printf("%-16s %-38s ", v->name, v->source)
                    : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
-         "What to train on or to generate from:\n");
+  printf("train            beyond: Muon (2502.16982) --optimizer muon\n\n"
+         "--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+         "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {

@@ -272,8 +272,8 @@ typedef struct Acts {
   Probe *probe;                /* [L], or NULL: set by the caller before a forward */
   const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
   const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-  /* likewise: hides some of keys lo .. lo+n-1, scores z, from row i of sequence b, by -INFINITY */
-  void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
+  /* likewise: z of keys lo .. lo+n-1 that row i of b shall not see to -INFINITY; how many it saw */
+  idx (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
   const struct Isolation *isolation; /* what it knows: data/known.c */
   /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
   void (*after)(const struct Acts *a, int l, int B, idx N);

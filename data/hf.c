@@ -3201,16 +3201,29 @@ enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 
 #define TRAINED_ROWS (100 * STATES)
 
 /* What a model has: rows that sum to the scale; a token 1 that sees itself alone; states of a
- * repeated token that stay equal (7.2), or not; what propositions 1, 2, 3 and 4 are about; scores
- * that are q k^T; no prefix as far as the second half. */
+ * repeated token that stay equal (7.2), or need not; what propositions 1, 2, 3 and 4 are about;
+ * scores that are q k^T; no prefix as far as the second half; states of such a token that part. */
 enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE = 32, ALIBI = 64,
-       ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512 };
+       ROTARY = 128, DOT_SCORES = 256, SECOND_HALF = 512, APART_SURELY = 1024 };
+
+/* Whether the states of a repeated token, which are not all equal by law, must part. They do by
+ * their positions, and by row sums that grow with the keys; but log n or 1 / n may take that back,
+ * a row that sees itself alone has no others, and a sum of ReLUs may be 0 or 1 in every row. Nor is
+ * a sum felt behind XSA or a head norm: without x*, o is a multiple of the one v. */
+static bool parts_surely(const Config *c) {
+  bool sums = c->sim < SIM_SOFTPICK && !config_clips(c) && c->normalizer != NORMALIZER_CLAMP;
+  bool grow = c->normalizer != NORMALIZER_COUNT && c->extra != EXTRA_LOGN && c->shift != SHIFT_LOGN;
+  return c->pos == POS_LEARNED || c->pos == POS_ABSOLUTE || config_attending(c) < c->layers
+      || (sums && grow && c->window != 1 && (c->sink_token || (!c->xsa && !c->head_norm)));
+}
+
 static int premises(const Config *c) {
   _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5
                  && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
                  "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
-                                     && !c->sink_token && c->sim < SIM_SOFTPICK && !config_clips(c);
+                                     && !c->sink_token && c->sim < SIM_SOFTPICK && !config_clips(c)
+                                     && !(c->gain && c->sim == SIM_IDENTITY);   /* row 1 has 0 */
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
             && config_attending(c) == c->layers;
   bool law = equal && soft && !c->window && !c->prefix, shaped = config_shapes(c);
@@ -3220,7 +3233,7 @@ static int premises(const Config *c) {
        | (law && !shaped && c->pos == POS_ALIBI) * ALIBI
        | (equal && soft && !shaped && c->pos == POS_ROTARY) * ROTARY
        | (c->kernel == KERNEL_IDENTITY && !shaped) * DOT_SCORES
-       | (c->prefix <= TRAINED_T / 2) * SECOND_HALF;
+       | (c->prefix <= TRAINED_T / 2) * SECOND_HALF | parts_surely(c) * APART_SURELY;
 }
 
 /* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
@@ -3258,7 +3271,8 @@ static double row_weights(const Toy *y, int l, int h, int t) {
 static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
 static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
-/* A line of such a page: its premise (0: none), and the control's bound without it (0: no line). */
+/* A line of such a page: its premise (0: none), and the control's bound without it (0: no line),
+ * for states that part surely. */
 typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
 
 static const TrainedLine OF_RANDOM[] = {
@@ -3316,7 +3330,10 @@ static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
     y->line = &t->line;
     y->x = l.x;
     double x = l.measure(y);
-    if (!has) { l.relation = FAILS_BY; l.bound = t->control; }
+    if (!has) {
+      l.relation = premises(&y->m.c) & APART_SURELY ? FAILS_BY : SAYS;
+      l.bound = t->control;
+    }
     else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
     page_line(p, &l, x);
   }

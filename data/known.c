@@ -91,11 +91,15 @@ static const char *const ISOLATED_NAME[ISOLATED] = {"alpha_1", "sink_1", "norm_1
 /* Row `row` of sequence b sees in the first blocks, of rows `first` and on, sees[b] alone. */
 typedef struct Isolation { int blocks, first, row; const int *sees; } Isolation;
 
-static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+static idx isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
   const Isolation *x = a->isolation;
-  if (l >= x->blocks || i != x->row) return;
-  for (idx j = 0; j < n; j++)
-    if (lo + j >= x->first && lo + j != x->sees[b]) z[j] = -INFINITY;
+  idx hidden = 0;
+  for (idx j = 0; j < n && l < x->blocks && i == x->row; j++) {
+    if (lo + j < x->first || lo + j == x->sees[b]) continue;
+    hidden += z[j] != -INFINITY;
+    z[j] = -INFINITY;
+  }
+  return hidden;
 }
 
 /* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both, in 0..1; and the

@@ -316,8 +316,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
                     int T, Error *e) {
   Rounding r = {.bits = s->quantize, .fault = e};
   if (s->input != INPUT_NATURAL)
-    return fail(e, 2, "--quantize: it reads the loss, and only natural input has one. "
-                "Try: --input natural");
+    return fail(e, 2, "--quantize: only natural input has a loss. Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
     Sinks seen; int starts, first = config_column_first(&m->c);
     if (k) m->linear = rounded_linear, m->rounding = &r;
@@ -374,15 +373,18 @@ typedef struct Stream {
 } Stream;
 
 /* Acts.hide: what the model's own window and prefix hide, by the distances that hold here. */
-static void stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+static idx stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
   const Stream *s = (const Stream *)(const void *)a;
   const Config *c = &s->m->c;
-  const idx w = config_window(c, l), first = config_rows(c, 1) - 1;
+  idx w = config_window(c, l), first = config_rows(c, 1) - 1, hidden = 0;
   (void)b;
   for (idx j = lo; w && j < lo + n; j++) {
     const idx row = j < s->S ? j : j + s->gone, apart = s->text ? i + s->gone - row : i - j;
-    if (apart >= w && (row < first || row >= first + c->prefix)) z[j - lo] = -INFINITY;
+    if (apart < w || (row >= first && row < first + c->prefix)) continue;
+    hidden += z[j - lo] != -INFINITY;
+    z[j - lo] = -INFINITY;
   }
+  return hidden;
 }
 
 /* The key behind the sinks goes, and the later ones move down a place. */
@@ -394,8 +396,7 @@ static void stream_drop(Stream *s) {
     const LayerActs *la = &s->a.layer[l];
     real *raw = s->raw ? s->raw + l * s->W * Kw + at : NULL;
     memmove(la->v + at, la->v + at + Kw, bytes);
-    if (!raw) memmove(la->fk + at, la->fk + at + Kw, bytes);
-    if (!raw) continue;
+    if (!raw) { memmove(la->fk + at, la->fk + at + Kw, bytes); continue; }
     memmove(raw, raw + Kw, bytes);
     copy(la->k + at, raw, later * Kw);
     s->a.past = s->S;
@@ -521,8 +522,7 @@ static void streamed_of(double x[STREAMED], const double *loss, int n) {
 /* Which policies are asked for: one; or the first four, and the fifth where it is cheap. */
 static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *m, double keys,
                        Error *e) {
-  const bool text = !strcmp(s->positions, "text"), some = s->cache[0] != 0;
-  bool known = false;
+  bool text = !strcmp(s->positions, "text"), some = s->cache[0] != 0, known = false;
   for (int k = 0; k < POLICIES_KNOWN; k++) {
     const Policy *p = &POLICIES[k];
     const bool same = some && !strcmp(s->cache, p->cache), sized = s->cache_size != 0;

@@ -19,7 +19,7 @@ static void isolate__identity(Test *t) {
     "", "--pos none --extra kv", "--pos t5 --window 60", "--pos alibi --kv-heads 1 --place post",
     "--sim sigmoid --normalizer one --vbias", "--prefix 3 --combine add", "--extra zero",
     "--kernel elu --sim identity --normalizer clamp --pos none", "--sink-token --pos none",
-    "--pos learned"};
+    "--pos learned", "--extra logn", "--sim sigmoid --normalizer count --score-bias logn"};
   enum { B = 2, T = 70 };
   EACH(f, FLAGS) LABS(b, B, T, FLAGS[f]) LABS(cut, B, T, FLAGS[f]) LABS(one, B, 1, FLAGS[f]) {
     const int C = b.m.c.dim, first = b.m.c.sink_token, at[] = {1, 20, 50};

@@ -299,6 +299,22 @@ static void sinks__raw_mass(Test *t) {
   }
 }
 
+/* s* = e^1000 leaves m* without a value where v* = 0 keeps the loss a number: no Sink_* then, while
+ * every other column has its own. */
+static void sinks__no_number(Test *t) {
+  LABS(b, 1, 3, "--layers 1 --normalizer one --extra logit --extra-logit 1000") {
+    Sinks s;
+    lab_maps(&b);
+    lab_loss(&b);
+    fact(t, isfinite(b.a.loss_row[0]), "the loss is %g", b.a.loss_row[0]);
+    if (sinks_create(&s, &b.m.c, 3, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
+    measure_head(&s, &b.m.c, METRIC_REAL, 0, b.probe[0].metric, b.probe[0].weight);
+    fact(t, isnan(s.alpha[0]) && isnan(s.over[0]), "alpha_* %g, over %g", s.alpha[0], s.over[0]);
+    fact(t, s.alpha[1] == 0 && s.over[1] == 0, "alpha_1 %g, over %g", s.alpha[1], s.over[1]);
+    sinks_free(&s);
+  }
+}
+
 /* none is a value of these flags: read, written and kept as such. */
 static void options__none(Test *t) {
   static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
@@ -827,7 +843,7 @@ static const TestEntry TESTS[] = {
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
   RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
   RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses), RUNS(sinks__raw_mass),
-  RUNS(options__value_words), RUNS(variants__numbers),
+  RUNS(sinks__no_number), RUNS(options__value_words), RUNS(variants__numbers),
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),

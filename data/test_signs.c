@@ -186,9 +186,9 @@ static const char *const STREAMS[] = {
   "--sink-token --pos alibi", "--sink-token --pos learned --extra logit", "--window 6",
   "--kernel mlp --sim identity --normalizer clamp", "--kernel elu --sim identity --pos t5",
   "--prefix 3", "--window 6 --prefix 2 --pos alibi", "--extra kv --kv-heads 1", "--sim sigmoid",
-  "--sink-token --window 9 --pos t5 --place parallel", "--gate value --qk-norm --xsa",
-  "--rope-pairing interleaved --head-dim 4 --kv-heads 1 --norm layer --combine add",
-  "--gate element --head-norm --place sandwich --norm dyt", NULL};
+  "--sink-token --window 9 --pos t5 --extra logn", "--gate value --qk-norm --xsa --combine add",
+  "--rope-pairing interleaved --head-dim 4 --kv-heads 1 --norm layer --place parallel",
+  "--gate element --head-norm --place sandwich --norm dyt", "--window 6 --score-scale logn", NULL};
 
 /* In a text no longer than the cache every policy has the loss of one forward. */
 static void stream__as_evaluated(Test *t) {
@@ -221,25 +221,25 @@ static void turned(const Model *m, int l, real *to, const real *x, idx on) {
 /* The reference: one forward over the whole text by 3.7's loops, whose hide masks what the cache
  * has dropped and, where places count, makes all scores by the definition. Heads come in order. */
 static struct Reference { const Model *m; idx W, S; bool text; int h; } reference;
-static void reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
-  struct Reference *r = &reference;
-  const Config *c = &r->m->c;
+static idx reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+  struct Reference *r = &reference; const Config *c = &r->m->c;
   const LayerActs *la = &a->layer[l];
   const idx D = c->head_dim, K = c->kv_heads, first = c->sink_token, w = config_window(c, l);
   const idx gone = i >= r->W ? i - r->W + 1 : 0;
-  real q[16], k[16]; (void)b; (void)n;
+  real q[16], k[16]; idx lost = 0; (void)b; (void)n;
   if (i == 0) r->h = (r->h + 1) % c->heads;
   turned(r->m, l, q, la->q + (i * c->heads + r->h) * D, -gone);
-  if (gone && !r->text && c->extra) z[-1] = extra_score(r->m, l, r->h, r->W, q);
+  if (!r->text) copy(la->fq + (i * c->heads + r->h) * D, q, D);      /* k* is met by it */
   for (idx j = lo; gone && j <= i; j++) {
-    const idx place = j < r->S ? j : j - gone, apart = i - gone - place;
+    idx place = j < r->S ? j : j - gone, apart = i - gone - place, saw = z[j] != -INFINITY;
     bool hidden = w && apart >= w && (j < first || j >= first + c->prefix);
-    double bias = c->pos >= POS_RELATIVE ? distance_bias(r->m, r->h, apart) : 0;
+    real bias = c->pos >= POS_RELATIVE ? (real)distance_bias(r->m, r->h, apart) : 0;
     turned(r->m, l, k, la->k + (j * K + r->h / (c->heads / K)) * D, place - j);
     if (j >= r->S && place < r->S) z[j] = -INFINITY;
-    else if (!r->text)
-      z[j] = hidden ? -INFINITY : vec_dot(D, q, k) * score_scale(c, l) + (real)bias;
+    else if (!r->text) z[j] = hidden ? -INFINITY : vec_dot(D, q, k) * score_scale(c, l) + bias;
+    lost += saw - (z[j] != -INFINITY);
   }
+  return lost;
 }
 
 /* loss [T] of policy p by the reference. */
