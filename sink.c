@@ -4240,15 +4240,14 @@ static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids
   return e->status;
 }
 
-static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, Bytes *out,
-                            Error *e) {
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
   size_t before = out->size;
   for (size_t i = 0, length; i < n && !e->status; i++)
-    if (ids[i] >= 0 && ids[i] < t->vocab) {
-      const unsigned char *from = tokenizer_token(t, ids[i], &length);
+    if (id[i] >= 0 && id[i] < t->vocab) {
+      const unsigned char *from = tokenizer_token(t, id[i], &length);
       bytes_add(out, from, length, e);
     } else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                "that made them", t->vocab - 1, (long)ids[i], i);
+                "that made them", t->vocab - 1, (long)id[i], i);
   if (e->status) out->size = before;
   return e->status;
 }
@@ -4257,7 +4256,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *ids, size_t n, By
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
-/* A text's words, counted in a tree, then merged. */
+/* A text's words: first counted as paths of a tree, then listed, and their pairs merged. */
 typedef struct Joiner {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
@@ -4279,6 +4278,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
   return 0;
 }
 
+/* Counts the pairs of a word `times` times more. */
 static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
@@ -4304,6 +4304,7 @@ static int joiner_words(Joiner *r, Error *e) {
   return e->status;
 }
 
+/* In every word the token `made` takes the place of a pair, from left to right. */
 static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -4335,27 +4336,26 @@ static const Pair *joiner_best(const Joiner *r) {
 }
 
 /* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
-static int tokenizer_train(Tokenizer *out, const unsigned char *text, size_t n, int vocab,
-                           Error *e) {
+static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
   Joiner r = {0}; Bytes file = {0};
-  *out = (Tokenizer){0};
+  *t = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                 TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
     return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(out, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
+  if (!tokenizer_begin(t, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
     joiner_words(&r, e);
-  while (!e->status && out->vocab < vocab) {
+  while (!e->status && t->vocab < vocab) {
     const Pair *best = joiner_best(&r);
     if (!best)
-      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", out->vocab);
-    else if (!tokenizer_merge(out, best->left, best->right, "training text", e))
-      joiner_merge(&r, best->left, best->right, out->vocab - 1, e);
+      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", t->vocab);
+    else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
+      joiner_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
-  if (!e->status && !tokenizer_bytes(out, &file, e))
-    out->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
-  if (e->status) tokenizer_free(out);
+  if (!e->status && !tokenizer_bytes(t, &file, e))
+    t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
+  if (e->status) tokenizer_free(t);
   bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   free(r.words);
   return e->status;
@@ -4730,7 +4730,7 @@ static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   return p->silent ? 0 : tell_text(t, (const unsigned char *)text, strlen(text));
 }
 
-static int tell_on(const Telling *t, const Node *p) {
+static int tell_bounded(const Telling *t, const Node *p) {
   return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
          t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
        : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
@@ -4743,7 +4743,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   if (p->wanted) wanted = p->wanted;
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
-    if (tell_on(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
+    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
     size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
                                  : tell_rule(t, p->name->rule, wanted)) return 1;
@@ -4755,7 +4755,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++;
   t->steps++;
-  if (tell_on(t, rule)) return 1;
+  if (tell_bounded(t, rule)) return 1;
   const Node *a = rule->first;
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
@@ -4770,12 +4770,11 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   return t->e->status;
 }
 
-/* Appends document `number` of a seed; after a failure nothing. */
-static int grammar_document(const Grammar *g, uint64_t seed, uint64_t number, Bytes *out,
-                            Error *e) {
+/* Appends document n of a seed; after a failure nothing. */
+static int grammar_document(const Grammar *g, uint64_t seed, uint64_t n, Bytes *out, Error *e) {
   size_t start = out->size;
   Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
-  t.rng.state = rng_next(&t.rng) ^ number;
+  t.rng.state = rng_next(&t.rng) ^ n;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
   bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e)
@@ -4818,7 +4817,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
     if (scan_take(&s, '\n')) s.line++;
     else scan_rule(&s);
   }
-  if (!e->status && !g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
   pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
@@ -5362,15 +5361,15 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 /* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
-  for (idx some; n > 0 && !c->e->status; x = x ? x + some : NULL, n -= some) {
-    some = at_most(n, PIECE);
+  for (idx at = 0, some; at < n && !c->e->status; at += some) {
+    some = at_most(n - at, PIECE);
     for (idx i = 0; c->out && i < some; i++)
-      number_put(piece + i * width, width == 8 ? bits_of_double((double)x[i])
-                                               : bits_of((float)x[i]), width);
+      number_put(piece + i * width, width == 8 ? bits_of_double((double)x[at + i])
+                                               : bits_of((float)x[at + i]), width);
     pass_bytes(c, piece, (size_t)(some * width));
     for (idx i = 0; !c->out && x && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
-      x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
+      x[at + i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
     }
   }
 }
@@ -5432,7 +5431,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
                 + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
-  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))
+  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))   /* 0, 1, 3 or 7; + 8 */
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5581,10 +5580,10 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   return 0;
 }
 
-static int tokenizer_same(const Trainer *t, const char *path, const Source *d, Error *e) {
+static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
   return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
-              path, d->tokenizer);
+              path, t->s.data.tokenizer);
 }
 
 /* The text must be the same, by its hash; the run goes on at its place in it. */
@@ -5592,7 +5591,7 @@ static int resume_data(Trainer *t, Error *e) {
   Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
   if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
-      || tokenizer_same(t, t->s.out, d, e)) return e->status;
+      || tokenizer_same(t, t->s.out, e)) return e->status;
   if (was.source && was.source != t->data.source)
     return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
                 "--text, --grammar or --tokens as before", t->s.out, source_name(d));
@@ -7825,7 +7824,7 @@ const Option OPTIONS[] = {
   {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
   {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
   {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
-  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut"},
+  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut [0]"},
   {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
   {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
@@ -8302,8 +8301,8 @@ static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
   while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
-  bool good = !isfinite(x) ? false : *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
-            : (sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound);
+  bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
+            : isfinite(x) && ((sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound));
   int finding = good ? RELATION[l->relation].finding
               : l->relation == DECIDES && isfinite(x) ? FINDING_REFUTED : FINDING_WRONG;
   fprintf(p->out, " %-11s %-47.*s %8s", l->reference, first_line(l->text), l->text,
@@ -8452,9 +8451,8 @@ static const Check *check_after(const Check *c, const Program *program) {
   return c[1].line ? c + 1 : core && program ? program->checks : NULL;
 }
 
-static int checks_run(const Program *program, const char *name, FILE *out, bool colour,
-                      Error *e) {
-  Page p = {.out = out, .colour = colour, .e = e};
+static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
+  Page p = {.out = out, .colour = wants_colour(out), .e = e};
   Near near = {.word = name ? name : ""};
   int ran = 0, threads = workers();
   set_workers(1);   /* toys are too small to share */
@@ -8469,8 +8467,8 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
               " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
     int n = first_line(l->text);
-    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", colour ? "\033[1m" : "", l->reference,
-            lines ? 51 : 0, n, l->text, colour ? "\033[0m" : "",
+    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\033[1m" : "", l->reference,
+            lines ? 51 : 0, n, l->text, p.colour ? "\033[0m" : "",
             lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
     for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
     if (c->more && !e->status) c->more(&p);
@@ -8486,11 +8484,10 @@ static int checks_run(const Program *program, const char *name, FILE *out, bool 
  * 16.4  Verbs */
 
 /* The command that repeats the work, with the flags that count and differ from their default. */
-static void command_text(const Settings *s, const char *verb, const char *word, Bytes *out,
-                         Error *e) {
+static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
-  bytes_print(out, e, "%s %s%s%s", s->program->name, verb, *word ? " " : "", word);
+  bytes_print(out, e, "%s %s", s->program->name, verb);
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
@@ -8585,7 +8582,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   }
   if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
   if (s->data.tokens[0]) return 0;   /* ids alone: they are below the model's --vocab */
-  if (hash) return tokenizer_same(t, path, &s->data, e);
+  if (hash) return tokenizer_same(t, path, e);
   return t->data.vocab == vocab ? 0
        : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
               vocab, t->data.vocab, s->data.tokenizer);
@@ -8650,7 +8647,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
   if (list) return 0;
   if (n && !file_missing(words[0]))
     return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
-  return checks_run(s->program, n ? words[0] : NULL, stdout, wants_colour(stdout), e);
+  return checks_run(s->program, n ? words[0] : NULL, stdout, e);
 }
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
@@ -8741,7 +8738,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
     if (y[v] > y[best]) best = v;
     numbers += !isnan(y[v]);
   }
-  if (by && (numbers < V || !isfinite(y[best])))
+  if (numbers < V || !isfinite(y[best]))
     fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
   if (!e->status && s->temperature > 0) {
     if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
@@ -8793,7 +8790,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
     fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
       && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
-      && !tokenizer_same(&w.t, words[0], &s->data, e)
+      && !tokenizer_same(&w.t, words[0], e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;
@@ -8956,11 +8953,11 @@ static int sink_main(const Program *program, int argc, char **argv) {
     if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
       Bytes command = {0};
-      command_text(&s, name, "", &command, &e);
+      command_text(&s, name, &command, &e);
       if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
       bytes_free(&command);
     }
-    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;
+    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
     if (n > most)
       fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
     if (!e.status) v->run(&s, words, n, &e);

@@ -1345,7 +1345,7 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
   FILE *page = tmpfile();
   fact(t, page != NULL, "no temporary file");
   if (!page) return;
-  fact(t, !checks_run(program, NULL, page, false, fresh(t)), "%s", t->e.text);
+  fact(t, !checks_run(program, NULL, page, fresh(t)), "%s", t->e.text);
   rewind(page);
   int lines = 0, wrong = 0, said = 0, headings = 0, listed = 0, controls = 0;
   for (bool blank = false, heading = false; fgets(line, sizeof line, page); lines++) {
@@ -4505,7 +4505,7 @@ static void checks__not_finite(Test *t) {
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
   checks_hold(t, NULL, 182, 248);
-  fact(t, checks_run(NULL, "prop9", stdout, false, fresh(t)) == 2
+  fact(t, checks_run(NULL, "prop9", stdout, fresh(t)) == 2
           && strstr(t->e.text, "sink check prop1"), "%s", t->e.text);
 }
 
@@ -7362,7 +7362,7 @@ static void settings_count__rows(Test *t) {
     const int status = settings_count(&s, &t->e);
     fact(t, *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status, "%s %s: %s",
          verb, flags, t->e.text);
-    command_text(&s, verb, "", text, fresh(t));
+    command_text(&s, verb, text, fresh(t));
     const char *echo = strstr((const char *)text->at, " --");
     settings_flags(&again, echo ? echo : "", s.groups, &t->e);
     if (!strstr(ROWS[i][1], "there are"))
