@@ -8493,9 +8493,13 @@ static void command_text(const Settings *s, const char *verb, Bytes *out, Error 
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"$&;()*?<>|\\") ? "" : QUOTE;
+    const char *quote = value[0] && !strpbrk(value, " '\"`$&;()*?<>|\\#~") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
-    if (o->kind != 'b' || strcmp(value, "1")) bytes_print(out, e, " %s%s%s", quote, value, quote);
+    if (o->kind == 'b' && !strcmp(value, "1")) continue;
+    bytes_print(out, e, " %s", quote);
+    for (const char *p = value; *p; p++)
+      bytes_add(out, *p == *QUOTE ? "'\\''" : p, *p == *QUOTE ? 4 : 1, e);
+    bytes_print(out, e, "%s", quote);
   }
   bytes_add(out, "", 1, e);
 }

@@ -2194,8 +2194,7 @@ static void embed_forward__rows(Test *t) {
 }
 
 /* [T7] Token 1 reads p_t, and where they swap token t reads p_1: a forward of a model whose table
- * was written so, and the states of repeated tokens, which without attention differ by their
- * positions alone, change places. */
+ * was written so. Without attention the states of repeated tokens change places. */
 static void edited(Test *t, Lab *b, const PositionEdit *edit) {
   enum { T = 7, LAST = 4 };
   int C = b->m.c.dim, first = b->m.c.sink_token, N = T + first, n = 2 * N * C;
@@ -4512,9 +4511,8 @@ static void checks__hold(Test *t) {
 /* =================================================================================================
  * 8  Tokenizer
  *
- * Three things here know nothing of sink.c's ways: a cutter that tries each kind of piece on its
- * own, an encoder that goes through the merges rank by rank, and a trainer that counts every pair
- * anew. */
+ * Three things here know nothing of sink.c's ways: a cutter that tries each kind of piece alone,
+ * an encoder that goes through the merges rank by rank, a trainer that counts every pair anew. */
 
 static const char SAMPLE[] =
     "The quick brown fox jumps over the lazy dog; the dog, being lazy, jumps over nothing.\n"
@@ -7346,7 +7344,8 @@ static void settings_count__rows(Test *t) {
     {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
     {"--first-tokens 16 --fix-token 3", ""}, {"eval: --ids a --first-tokens 3", "beside --ids."},
     {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
-    {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}};
+    {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}, {"--text a'b`c", ""}};
+  const char *const quoted = *QUOTE == '"' ? "\"a'b`c\"" : "'a'\\''b`c'";   /* for the shell */
   const Program program = {.name = "sink"};
   EACH(i, ROWS) {
     char verb[12] = "train", value[2][PATH_ROOM];
@@ -7364,6 +7363,7 @@ static void settings_count__rows(Test *t) {
          verb, flags, t->e.text);
     command_text(&s, verb, text, fresh(t));
     const char *echo = strstr((const char *)text->at, " --");
+    if (strchr(flags, '\'')) { fact(t, strstr(echo, quoted) != NULL, "echoed%s", echo); continue; }
     settings_flags(&again, echo ? echo : "", s.groups, &t->e);
     if (!strstr(ROWS[i][1], "there are"))
       fact(t, !settings_count(&again, &t->e), "echoed %s: %s", (char *)text->at, t->e.text);
