@@ -6620,7 +6620,7 @@ enum {
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   SPREAD = 256, GROUP = 4,   /* columns of B, and tiles of rows of A, packed at a time */
   FEW_ROWS = 16, SOME_ROWS = 96,   /* up to so many rows B is read in place: always, or if */
-  SMALL = 1 << 18,   /* its k rows span no more than so many elements */
+  SMALL = 1 << 18,   /* its k rows span so many elements at most, a quarter if A is packed */
   BAND = 96, WAIT = 768, MANY = 192,   /* packed: rows of A; columns of B, at most, and at least */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
@@ -6712,7 +6712,8 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
    time, and so is a last tile that is not full. */
 INLINE void product(const int bytes, Product w) {
   int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
-  bool small = w.m <= SOME_ROWS && w.k * w.b.row <= SMALL, transposed = w.a.col != 1;
+  bool transposed = w.a.col != 1;
+  bool small = w.m <= SOME_ROWS && w.k * w.b.row <= (transposed ? SMALL / 4 : SMALL);
   bool in_place = w.b.col == 1 && (w.m <= FEW_ROWS || small);
   _Alignas(64) real panels[DEPTH * SPREAD], packed[GROUP * ROWS_MAX * DEPTH];
   for (idx j0 = 0; j0 < w.n; j0 += SPREAD)
