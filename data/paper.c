@@ -42,9 +42,8 @@ static const Own *own_of(const Settings *s) {
 /* -------------------------------------------------------------------------------------------------
  * 1  The table of experiments
  *
- * data/experiments.txt says what is trained, what the paper found, and what is claimed, one
- * statement a line. A line that begins with a blank goes on with the one before; one that begins
- * with # is a comment.
+ * data/experiments.txt says what is trained, what the paper found and what is claimed, a statement
+ * a line. A line that begins with a blank goes on with the one before; # begins a comment.
  *
  *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
@@ -1616,8 +1615,7 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
  * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
  * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over those that
- * could be tested. It guards the finding of an effect; that it is too small to count, the plain
- * interval says.
+ * could be tested. It guards what is found; the plain interval says what is too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
@@ -2067,9 +2065,8 @@ static void results_free(Results *r) {
 /* -------------------------------------------------------------------------------------------------
  * 6  What is shown: the list of items, an item's table, the ledger
  *
- * Text of at most 100 columns for a terminal, or Markdown for the README; both from the same cells,
- * so that the two cannot differ. Measures whose name begins with sink_ are shown in per cent, as
- * the paper prints them; ours is the mean over seeds +- their standard deviation.
+ * Text of at most 100 columns for a terminal, or Markdown for the README, from the same cells. What
+ * begins with sink_ is in per cent, as in the paper; ours is mean +- deviation over seeds.
  */
 enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 4 };
 typedef char Cell[CELL];
@@ -2549,7 +2546,7 @@ struct Paper {
 };
 
 /* A measure's unit, and what it is in words. The first that it begins with holds. */
-static const char NATS[] = "nats a token";
+static const char NATS[] = "nats a token", MORE[] = "nats a token more";
 static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"sink_", "%", "Sink on "}, {"alpha_", "mean weight", "Mean weight on "}, {"loss", NATS, "Loss"},
   {"times_", "times even rows", "Mean weight, times even rows, on "}, {"valid", NATS, "Held loss"},
@@ -2561,7 +2558,10 @@ static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"norm", "norm of the gradient", "Gradient norm"}, {"hnorm", "l2 norm", "Hidden states"},
   {"prenorm", "l2 norm", "Features before the post-norm"}, {"knorm", "l2 norm", "Keys"},
   {"vnorm", "l2 norm", "Values"}, {"cosine", "cosine", "Cosine of query and key"},
-  {"product", "|q| |k|", "Product of the lengths of query and key"}, {"", "value", "Value"}};
+  {"product", "|q| |k|", "Product of the lengths of query and key"},
+  {"dense_more", MORE, "Loss where nothing is dropped"}, {"rounded_", MORE, "Loss in few bits"},
+  {"window_more", MORE, "Loss with the latest keys"}, {"sinks_more", MORE, "Loss, first keys kept"},
+  {"old_more", MORE, "Loss, first keys kept, places of the text"}, {"", "value", "Value"}};
 
 static int measure_find(const char *measure) {
   int i = 0;

@@ -1197,7 +1197,7 @@ static char *page_sound(Test *t, const char *path, int figures) {
   int cut = 0, wide = 0;                       /* a tick's name, some 6 units a letter */
   for (const char *at = page; (at = strchr(at, '<')) != NULL; at++) {
     double x;
-    sscanf(at, "<svg viewBox=\"0 0 %d", &wide);
+    if (!strncmp(at, "<svg ", 5)) sscanf(strstr(at, "viewBox"), "viewBox=\"0 0 %d", &wide);
     if (sscanf(at, "<text class=\"middle\" x=\"%lf", &x) != 1) continue;
     const char *name = strchr(at, '>') + 1;
     cut += x + 3.05 * (double)strcspn(name, "<") > wide;
@@ -1330,7 +1330,7 @@ static void report_write__run(Test *t) {
     int status = demo_run(&s, out, &e), gone = 0;
     char *said = printed(t, out), *csv = text_in(t, SCRATCH "/run.csv"), *line = csv;
     char *json = text_in(t, SCRATCH "/run.json"), *object = json;
-    char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? 3 : 9);
+    char *page = page_sound(t, SCRATCH "/deep/page.html", wild ? -1 : 9);
     fact(t, status == wild && (!wild || strstr(e.text, "diverges here")), "status %d: %s",
          status, e.text);
     fact(t, (strstr(page, "No verdict") != NULL) == wild && strstr(page, "erdict"), "%.200s",
