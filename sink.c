@@ -1869,7 +1869,7 @@ static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N,
     z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
     if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
   }
-  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);
+  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
   z[0] = extra_score(m, l, h, seen, q_i);
   before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
   return seen;
@@ -3024,7 +3024,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
               : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
 }
 
-/* |x|, for x [n]: l2 of sections 3.1 and 7. */
+/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
   return sqrt((double)vec_dot(n, x, x));
 }
@@ -6305,7 +6305,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     for (int b = 0; b < B && !isfinite((double)loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
   }
-  free(ids); free(maps); free(a->probe);
+  free(ids); free(maps); free(a->probe); a->probe = NULL;
   return d->e->status;
 }
 
@@ -6925,7 +6925,7 @@ INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
   memcpy(y + n - SPAN, last, sizeof last);
 }
 
-/* Sums, or the larger of each two. */
+/* s[0..half) takes in s[half..2 half): its sums, or the larger of each two. */
 INLINE void fold_half(real *s, const int half, bool largest) {
   if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
   else for (int l = 0; l < half; l++) s[l] += s[l + half];
@@ -6941,13 +6941,13 @@ INLINE void rest_of(real *rest, const real *end, int n) {
   for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE void fold_add(const int bytes, real *s, const real *x, const real *y) {
   for (int v = 0, lanes = bytes / (int)sizeof(real); v < PARTS / lanes; v++)
     if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
     else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
+   l + PARTS, ..: a single running sum would have to wait for each addition. */
 INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
   real s[PARTS] = {0}, x_rest[PARTS], y_rest[PARTS];
   for (idx i = 0; i + PARTS <= n; i += PARTS) fold_add(bytes, s, x + i, y ? y + i : NULL);
@@ -7010,6 +7010,7 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx 
   PARALLEL
   for (idx task = 0; task < threads; task++) {
     idx i = task / across * high, j = task % across * wide;
+    if (i >= m || j >= n) continue;
     Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
                     at_most(m - i, high), at_most(n - j, wide), k, add};
     if (room) packed_for[isa](part, room + skip + task * each);
@@ -7377,7 +7378,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
     idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
     Tile t = tile_of(&m->c, a, N, la->fk + k0, la->fk + k0);
     real *dk = a->dk + k0, *dv = a->dv + k0;
-    transpose(t.vt, t.ld, la->v + k0, Kw, N, D);
+    transpose(t.vt, t.ld, la->v + k0, Kw, N, D);   /* for do v^T, which is da */
     if (t.dk) zero(t.dk, 2 * D * t.ld);
     else t.dk = dk, t.dv = dv;
     for (idx h = kh * group; h < (kh + 1) * group; h++)

@@ -272,7 +272,7 @@ typedef struct Acts {
   Probe *probe;                /* [L], or NULL: set by the caller before a forward */
   const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
   const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-  /* likewise: z of keys lo .. lo+n-1 that row i of b shall not see to -INFINITY; how many it saw */
+  /* likewise: -INFINITY into z of keys lo .. lo+n-1 that row i of b loses; returns their number */
   idx (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
   const struct Isolation *isolation; /* what it knows: data/known.c */
   /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
