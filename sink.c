@@ -17,14 +17,14 @@
  *   q, k, v = n(x) W (+ b)            head h reads key head h / (H/K); the first r <= D dims rotate
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number      the extra column: unrotated
- *          or, after the paper: a fixed number, log n_i                 n_i: the keys i sees
- *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + b      after the paper: 3.7
+ *          or, not the paper's: a fixed number, log n_i                 n_i: the keys i sees
+ *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + f_h    not the paper's: 3.7
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+          s / Z may be clipped; j is * and every key
  *   q, k <- RMSNorm before R;  v <- sigma(x W_g) v;  o <- o less its part along v_i, before v+;
- *   o_i  <- c_h o_i, then sigma(x W_g) o_i, then RMSNorm                 after the paper: 3.8, 4
+ *   o_i  <- c_h o_i, then sigma(x W_g) o_i, then RMSNorm                 not the paper's: 3.8, 4
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do, with a_j = s_j / Z:
@@ -37,19 +37,19 @@
  * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
  * memory grows with T, not T^2, for every variant.
  *
- * LETTERS, one meaning each:
+ * LETTERS, where a section says nothing else:
  *   B sequences   T tokens   N rows: T and any x*     S columns of a map: N, N+1 with *   L layers
  *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
  *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
- *   i query   j key   h head   l layer   n row of a sequence   t token, from 1 as in the paper
+ *   i query   j key   h head   l layer   n row of a sequence   t token, from 1   x, h^l states
  *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight   m its share, for the metric
  *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
  *   x* a sink token       v+ the value bias     b_h the attention bias of a distance
  *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
- * EQUATIONS. A tag leads from the paper to the function and to the test; `make xref` follows them.
+ * EQUATIONS. A tag leads to the function, here or in data/, and to the test (`make xref`).
  *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
- *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary
+ *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary (9)
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
  *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
@@ -78,10 +78,10 @@
  * WHERE TO CHANGE WHAT, in this order. Axes count their rows: a place that is forgotten does not
  * compile, or a test fails.
  *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
- *                 chapter 2; its operator, both ways: 3.2 norm, 3.4 positions, 3.5 activation and
- *                 phi, 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9
- *                 heads, 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in
- *                 data/hf.c; test_sink.c 0.3
+ *                 chapter 2; its arrays, take_all in 14; its operator, both ways: 3.2 norm, 3.1
+ *                 and 3.4 positions, 3.5 activation and phi, 3.6 sim and Z, 3.7 extra column,
+ *                 3.8 gate, what else acts on o, 3.9 heads, 4 block; STATE_ROWS, 7.2;
+ *                 closed_row() in data/pages.c, premises() in data/hf.c; test_sink.c 0.3
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and its line in the table of a section of chapter 7; where the
@@ -117,7 +117,7 @@
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
  * INSTANCES compiles one call for every instruction set of the processor family: a table of
- * functions by Isa, in each of which BYTES, a vector's, is a constant. WIDE opens a function of
+ * functions by Isa, each with its constant BYTES, a vector's width. WIDE opens a function of
  * plain loops that runs as the best of such instances. Its parts are the name, the parameters, and
  * the same as arguments; the body follows. It returns nothing. */
 #if defined(__GNUC__) && !defined(__TINYC__)
@@ -158,23 +158,23 @@
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
  *   block         pre; post, parallel          norm: rms; layer          section 7.2
- *                 sandwich                     norm: dyt                 after the paper
- *   ffn           swiglu; geglu, reglu, swish, gelu, relu, gelutanh      Table 11
+ *                 sandwich                     norm: dyt                 not the paper's
+ *   ffn           swiglu; geglu, reglu, swish, gelu, relu; (ge)gelutanh  Table 11
  *   heads         concatenated; added          key heads: H; fewer       Table 12 left
  *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
  *   similarity    exp; sigmoid, elu + 1, identity                        Tables 6, 15
- *                 softpick, rectified, relu                              after the paper
+ *                 softpick, rectified, relu                              not the paper's
  *   normaliser    sum; one, clamp, p-norm      scale: 1; any             Tables 14, 15, equation 43
- *                 count; weights: as they are; clipped                   after the paper
+ *                 count; weights: as they are; clipped                   not the paper's
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
- *                 logn; a fixed logit                                    after the paper
- *   scores        as they are; soft-cap, scale logn, bias logn or learned   after the paper
- *   q, k; v, o    as they are; QK-norm; gates; XSA, V-scale, head norm   after the paper
+ *                 logn; a fixed logit                                    not the paper's
+ *   scores        as they are; soft-cap, scale logn, bias logn or learned   not the paper's
+ *   q, k; v, o    as they are; QK-norm; gates; XSA, V-scale, head norm   not the paper's
  *   others        value bias v+; sink token x*: none; one                Table 4
- *                 several sink tokens                                    after the paper
+ *                 several sink tokens                                    not the paper's
  *   mask          causal; window w; prefix p                             Figures 5, 6
  *
- * t5, parallel, layer, gelutanh, fewer key heads, zero and logit lie outside the paper: published
+ * t5, parallel, layer, (ge)gelutanh, fewer key heads, zero and logit are not the paper's: published
  * models need them, or they are close relatives of its rows. Every pair of rows of two axes that is
  * not refused below has its gradients compared with differences of the loss (test
  * gradients__every_pair).
@@ -253,7 +253,7 @@ const Variant VARIANTS[] = {
   {"off-by-one", "--extra zero", "beyond: softmax-off-by-one", "", ""},
   {"sink-logit", "--extra logit", "beyond: a learned sink logit per head", "", ""},
   {"parallel", "--place parallel", "beyond: parallel residual", "", ""},
-  /* After the paper: what others did about sinks, in the same formula */
+  /* Not the paper's: what others did about sinks, in the same formula */
   {"softpick", "--sim softpick", "beyond: softpick (2504.20966)", "", ""},
   {"rectified", "--sim rectified", "beyond: rectified-only (2504.20966)", "", ""},
   {"relu-n", "--sim relu --normalizer count", "beyond: ReLU over n (2309.08586)", "", ""},
@@ -283,7 +283,7 @@ const Variant VARIANTS[] = {
 static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
 _Static_assert(ACT_ROWS == 8, "a new activation: gated? Then here too; and in slow_act");
 
-/* Does --gate gate the output o? How many gates a row has then, or its values: G. */
+/* Does --gate gate the output o? Then G: how many gates a row has, of o or of v. */
 static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
 static int config_gates(const Config *c) {
   int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
@@ -513,9 +513,9 @@ static int config_resolve(Config *c, Error *e) {
  * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
  * the paper's y = x W writes it.
  *
- * A shape has one letter a dimension. They are those of the masthead, and
+ * A shape has one letter a dimension. They are the masthead's, but for
  *
- *   P  positions: the context, and one more for each sink token, which come first    X  of those
+ *   P  positions: of the sink tokens, then of the context             X  sink tokens
  *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
  *   G  gates of a row (--gate)       q, k  a norm's dims of q and k: D, or all of Q and K
@@ -634,7 +634,7 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
   {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
   {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
-  /* After the paper: 3.8 */
+  /* Not the paper's: 3.8 */
   {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
   {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
   {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
@@ -873,7 +873,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
- * there when the embedding is narrower than the model; Gemma multiplies e by sqrt(C). P is absolute
+ * there when E is not C; Gemma multiplies wte[id] by sqrt(C). P is absolute
  * [E5], a table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere
  * (NoPE). Appendix B.1 draws its line here. Without P a repeated token starts from equal states
  * and, under softmax, keeps them in all blocks; with P it does not. So Table 1 has on repeated
@@ -968,7 +968,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
         idx token = b * T + n - first;
         /* h_n = x*_n, or wte[id], or wte[id] W_in */
         if (n < first) add_block(m->d.xstar + n * C, dh_n, block, C);
-        const real *de = E == C ? dh_n : a->embed + token * E;
+        const real *de = E == C || n < first ? dh_n : a->embed + token * E;
         for (idx ch = block; n >= first && ch < block + CHANNELS && ch < E; ch++)
           m->d.wte[ids[token] * E + ch] += scale * de[ch];
         /* h_n = .. + p_n */
@@ -999,7 +999,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
  *
- * DyT (Zhu et al. 2025, after the paper) is y = g t + b, t = tanh(a x): no sum over the row, which
+ * DyT (Zhu et al. 2025) is y = g t + b, t = tanh(a x): no sum over the row, which
  * keeps its length unless it saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
  *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
  *   dg_c += sum over rows of dy_c t_c        db_c as above
@@ -1085,8 +1085,8 @@ WIDE(norm_gains,
   if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients d of w are added to, from dy [rows,C] and the input x. Of DyT,
- * whose forward needs no stat, that holds each row's part of da, to be added up in order. */
+/* dx [rows,C] and the gradients d of w are added to, from dy [rows,C] and the input x. DyT has
+ * no stat: its place takes each row's part of da, to be added up in order. */
 static void norm_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
                           real *stat, const Norm *w, idx rows) {
   idx C = c->dim;
@@ -1111,7 +1111,7 @@ static Config head_norm_of(const Config *c, idx heads) {
   return own;
 }
 
-/* --qk-norm (2010.04245, after the paper): q = qnorm q0 r in each head before it rotates; so k.
+/* --qk-norm (2010.04245): q = qnorm q0 r in each head before it rotates; so k.
  * While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). --qk-whole (OLMo 2's):
  * all heads of a row as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
@@ -1143,7 +1143,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  * All of the paper's projections have this form, without a bias; --linear-bias is for published
  * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
  *
- * Cost: rows in out multiplications forward, twice that backward: the 1 : 2 of every training. With
+ * Cost: rows * in * out multiplications forward, twice that backward: the 1 : 2 of training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it. Test:
  * linear__with_biases. Matrices larger than the memory stay in their file (data/hf.c). */
@@ -1230,7 +1230,7 @@ static int position_bucket(idx distance) {
   return bucket < 31 ? bucket : 31;
 }
 
-_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias, then the last");
+_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias: also take_all");
 /* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
@@ -1251,8 +1251,8 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
   int half = c->rotary_dims / 2, C = c->dim;
   for (int p = 0; a->cosine && p < half; p++)
     for (int n = 0, tables = c->rope_local > 0 ? 2 : 1; n < tables * N; n++) {
-      double local = pow(c->rope_local, -2.0 * p / c->rotary_dims);
-      real angle = (real)(n % N) * (real)(n < N ? rope_frequency(c, p) : local);
+      double w = n < N ? rope_frequency(c, p) : pow(c->rope_local, -2.0 * p / c->rotary_dims);
+      real angle = (real)(n % N) * (real)w;
       a->cosine[n * half + p] = (real)cos((double)angle);
       a->sine[n * half + p] = (real)sin((double)angle);
     }
@@ -1270,7 +1270,7 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
-/* Head h's row of that table by j - i itself: where j = i stands. NULL when there is no bias. */
+/* Where b_h(0) stands in head h's row of that table: index it by j - i. NULL without a bias. */
 static const real *head_bias(const Acts *a, idx h) {
   return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
@@ -1331,7 +1331,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
  * a masked score, x = -infinity, gives 0 with derivative 0. */
 
-/* f(x), and its derivative unless df is NULL, of n numbers: CHUNK at most but for the last two. */
+/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK in the first three. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
@@ -1447,7 +1447,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
  *   relu       max(z, 0)    1 above 0, else 0  count        n_i: how many keys the mask shows
  *   rectified  e^z, but 0 where z < 0; then as exp, sum     (count, and these three sims, are
- *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)        from after the paper)
+ *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)        not the paper's)
  *
  * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
  * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
@@ -1478,7 +1478,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
- * SOFTPICK is taken relative to m = max(0, top), a constant here: u_j = e^(z_j - m) - e^-m, and
+ * SOFTPICK is taken relative to m = max(0, top), seen by e alone: u_j = e^(z_j - m) - e^-m, and
  *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0    u' = e^(z - m)
  *                                                   dlogz_k = sign(u_k) u'_k / Z   0 at u = 0
  * A key below 0 gets nothing, and takes from all others. Masked keys have u = u' = 0.
@@ -1593,7 +1593,7 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
   return log_sum;
 }
 
-/* z [n] of a row that sees so many keys becomes the weights a = s/Z, in place. Returns row_stat;
+/* z [n] of a row that sees `seen` keys becomes the weights a = s/Z, in place. Returns row_stat;
  * spare [n] is scratch. */
 static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) {
   if (is_exp(c)) return row_exp(c, n, z, spare);
@@ -1686,12 +1686,12 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
   }
 }
 
-/* What the sink metric reads, for every variant alike: m [n] = |s| / (sum |s| + e), from a = s/Z:
+/* What the sink metric reads, for all but two sims: m [n] = |s| / (sum |s| + e), from a = s/Z:
  * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
  * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
  * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
- * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. Weights
- * of softpick and rectified are m as they are: such a row may have less than 1 to give. */
+ * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. For
+ * softpick and rectified m = a: such a row may have less than 1 to give. */
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
   if (c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED) return;
@@ -1709,7 +1709,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; 3.8 takes o on, v+ first
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; then 3.8 (XSA, v+, ..)
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
  * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
@@ -1777,7 +1777,7 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
   return seen;
 }
 
-/* D, or another number (Gemma's; by YaRN's q and k are longer, but not where --rope-local is). */
+/* D; Gemma's own number; or YaRN's, in place of longer q and k, but not under --rope-local. */
 static double score_divisor(const Config *c, int l) {
   bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
   return c->score_divisor > 0 && !local ? c->score_divisor : c->head_dim;
@@ -1788,19 +1788,17 @@ static real score_scale(const Config *c, int l) {
   return (real)(1 / sqrt(score_divisor(c, l)) / (c->score_by_layer ? l + 1 : 1));
 }
 
-/* k* [D] of head h, NULL where none is learned. Shared ones are one row for all heads (Table 12
- * right: Sink_* falls from 72.76 to 56.61 % for KV biases, from 73.34 to 68.31 % for K biases). */
+/* k* [D] of head h, NULL where none is learned. Shared: one row for all heads (Table 12). */
 static const real *extra_key(const Config *c, const Layer *w, idx h) {
   return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
-/* v* [D] of head h, NULL where it is zero: learned, or one that acts_create has filled. */
+/* v* [D] of head h, learned or, from acts_create, fixed; NULL where it is zero. */
 static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
   return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
-/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), both of that length.
- * The longer it is, the more of the sink goes back to token 1 (20: Sink_1 25.88 %). */
+/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), of that length. */
 static void fixed_value(const Config *c, real *v) {
   double n = c->extra_norm;
   for (int d = 0; d < c->head_dim; d++)
@@ -1808,7 +1806,7 @@ static void fixed_value(const Config *c, real *v) {
 }
 
 _Static_assert(EXTRA_ROWS == 6, "a new column: its score, its value, and the backward below");
-/* [T4] z_i*, from q_i [D]. k* itself is not rotated, has no phi, and no distance bias is added. */
+/* [T4] z_i*, from q_i [D]. k* itself has no rotation, phi or distance bias. */
 static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -1825,10 +1823,10 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
  *
  *   soft-cap      y = X tanh(z / X)      |y| < X                            Gemma 2
  *   score scale   c_h log(n_i) y         an even row stays as sharp when it grows
- *   score bias    .. - log(n_i), or .. + b_h: what a sigmoid lacks to have rows of about 1
+ *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *
- * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     db_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j      z'_j = (1 - (y_j / X)^2) dy_j, since tanh' = 1 - tanh^2 */
+ * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     df_h = sum_j dz_j
+ *   dc_h = log(n_i) sum_j y_j dz_j      raw dz_j = (1 - (y_j / X)^2) dy_j, as tanh' = 1 - tanh^2 */
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
   return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
 }
@@ -1846,7 +1844,7 @@ static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, 
   }
 }
 
-/* dz [n] in place, of a row with y [n]; dc_h and db_h, which lie side by side, are added to. */
+/* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added to. */
 static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
                                 const real *y, real *dc_db) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
@@ -1916,7 +1914,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
       head_forward(m, a, l, task / K, h, N);
 }
 
-/* Of a head of a sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale: one thread's. */
+/* Gradients of a head in one sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale. */
 static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
@@ -2011,7 +2009,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* -------------------------
- * 3.8  The way out of a head   [T4] for v+; the rest came after the paper
+ * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
  * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
  * u = x W_g of what W_Q reads, g = 1/(1 + e^-u):
@@ -2031,8 +2029,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *               dW_g += x^T du    dx += du W_g^T    static: du summed up over the rows
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
- *   XSA         y = o - p u v, p = <o, v>, u = 1/(<v, v> + e), du/dv = -2 u^2 v. With t = <dy, v>
- *               do = dy - t u v          dv = -p u dy - t u o + 2 p t u^2 v */
+ *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2 v. With t = <dy, v>
+ *               do = dy - t r v          dv = -p r dy - t r o + 2 p t r^2 v */
 
 _Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
 /* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
@@ -2083,7 +2081,8 @@ static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx row
   idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
   PARALLEL
   for (idx n = 0; n < rows; n++)
-    for (idx h = 0, at; at = (n * H + h) * D, h < H; h++) {
+    for (idx h = 0; h < H; h++) {
+      idx at = (n * H + h) * D;
       real *plain = attention_scratch(a), *o = w->hnorm ? plain + D : la->o + at, stat[2];
       leave_row(c, w, h, o, plain, la->av + at, v + (n * H + h) / group * D,
                 config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
@@ -2125,13 +2124,13 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
         dy[d] *= g_d * scale;
       }
       vec_add(D, dvplus, dy);   /* plain = .. + v+ */
-      if (c->xsa) {   /* .. = av - p u v */
+      if (c->xsa) {   /* .. = av - p r v */
         real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
-        real u = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
-        add_times(D, dv, -p * u, dy);
-        add_times(D, dv, -t * u, av);
-        add_times(D, dv, 2 * p * t * u * u, v);
-        add_times(D, dy, -t * u, v);
+        real r = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
+        add_times(D, dv, -p * r, dy);
+        add_times(D, dv, -t * r, av);
+        add_times(D, dv, 2 * p * t * r * r, v);
+        add_times(D, dy, -t * r, v);
       }
     }
 }
@@ -2179,7 +2178,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
  * Table 11 does not compare equal sizes: in the authors' code F is 1536 for all six, so a block has
- * 3 C F or 2 C F weights. gelutanh and the biases b1, b2, b3 are for published models.
+ * 3 C F or 2 C F weights. The tanh rows and the biases b1, b2, b3 are for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
@@ -2307,7 +2306,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
     kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
     kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
   }
-  /* av = scale A_h v in every head (3.7); by default chapter 14 makes the same in tiles */
+  /* av = scale A_h v in every head (3.7), by default in tiles (14) */
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
@@ -2325,6 +2324,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *   o = av + v+ ..             dav, and with XSA a part of dv          3.8, made again from av
  *   av = scale A v             dphi(q), dphi(k), dv from dav           3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
+ *   q = qnorm q0 r, v = g v0   dq0, so dk0 (3.3); dv0, dx += du W_g^T  --qk-norm, --gate value
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
@@ -2439,7 +2439,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
- * (dn1: the first dn. --behind-only: no n1', n2'.) But for post-norm dy itself is a term of dx.
+ * (dn1: the first dn. --behind-only: no n1', n2'.) In all but post-norm dy itself is a term of dx.
  * dh travels, dn is what a branch sends to its input, and dx what a norm makes of dh, or what waits
  * in parallel. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
@@ -2611,8 +2611,8 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
  *
- * Where logits are capped, y = X tanh(z / X), that becomes dz_v = dy_v (1 - (y_v / X)^2), as tanh'
- * = 1 - tanh^2. y_v is overwritten by then, and comes back from e^(y_v - max). */
+ * Where logits are capped, y = X tanh(z / X), that becomes dz_v = dy_v (1 - (y_v / X)^2).
+ * y_v is overwritten by then, and comes back from e^(y_v - max). */
 static double cross_entropy(const Config *c, real *y, int target, const real *weight) {
   idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];

@@ -120,7 +120,7 @@ typedef struct Config {
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
   int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*: 3.7; G, X: 3.6 */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
-  int gate, qk_norm, qk_whole, head_norm, v_scale, xsa; /* GATE_*; switches: after the paper */
+  int gate, qk_norm, qk_whole, head_norm, v_scale, xsa; /* GATE_*; switches: not the paper's */
   int window, prefix; /* w keys, self included, 0: all (Figure 6); p that all rows see (Figure 5) */
   int window_period, window_offset, window_others; /* 0: all; l % period == offset, or not so */
   double embed_scale, score_divisor, logit_cap; /* 3.1, 3.7, loss; 0: none, D, none */

@@ -1,4 +1,4 @@
-/* test_remedies.c - the tests of what came after the paper: the rows of sink.c that it does not
+/* test_remedies.c - the tests of what is not the paper's: the rows of sink.c that it does not
  * have, each from its definition, by identities and by numbers worked by hand. Their gradients and
  * forms are held with all others in test_sink.c, by the axes of its section 0.4.
  *
