@@ -2950,7 +2950,7 @@ static double sink_uniform(const Config *c, int T) {
 }
 
 /* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. Their captions print t != 0 for the others, where t != 1 is meant. The norms are
+ * for norms [N]. The captions print t != 0 for the others, where t != 1 is meant. The norms are
  * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
@@ -3012,7 +3012,7 @@ static bool sinks_attends(const Sinks *s, int l) {
   return !s->period || l % s->period == s->offset;
 }
 
-/* A NaN is above no eps, and would pass for no sink: where one is met first ends a measurement. */
+/* A NaN is above no eps and would pass for no sink, so the first one met ends a measurement. */
 static void sinks_meet(Sinks *s, int block, int head, double x) {
   if (!s->bad && !isfinite(x)) s->bad = block, s->bad_head = head;
 }
@@ -3113,7 +3113,7 @@ static real largest(idx n, const real *x) {
   return most;
 }
 
-/* [FIG2] Also of Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
+/* [FIG2] and Figures 11 to 14: the stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
@@ -3201,6 +3201,7 @@ static void sinks_finish(Sinks *s) {
   s->massive /= n; s->median /= n; s->loss /= n;
 }
 
+/* Where a forward of ids [T] first meets NaN or infinity, into e. */
 static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   Sinks s; Acts a = {0};
   if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
@@ -3224,9 +3225,9 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  *
  * One lemma runs through Appendix B.1. Let the input repeat a token, and let h_1 = .. = h_T enter a
  * block. Then all values are one v, and a head gives o_t = r_t v, r_t being the sum of row t of the
- * weights. Everything else in a block acts on each token alone. So the states stay equal if and
- * only if r_t is the same for all t in every head (or W_O sends its v to 0), whatever the norm, the
- * ffn and the positions inside the score.
+ * weights. Everything else in a block acts on each token alone. So the states stay equal if r_t is
+ * the same for all t in every head, and but for chance only then, whatever the norm, the ffn and
+ * the positions inside the score.
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
  * the end of three blocks has passed some 60 additions of terms of order 1 in each, and a block
@@ -3287,7 +3288,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the less favourable of a, of n, and b. */
+/* A toy with these flags on top of its own, or NULL; the worse of b and a, the worst of n. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
@@ -3334,7 +3335,7 @@ static double differing(idx n, const real *a, const real *b) {
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest of what `f` says of row t of head h, over all rows of the first blocks; 0: of all. */
+/* The largest of what `f` says of row t of head h, in all rows of the first `blocks`, 0: of all. */
 static double worst_row(const Toy *y, double blocks,
                         double (*f)(const Toy *y, int l, int h, int t)) {
   double worst = -INFINITY;
@@ -3377,7 +3378,7 @@ typedef struct StateRow {
   const char *name;
   bool agree;   /* where the positions act inside the score */
   double gain;   /* not 0: W_K = gain W_Q, so that s(0) = gain |q|^2 / sqrt(D) > 0 is large */
-  int closed;   /* paper.c: in the first blocks, or 0 */
+  int closed;   /* closed form in so many blocks: data/paper.c */
   const char *flags, *reference;
 } StateRow;
 
@@ -3435,7 +3436,7 @@ static const StateRow STATE_ROWS[] = {
 enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6
                && GATE_ROWS == 5,
-               "a new row: which states must agree? Add it to STATE_ROWS and to the forms below");
+               "a new row: which states must agree? Add it to STATE_ROWS and to closed_row()");
 
 static void keys_from_queries(Model *m, double gain) {
   for (int l = 0; l < m->c.layers && gain != 0; l++)
@@ -3482,7 +3483,7 @@ static double equation16(Toy *y) {
   return worst;
 }
 
-static const Line RULES[] = {
+static const Line EQ16[] = {
   {"rules", "Equation 16 itself\nEach state is what the token's own value and the ffn make of it; "
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
@@ -3638,8 +3639,8 @@ static const Line PROP1[] = {
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
- * let it grow, so that the first token has the largest score of every row; the t - d tokens at the
- * distance 128 or farther tie with it, at T = 64 none. What does hold:
+ * let it grow, so that the first token has the largest score of every row; the t - 128 tokens at
+ * the distance 128 or farther tie with it, at T = 64 none. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
  *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
@@ -3738,7 +3739,7 @@ static const Line PROP3[] = {
 /* -------------------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
- * The appendix drops the root from equation 18 on; with it the bound holds. At T = 64 it keeps
+ * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At T = 64 it keeps
  * alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is possible. Let one pair of frequency w
  * carry q = (a, 0), k = (-a, 0):
  *
@@ -3898,9 +3899,9 @@ static const Line PNORMS[] = {
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
- * kernel can be 0. Without equation 29 no head could pass 0.3 under a scale below 0.3. */
+ * kernel can be 0. With the scale in m no head could pass 0.3 under a scale below 0.3. */
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
-/* That; learned logits of block 1 are 20 here, and its mlp kernel is 0. */
+/* T alpha_1; learned logits of block 1 are 20 here, its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
   const Layer *w = &y->m.w.layer[0];
   for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
@@ -3930,7 +3931,7 @@ static double sink_by_eps(Toy *y) {
 
 static const Line METRIC[] = {
   {"metric", "Section 3.2: the metric\n1/T <= alpha_1 <= 1, since A_11 = 1; Sink_1 falls with eps; "
-   "neither depends on the scale.", "--context 16", NULL, 1, 0, 0},
+   "neither reads the scale.", "--context 16", NULL, 1, 0, 0},
   {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
   {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
   {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
@@ -4948,8 +4949,14 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
+static uint64_t hash_number(uint64_t seed, uint64_t n) {
+  unsigned char p[8];
+  number_put(p, n, 8);
+  return hash64(seed, p, 8);
+}
+
 static bool document_held(double share, uint64_t number) {
-  Rng draw = {hash64(HELD_SEED, &number, sizeof number)};
+  Rng draw = {hash_number(HELD_SEED, number)};
   return rng_uniform(&draw) < share;
 }
 
@@ -5094,8 +5101,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
 /* Opens what s names; after a failure d is empty. seed orders the data; T is 0 when only the held
  * documents are wanted. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  *d = (Data){.seed = (uint64_t)seed + 1, .end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX,
-              .pass = -1};
+  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .end = TOKEN_END,
+              .bos = TOKEN_BOS, .fix = TOKEN_FIX, .pass = -1};
   if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
@@ -5125,7 +5132,7 @@ void data_close(Data *d) {
 
 /* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
-  Rng rng = {hash64(d->seed, &pass, sizeof pass)};
+  Rng rng = {hash_number(d->seed, (uint64_t)pass)};
   for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
     idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
@@ -5173,8 +5180,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
  * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
- * documents) has it; of a trained model also evenly from the others, or none, `natural`. So does
- * --random-tokens then. An evaluation repeats what is fixed or drawn so, but no random id. */
+ * documents) has it; of a trained model also evenly from the others, or none, `natural`. With it
+ * --random-tokens draws so too. The sink is read with what is fixed or drawn so, no random id. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -5204,7 +5211,7 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
 
 /* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
-  Rng rng = {hash64(seed, &number, sizeof number)};
+  Rng rng = {hash_number(seed, number)};
   double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
   while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
   return d->first ? id : d->fix;
@@ -5213,7 +5220,7 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
 static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
                      int *ids, int *targets, Error *e) {
   int at[17];
-  Rng rng = {hash64(1024, &number, sizeof number)};   /* 1024: the seed of the authors' script */
+  Rng rng = {hash_number(1024, number)};   /* 1024: the seed of the authors' script */
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
@@ -5292,7 +5299,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *
  * 10  Training and checkpoints   section 4 */
 
-/* The one mutable global: once training has begun, it ends at Ctrl-C after the step in hand, and
+/* The one mutable global: a training that has begun ends at Ctrl-C after the step in hand, and
  * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
@@ -5307,7 +5314,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   length of the text  .. the text: lines "flag value" (option_kept)
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; 8 more
+ *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; plus 8
  *       with --first-tokens text: how often it has each of V ids, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
@@ -5431,7 +5438,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
                 + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
-  if (count != expected || parts > 15 || (parts & ((parts & 7) + 1))   /* 0, 1, 3 or 7; + 8 */
+  if (count != expected || parts > 15 || (parts & 7 & (parts + 1))   /* 0, 1, 3 or 7; + 8 */
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
@@ -5784,7 +5791,7 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
 }
 
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-  char line[320]; const Train *r = &t->s.train;
+  char line[2048]; const Train *r = &t->s.train;
   double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
   int n = snprintf(line, sizeof line,
                    "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
@@ -8302,7 +8309,7 @@ static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
-  while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-3) unit /= 10;
+  while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-4) unit /= 10;
   bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
             : isfinite(x) && ((sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound));
   int finding = good ? RELATION[l->relation].finding
@@ -8443,7 +8450,7 @@ static const Line STATES_OF[] = {
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
-  {LINES(STATES_OF), check_states}, {LINES(RULES), NULL}, {LINES(FIRST), NULL},
+  {LINES(STATES_OF), check_states}, {LINES(EQ16), NULL}, {LINES(FIRST), NULL},
   {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
   {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
 
