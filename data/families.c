@@ -178,9 +178,7 @@ static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Ex
 /* What both have. */
 static void gemma_more(const Facts *f, int period) {
   char text[64];
-  if (f->s->model.rope_scaling == ROPE_YARN)               /* it would share the divisor */
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
-               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
+  refuse_yarn(f);                                          /* it would share the divisor */
   snprintf(text, sizeof text, "--embed-scale %.17g", sqrt((double)f->s->model.dim));
   flags_set(f, text);
   fact_at(f, "hidden_act");                                /* the library reads hidden_activation */
@@ -191,6 +189,7 @@ static void gemma_more(const Facts *f, int period) {
 static void gemma2_more(const Facts *f) {
   cap_flag(f, "attn_logit_softcapping", "soft-cap", "50");
   cap_flag(f, "final_logit_softcapping", "logit-cap", "30");
+  fact_at(f, "sliding_window_size");                       /* beside sliding_window, unread */
   gemma_more(f, 2);
 }
 
@@ -451,6 +450,7 @@ static const Fact LATER_FACTS[] = {
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},
   {"ab",     "use_bidirectional_attention",            ONLY,   NULL, "false"},
-  {"b",      "attn_logit_softcapping",                 ONLY,   NULL, "null"},  /* unread */
+  /* Gemma 3's code ignores it */
+  {"b",      "attn_logit_softcapping",                 ONLY,   NULL, "null"},
   {"qw",     "use_mrope",                              ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};

@@ -10,11 +10,11 @@
  * It has all of sink's verbs: ./hf eval, generate, dump and check work on published models too.
  *
  * Import. A folder of the families gpt2, gpt_neox, opt, llama, mistral, jamba and of those that
- * families.c adds becomes a model file (2), with the numbers as they were published, copied or
- * linked to. JSON, headers, names and shapes are checked before they are believed, every tensor is
- * accounted for, every number must be finite, and a key or a value that sink does not know is
- * refused by its name. The folder's tokenizer becomes MODEL.tok (14), which is looked for beside
- * the model.
+ * families.c adds becomes a model file (2). Gemma's gains and gpt-oss's 4 bits are rewritten there
+ * (families.c); all other numbers are as they were published, copied or linked to. JSON, headers,
+ * names and shapes are checked before they are believed, every tensor is accounted for, every
+ * number must be finite, and a key or a value that sink does not know is refused by its name. The
+ * folder's tokenizer becomes MODEL.tok (14), which is looked for beside the model.
  *
  * Export. A checkpoint is written as a folder of the llama family: rotary positions, RMSNorm before
  * each half of a block, a gated feed-forward (silu, gelu or relu), softmax, and, where asked for,
@@ -59,7 +59,7 @@ typedef struct HfOwn {
  *   e = 31                  infinity, NaN: e becomes 255, and f, a NaN's signs of origin, stays
  *
  * So every F16 and BF16 has its own float (test widen__every_half). Numbers are taken byte by byte,
- * the lower first, whatever the machine's order; compilers make whole vectors of it. */
+ * the lower first, whatever the machine's order; compilers turn these loops into vector code. */
 enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
 
 /* Bytes of a number. */
@@ -1361,8 +1361,8 @@ static int counterpart(const Counterpart *p, const Tensor *x, char theirs[160], 
     if (bias) break;
   }
   if (!p->ours)
-    return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: sink "
-                      "list", x->name);
+    return fail(e, 1, "%s: expected a tensor that this family has, found another. Try: "
+                      "another model", x->name);
   const bool block = *p->theirs == '@';
   snprintf(whole, sizeof whole, "%s%s", block ? blocks : "", p->theirs + block);
   filled(whole, number, theirs, 160 - sizeof ".weight");
@@ -1815,7 +1815,7 @@ static int json_value(Json *j, int depth, Error *e) {
   if (c == '[' || c == '{') {
     const char *end = c == '[' ? "]" : "}";
     v.kind = c == '[' ? JSON_ARRAY : JSON_OBJECT;
-    if (depth == JSON_DEPTH) return json_fails(j, "fewer brackets in each other", e);
+    if (depth == JSON_DEPTH) return json_fails(j, "at most 32 brackets in each other", e);
     v.at = j->here++;
     for (json_white(j); !(count == 0 && json_takes(j, end)); count++) {
       if (c == '{') {
@@ -2192,7 +2192,7 @@ static int folder_open(Folder *f, const char *path, Error *e) {
  * A family is a table of tensors (ours, theirs), rows of a table of keys of config.json (theirs,
  * our flag) and a function for what takes a sentence. In names * stands for a number: of the block,
  * and of the expert. What no table names is refused by its name, be it a tensor, a value or a key:
- * keys.h lists those that change no number of a forward; null, {} and [] say nothing.
+ * keys.h lists those that change no number of a forward; null, and an unread {} or [], say nothing.
  *
  * Sources: the modelling code of transformers and the published files of each. */
 
@@ -2261,7 +2261,7 @@ static const JsonValue *fact_at(const Facts *f, const char *keys) {
       size_t n = strcspn(at, ".|");
       snprintf(key, sizeof key, "%.*s", (int)n, at);
       v = json_get(f->j, v, key);
-      if (v) f->read[v - f->j->at] = true;
+      if (v && (at[n] != '.' || v->kind == JSON_OBJECT)) f->read[v - f->j->at] = true;
       at += n + (at[n] == '.');
     }
     at += strcspn(at, "|");
@@ -2282,8 +2282,9 @@ static const char *shown(const Facts *f, const JsonValue *v, char text[64]) {
 
 static int fact_fails(const Facts *f, const char *keys, const char *expected, const JsonValue *v) {
   char text[64];
-  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink has no "
-              "other", f->j->name, (int)strcspn(keys, "|"), keys, expected, shown(f, v, text));
+  return fail(f->e, 1, "%s: expected %.*s to be %s, found %s. Try: another model; sink knows "
+              "no other value", f->j->name, (int)strcspn(keys, "|"), keys, expected,
+              shown(f, v, text));
 }
 
 static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
@@ -2323,13 +2324,18 @@ static bool fact_true(const Facts *f, const char *key, bool fallback) {
   return v->kind == JSON_TRUE;
 }
 
-/* Refuses any value of the key but this one, and but none. */
+/* Refuses any value of the key but this one, and but none. "false" is not false: it counts as true
+ * in the library. */
 static void fact_must(const Facts *f, const char *key, const char *value) {
   const JsonValue *v = fact_at(f, key);
+  const bool number = isdigit((unsigned char)*value);
+  const bool string = !number && !strstr("true false null", value);
   char text[64]; double x = 0;
-  if (!v || !strcmp(shown(f, v, text), value)) return;
-  if (fact_number(f, v, &x) && x == strtod(value, NULL)) return;
-  fact_fails(f, key, value, v);
+  const bool same = v && !strcmp(shown(f, v, text), value);
+  if (!v || (same && string == (v->kind == JSON_STRING))) return;
+  if (number && fact_number(f, v, &x) && x == strtod(value, NULL)) return;
+  snprintf(text, sizeof text, "%.40s%s", value, same ? " without quotes" : "");
+  fact_fails(f, key, text, v);
 }
 
 static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, "m", f->e); }
@@ -2359,7 +2365,7 @@ static void fact_yarn(const Facts *f);           /* families.c */
 static void fact_rope(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
   const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
-  if (old) fact_must(f, "rope_parameters", "null");        /* one of them */
+  if (old) fact_must(f, "rope_parameters", "null");        /* not both spellings at once */
   if ((!v && !old) || json_is(f->j, v, "default")) return;
   bool llama3 = json_is(f->j, v, "llama3");
   if (json_is(f->j, v, "dynamic"))
@@ -2378,6 +2384,13 @@ static void fact_rope(const Facts *f) {
   fact_flag(f, ROPE("low_freq_factor"), "rope-low", NULL);
   fact_flag(f, ROPE("high_freq_factor"), "rope-high", NULL);
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
+}
+
+/* YaRN's m is put into the divisor of all scores (families.c), which has to be its own. */
+static void refuse_yarn(const Facts *f) {
+  if (f->s->model.rope_scaling == ROPE_YARN)
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
+               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
 }
 
 /* A row for each key: the families that it counts for, by their letters; what is done with it. */
@@ -2436,7 +2449,7 @@ static const Fact FACTS[] = {
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
   {"lmqwac", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
-  {"mj",     "attention_bias",                         ONLY,   NULL, "false"},
+  {"mjp",    "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
   {"j",      "hidden_act",                             ONLY,   NULL, "silu"},  /* Mamba's too */
   {"j",      "mamba_conv_bias",                        ONLY,   NULL, "true"},
@@ -2499,6 +2512,7 @@ static void neox_more(const Facts *f) {
   fact_must(f, "rope_theta", same);
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
+  if (turned < c->dim / c->heads) refuse_yarn(f);          /* m lengthens the turned dims alone */
   /* --rotary-dims 0 would be all of them */
   if (turned) snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
   flags_set(f, turned ? flags : "--pos none");
@@ -2610,7 +2624,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
  *
  * Before a number is copied every tensor is accounted for: each that the family needs is there once
  * in its shape, and nothing else is there. Then they are copied, or only pointed at (--link), in
- * the order in which a forward reads them, bit by bit: the file says how a tensor lies (2). */
+ * the order in which a forward reads them, bit by bit but for those that families.c rewrites: the
+ * file says how a tensor lies (2). */
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
@@ -2906,7 +2921,9 @@ static int import_model(const char *from, const char *out, bool link, const char
     Planned *p = grab(tensors, sizeof *p, e);
     if (p && !plan(p, &w.head.list, &f, family, e)) copy_tensors(&w, p, &f, link, e);
     free(p);
-    if (!model_file_end(&w, e) && (!t.vocab || !file_write(words, file.at, file.size, e)))
+    if (!model_file_end(&w, e) && t.vocab) file_write(words, file.at, file.size, e);
+    else if (!e->status) remove(words);                    /* an older model's, with --force */
+    if (!e->status)
       printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
              family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
              t.vocab ? words : "none", out);
@@ -3438,7 +3455,7 @@ static int verb_choices(Settings *s, const char **words, int n, Error *e) {
 static int synthetic_model(const Settings *s, Error *e) {
   enum { PIECE_NUMBERS = 1 << 18 };
   ModelWriter w; Rng rng = {1};
-  uint64_t *piece = grab(PIECE_NUMBERS / 4, sizeof *piece, e);
+  unsigned char *piece = grab(PIECE_NUMBERS, 2, e);
   if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
   for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
     const Tensor *t = &w.head.list.tensor[i];
@@ -3447,8 +3464,8 @@ static int synthetic_model(const Settings *s, Error *e) {
     model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
     for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
       for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
-        piece[k] = t->init == INITIAL_ONE ? 0x3C003C003C003C00u
-                 : whole ? 0 : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u;
+        number_put(piece + 8 * k, t->init == INITIAL_ONE ? 0x3C003C003C003C00u : whole ? 0
+                   : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u, 8);
       model_file_bytes(&w, piece, 2 * (size_t)(n < PIECE_NUMBERS ? n : PIECE_NUMBERS), e);
     }
   }

@@ -25,4 +25,4 @@ static const char IDLE[] =
     "encoder_no_repeat_ngram_size bad_words_ids output_scores suppress_tokens "
     "begin_suppress_tokens return_dict_in_generate forced_bos_token_id forced_eos_token_id "
     "exponential_decay_length_penalty remove_invalid_values transformers.js_config "
-    "cache_implementation ";
+    "cache_implementation unsloth_fixed unsloth_version ";

@@ -101,8 +101,7 @@ static const LaterFact LATER_ROWS[] = {
   {"qwen2", "`use_sliding_window`: true, `sliding_window`: null, `layer_types`: null",
    "--window 0", NULL},
   {"qwen2", "`use_sliding_window`: true, `sliding_window`: 6, `layer_types`: null", "--window 0",
-   NULL},
-  {"qwen2", "`use_sliding_window`: true, `sliding_window`: 7, `max_window_layers`: 0, "
+   NULL}, {"qwen2", "`use_sliding_window`: true, `sliding_window`: 7, `max_window_layers`: 0, "
    "`layer_types`: null", "--window 7 --window-period 0", NULL},
   {"qwen2", "`use_sliding_window`: true, `sliding_window`: 6, `layer_types`: "
    "[`sliding_attention`, `full_attention`, `sliding_attention`]",
@@ -111,8 +110,7 @@ static const LaterFact LATER_ROWS[] = {
   {"qwen2", "`layer_types`: [`full_attention`, 1, `full_attention`]", NULL,
    "or full_attention, fo"},
   {"qwen2", "`layer_types`: [`full_attention`, `chunked_attention`, `full_attention`]", NULL,
-   "found chunked_attention"},
-  {"qwen2", "`layer_types`: 5", NULL, "layer_types to be a list"},
+   "found chunked_attention"}, {"qwen2", "`layer_types`: 5", NULL, "layer_types to be a list"},
   {"qwen2", "`use_sliding_window`: 1", NULL, "use_sliding_window to be true or false"},
   {"qwen2", "`max_window_layers`: `a`", NULL, "max_window_layers to be a number"},
   {"qwen2", "`use_mrope`: true", NULL, "use_mrope to be false"},
@@ -132,7 +130,7 @@ static const LaterFact LATER_ROWS[] = {
    "--window 5 --window-period 2 --window-offset 0 --score-divisor 256 --embed-scale 6", NULL},
   {"gemma2", "`sliding_window`: null, `layer_types`: [`full_attention`, `full_attention`, "
    "`full_attention`, `full_attention`]", "--window 0 --window-period 0", NULL},
-  {"gemma2", "`hidden_act`: `silu`", "--act geglutanh", NULL},
+  {"gemma2", "`hidden_act`: `silu`, `sliding_window_size`: 9", "--act geglutanh --window 5", NULL},
   {"gemma2", "`layer_types`: [`sliding_attention`, `full_attention`, `full_attention`, "
    "`sliding_attention`]", "--window 5 --window-period 3 --window-offset 0", NULL},
   {"gemma2", "`layer_types`: [`sliding_attention`, `full_attention`, `sliding_attention`, "
@@ -160,16 +158,17 @@ static const LaterFact LATER_ROWS[] = {
    "found partial_rotary_factor"},
   {"gemma3", "`rope_parameters`: null, `rope_scaling`: {`rope_type`: `linear`, `factor`: 8}",
    "--rope-scaling linear --rope-factor 8 --rope-base 1000000 --rope-local 10000", NULL},
-  {"phi3", "`auto_map`: {`AutoConfig`: `configuration_phi3.Phi3Config`}, `sliding_window`: 2047",
-   "--window 2047 --rotary-dims 8", NULL},
+  {"phi3", "`auto_map`: {`AutoConfig`: `configuration_phi3.Phi3Config`}, `sliding_window`: 2047, "
+   "`attention_bias`: false", "--window 2047 --rotary-dims 8", NULL},
   {"phi3", "`auto_map`: {`AutoTokenizer`: `x`}", NULL, "found AutoTokenizer: x"},
+  {"phi3", "`auto_map`: `x`", NULL, "found auto_map: x"},
   {"phi3", "`rope_parameters`: {`rope_type`: `longrope`}", NULL, "default, found longrope"},
   {"phi3", "`rope_parameters`: null, `rope_scaling`: {`type`: `su`}", NULL, "default, found su"},
   {"phi3", "`rope_parameters`: {`partial_rotary_factor`: 0.4}", NULL, "an even number of a head's"},
   {"phi3", "`rope_parameters`: {`partial_rotary_factor`: 1.5}", NULL, "a number above 0, to 1"},
   {"phi3", "`num_key_value_heads`: 4", NULL, "weight of [96,32], found [64,32]"},
   {"phi3", "`intermediate_size`: 56", NULL, "gate_up_proj.weight"},
-  {"phi3", "`attention_bias`: true", NULL, "found attention_bias: true"},
+  {"phi3", "`attention_bias`: true", NULL, "attention_bias to be false, found true"},
   {"llama-yarn", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4}", NULL,
    "original_max_position_embeddings"},
   {"llama-yarn", "`rope_parameters`: {`rope_type`: `yarn`, `factor`: 4, `mscale`: 1, "
@@ -201,6 +200,7 @@ static const LaterFact LATER_ROWS[] = {
   {"gpt_oss", "`quantization_config`: {`quant_method`: `mxfp4`}", "--head-dim 12", NULL},
   {"gpt_oss", "`quantization_config`: {`quant_method`: `fp8`}", NULL, "to be mxfp4, found fp8"},
   {"gpt_oss", "`quantization_config`: {`bits`: 4}", NULL, "found bits: 4"},
+  {"gpt_oss", "`quantization_config`: `fp8`", NULL, "found quantization_config: fp8"},
   {"gpt_oss", "`swiglu_limit`: 0", NULL, "swiglu_limit to be a number"},
   {"gpt_oss", "`num_experts_per_tok`: 6", NULL, "--expert-top 6 is more"},
   {"gpt_oss", "`num_local_experts`: 300", NULL, "num_local_experts to be an integer of 1 to 256"},

@@ -624,11 +624,11 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) 
 /* Room for a piece of n bytes. */
 static int scratch_room(Scratch *c, size_t n, Error *e) {
   if (n <= c->room) return 0;
+  if (n > INT32_MAX)
+    return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: a text with "
+                "spaces", (long)INT32_MAX, n);
   size_t room = c->room ? c->room : PIECE_MAX;
   while (room < n) room *= 2;
-  if (n > INT32_MAX)
-    return fail(e, 1, "text: expected words of at most %ld bytes, found %zu. Try: text",
-                (long)INT32_MAX, n);
   free(c->link); free(c->heap);
   c->link = grab((idx)room, sizeof *c->link, e);
   c->heap = grab((idx)room, 2 * sizeof *c->heap, e);
