@@ -7532,7 +7532,7 @@ static void sink__outputs(Test *t) {
     {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2, "two results"},
     {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2, "two results"},
     {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2, "two results"},
-    {"tokenize encode a b", 2, "expected train FILE"}, {EVALUATED "--random-tokens 2", 2, "no such"},
+    {"tokenize encode a b", 2, "expected train FILE"}, {EVALUATED "--random-tokens 2", 2, "no suc"},
     {EVALUATED "--json - --csv -", 2, "-: two results"},
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
