@@ -1250,7 +1250,7 @@ static bool rope_is_local(const Config *c, int l) {
 static void positions_tabulate(const Config *c, Acts *a, int N) {
   int half = c->rotary_dims / 2, C = c->dim;
   for (int p = 0; a->cosine && p < half; p++)
-    for (int n = 0, tables = c->rope_local > 0 ? 2 : 1; n < tables * N; n++) {
+    for (idx n = 0, tables = c->rope_local > 0 ? 2 : 1; n < tables * N; n++) {
       double w = n < N ? rope_frequency(c, p) : pow(c->rope_local, -2.0 * p / c->rotary_dims);
       real angle = (real)(n % N) * (real)w;
       a->cosine[n * half + p] = (real)cos((double)angle);
@@ -3364,7 +3364,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
- * equal those of the token alone (T = 1), both a function of r v. 'x': they part. Positions added
+ * equal those of the token alone (T = 1). 'x': they part. Positions added
  * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
  *
  *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
@@ -5072,7 +5072,7 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
   if (!T && !fixed_at(s)) return 0;
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %td, text, or of a model other or natural. "
+    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, of a model other or natural. "
                 "Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
   if (kept) copy(d->first, kept, d->vocab);
@@ -6389,8 +6389,8 @@ static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
   for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even, gap = o[2].loss - o[0].loss;
-  for (int i = 0; i < s->L * s->H; i++)
-    heavy += s->alpha[i * s->S] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
+  for (int i = 0, first = config_column_first(&o[2].c); i < s->L * s->H; i++)
+    heavy += s->alpha[i * s->S + first] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
               "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even, %.1f with\n"
@@ -6411,7 +6411,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
   for (int i = 0; i < ARMS; i++) {
     if (o[i].ended[0])
       bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
-    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, o[i].star};
+    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, config_column_first(&o[i].c)};
     if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
   }
   if (!verdict->size) {
@@ -7372,7 +7372,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   }
 }
 
-/* attention_backward (3.7). */
+/* attention_backward (3.7). dv holds XSA's part already. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
@@ -7389,7 +7389,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
         tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
     for (idx j = 0; t.dk != dk && j < N; j++) {
       copy(dk + j * Kw, t.dk + j * D, D);
-      copy(dv + j * Kw, t.dv + j * D, D);
+      vec_add(D, dv + j * Kw, t.dv + j * D);
     }
   }
 }
@@ -7597,7 +7597,7 @@ int fail(Error *e, int status, const char *format, ...) {
 }
 
 void *grab(idx count, size_t size, Error *e) {
-  bool fits = count >= 0 && size && (size_t)count <= PTRDIFF_MAX / size;
+  bool fits = count >= 0 && size && (uint64_t)count <= PTRDIFF_MAX / size;
   void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
   if (!p)
     fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
@@ -7775,7 +7775,9 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
       continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
-      same = same || (screen ? !strcmp(path[j], "-") : path[j][0] && !file_missing(beside));
+      same = same || (screen ? !strcmp(path[j], "-")
+              : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
+                               || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), remove(w.beside);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
@@ -7868,7 +7870,7 @@ const Option OPTIONS[] = {
   {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
   {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
   {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
-  {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data, random tokens"},
+  {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data"},
   {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
   {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
   {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
@@ -7881,7 +7883,7 @@ const Option OPTIONS[] = {
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
   {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
    "or one of N|text|other|natural (Table 10, section 5)"},
-  {"random-tokens", DATA('s', random_tokens), "", 0, 64, "1,2", "positions redrawn (section 5)"},
+  {"random-tokens", 't', 's', AT(data.random_tokens), "", 0, 64, "1,2", "drawn anew (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
   {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
@@ -8499,7 +8501,7 @@ static void command_text(const Settings *s, const char *verb, Bytes *out, Error 
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
-    const char *quote = value[0] && !strpbrk(value, " '\"`$&;()*?<>|\\#~") ? "" : QUOTE;
+    const char *quote = value[0] && !strpbrk(value, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
     if (o->kind == 'b' && !strcmp(value, "1")) continue;
     bytes_print(out, e, " %s", quote);
@@ -8611,7 +8613,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
   if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
-  else if (s->data.fix_token) printf(", token %d fixed as in its training", s->data.fix_token);
+  else if (s->data.fix_token) printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
   if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
@@ -8699,7 +8701,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] : !encode && strcmp(what, "decode"))
+  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
+            : n > 2 || (!encode && strcmp(what, "decode")))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
   if (!train && s->out[0])

@@ -34,10 +34,10 @@ typedef float real;
 #endif
 
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
-typedef ptrdiff_t idx;
+typedef long long idx;
 static inline idx at_most(idx n, idx most) { return n < most ? n : most; }
 
-/* A matrix: element (i, j) lies at at[i*row + j*col]. It is fast where one of the strides is 1. */
+/* A matrix: element (i, j) lies at at[i*row + j*col]. One of the strides is 1. */
 typedef struct Matrix { const real *at; idx row, col; } Matrix;
 
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */

@@ -2005,8 +2005,8 @@ static void model_create__layout(Test *t) {
     EACH(i, NOT_THERE) fact(t, !model_tensor(m, NOT_THERE[i]), "the default has %s", NOT_THERE[i]);
     idx at = 0;
     for (int i = 0; i < m->n_tensors; at += m->tensor[i++].count)
-      fact(t, m->tensor[i].at == at, "%s is not at %td", m->tensor[i].name, at);
-    fact(t, at == m->count, "%td numbers, not %td", m->count, at);
+      fact(t, m->tensor[i].at == at, "%s is not at %lld", m->tensor[i].name, at);
+    fact(t, at == m->count, "%lld numbers, not %lld", m->count, at);
     fact(t, !m->w.layer[0].bq && !m->w.rel && !m->d.layer[1].kstar, "a pointer to no tensor");
   }
   LABS(b, 1, 4, "--linear-bias --norm dyt --extra kv --vbias --kernel mlp --sink-token "
@@ -2664,8 +2664,7 @@ static void row_forward__nan(Test *t) {
         z[at] = (real)NAN;
         row_metric(&c, 3, z, row_forward(&c, 3, 3, z, spare), m);
         fact(t, isnan((double)z[at]) && isnan((double)m[at]),
-             "sim %d, normalizer %d: weight %g, metric %g", sim, normalizer, (double)z[at],
-             (double)m[at]);
+             "sim %d, %d: weight %g, metric %g", sim, normalizer, (double)z[at], (double)m[at]);
       }
 }
 
@@ -2887,8 +2886,7 @@ static void ablation_is_right(Test *t, Lab *b, Lab *plain, const Ablation *cut) 
     bool inert = cut->what == ABLATE_VALUE1 && j == -1 && !b->m.w.layer[0].vstar &&
                  c->extra_value == VALUE_ZERO;
     double by = distance(N * C, with, without);
-    fact(t, j == 69 || (by > 1e-6) != inert, "%s: ablation %d of %d changes %g", b->flags,
-         cut->what, j, by);
+    fact(t, j == 69 || (by > 1e-6) != inert, "%s: %d of %d changes %g", b->flags, cut->what, j, by);
   }
   b->a.ablation = NULL;
 }
@@ -2946,8 +2944,7 @@ static void attention__ablations_inert(Test *t) {
     lab_forward(&b);
     model_extend(&b.m, &cache, b.ids, 37, 0);
     int R = model_extend(&b.m, &cache, b.ids, 70, 37);
-    fact(t, R == 33 && same_numbers(33 * 12, cache.nf, b.a.nf + 37 * 12),
-         "ablation %d from a cache", what);
+    fact(t, R == 33 && same_numbers(33 * 12, cache.nf, b.a.nf + 37 * 12), "%d, cached", what);
     acts_free(&cache);
   }
 }
@@ -3020,8 +3017,7 @@ static void extra__fixed_values(Test *t) {
 
 /* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
  * words: Conv1D and a tied head, int() truncation of the rotated dims, the 350m path (projections,
- * post-norm without a final norm), grouped heads with D apart from C/H, biases of q, k, v alone, a
- * window's edge. */
+ * post-norm, no final norm), grouped heads with D apart from C/H, biases of q, k, v, a window. */
 static void published__families(Test *t) {
   static const struct { const char *name, *flags; } ROWS[] = {
     {"gpt2", "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm layer "
@@ -3162,7 +3158,7 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
  * of the covering array, over 70 rows, where tiles, windows, prefixes cross, and 530 (copies). */
 static void tiles__as_plain(Test *t) {
   static const char *const LONG[] = {
-    "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
+    "", "--window 5 --pos t5 --xsa", "--prefix 40 --extra kv --linear-bias",
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --pos alibi",
     "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
     "--sink-token 5 --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
@@ -3191,7 +3187,7 @@ static void tiles__sinks_plain(Test *t) {
     within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", b.flags);
     for (idx i = 0; i < s[0].n_sums; i++)
       within(t, s[1].sums[i], s[0].sums[i], 1000 * REAL_EPS * (1 + fabs(s[0].sums[i])),
-             "sum %td, %s", i, b.flags);
+             "sum %lld, %s", i, b.flags);
     for (int plain = 0; plain < 2; plain++) sinks_free(&s[plain]);
   }
 }
@@ -3294,7 +3290,7 @@ static void acts__stay_within(Test *t) {
     int n = acts_arrays(&b, at);
     for (int pass = 0; pass < 2; pass++) {
       for (int k = 0; k < n; k++) for (idx j = at[k].n; at[k].at && j % 16; j++) {
-        fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%td] of %td is %g, %s",
+        fact(t, at[k].at[j] == (pass ? mark : 0), "%s: %s[%lld] of %lld is %g, %s",
              b.flags, at[k].name, j, at[k].n, (double)at[k].at[j],
              pass ? "written beyond the end" : "a part of another array");
         at[k].at[j] = mark;
@@ -3303,7 +3299,7 @@ static void acts__stay_within(Test *t) {
       if (!pass) lab_backward(&b, 1);
     }
   }
-  note(t, "%d configurations, %td marks", covering(t)->n, marks);
+  note(t, "%d configurations, %lld marks", covering(t)->n, marks);
 }
 
 /* With the memory of one block for all of them a forward has the same bits, again and again. */
@@ -3515,7 +3511,7 @@ static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
     for (idx i = 0; i < x->count; i++) {
       bool out = unreached(b, x, i);
       along[i] = out ? 0 : rng_below(&r, 2) ? 1 : -1;
-      fact(t, !out || g[i] == 0, "%s[%td] is not reached and has gradient %g; %s", x->name, i,
+      fact(t, !out || g[i] == 0, "%s[%lld] is not reached and has gradient %g; %s", x->name, i,
            (double)g[i], b->flags);
     }
     double unit = zero ? largest : size;
@@ -3707,7 +3703,7 @@ static void gradients__frozen_dims(Test *t) {
       lab_gradients(&b);
       for (idx i = 0; i < x->count; i++)
         fact(t, frozen(&b.m, x, i) ? w[i] == 0 && g[i] == 0 : w[i] != 0 && g[i] != 0,
-             "k*[%td] is %g, its gradient %g, %s", i, (double)w[i], (double)g[i], b.flags);
+             "k*[%lld] is %g, its gradient %g, %s", i, (double)w[i], (double)g[i], b.flags);
       optimizer_step(&s, x->count, w, g, moment, second);
     }
   }
@@ -3946,7 +3942,7 @@ static void gradient_norm__names_the_bad(Test *t) {
       g[i] = (real)rng_normal(&r);
       square += (double)g[i] * (double)g[i];
     }
-    within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %td", n);
+    within(t, gradient_norm(&b.m, &bad) / sqrt(square), 1, 64 * REAL_EPS, "norm of %lld", n);
     fact(t, !bad, "a tensor is called bad");
     for (int k = 0; k < 2 * b.m.n_tensors; k++) {        /* its first number, its last */
       const Tensor *x = &b.m.tensor[k / 2];
@@ -4013,8 +4009,7 @@ static void sink_alpha__by_hand(Test *t) {
 }
 
 /* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in the authors' form,
- * over T+1 with a dummy row of 1: at T = 64 their 0.3 is a mean of 0.28906. x*'s own row counts in
- * that form. */
+ * over T+1 with a dummy row of 1: at T = 64 their 0.3 is a mean of 0.28906. x*'s counts there. */
 static void sink_alpha__star_columns(Test *t) {
   enum { T = 64 };
   static const char *const FLAGS[] = {"--extra k", "--sink-token", "--extra kv --sink-token"};
@@ -4175,10 +4170,9 @@ static void sinks__one_layer(Test *t) {
     if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t))) exit(1);
     if (!lab_measure(t, &b, &one, 0.3, 0.2, 0.1, rows)) return;
     for (idx k = 0; k < all.n_sums; k++)
-      within(t, one.sums[k], all.sums[k], 0, "number %td, %s", k, b.flags);
+      within(t, one.sums[k], all.sums[k], 0, "number %lld, %s", k, b.flags);
     fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
-         "largest %g and %g, loss %g and %g, %s", one.massive, all.massive, one.loss, all.loss,
-         b.flags);
+         "largest %g, %g, loss %g, %g, %s", one.massive, all.massive, one.loss, all.loss, b.flags);
     sinks_free(&all); sinks_free(&one);
   }
 }
@@ -5083,8 +5077,7 @@ static int sum_right(const char *line) {
   return c == (op == '+' ? a + b : op == '-' ? a - b : op == 'x' ? a * b : b ? a / b : c + 1);
 }
 
-/* One function of one line and its check, "\treturn X + K" and "assert F(A) == B": whether B is
- * right, -1 where there is none. */
+/* A function and its check, "\treturn X + K" and "assert F(A) == B": is B right? -1: none. */
 static int assert_right(const char *body) {
   char x[40], y[40], op; long k, a, b;
   const char *check = strstr(body, "assert ");
@@ -5306,21 +5299,21 @@ static void data_batch__orders(Test *t) {
   feed_next(t, three);                                 /* a batch of 3 is three batches of 1 */
   const idx blocks = f->d.blocks;
   idx *first = later(t, blocks, sizeof *first, NULL);
-  fact(t, blocks == (idx)f->d.train.size / (T + 1) && blocks > 100, "%td blocks", blocks);
+  fact(t, blocks == (idx)f->d.train.size / (T + 1) && blocks > 100, "%lld blocks", blocks);
   for (int pass = 0; pass < 3; pass++) {               /* the third is seed 1's first */
     Feed *now = pass < 2 ? f : other;
     double *seen = later(t, blocks, sizeof *seen, NULL);
     for (idx b = 0; b < blocks; b++) {
       feed_next(t, now);
       const idx k = block_number(now, seen);
-      fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %td is block %td", pass, b, k);
+      fact(t, k >= 0 && seen[k]++ == 0, "pass %d: sequence %lld is block %lld", pass, b, k);
       if (pass == 0) first[b] = k;
       if (pass == 0 && b < 3)
-        fact(t, !memcmp(three->ids + b * T, f->ids, sizeof(int) * T), "batch of 3: %td", b);
+        fact(t, !memcmp(three->ids + b * T, f->ids, sizeof(int) * T), "batch of 3: %lld", b);
       moved[pass] += (pass ? first[b] : b) != k;
       if (pass == 2) continue;
       feed_next(t, same);
-      fact(t, same_batch(f, same), "the same seed, another block %td", b);
+      fact(t, same_batch(f, same), "the same seed, another block %lld", b);
     }
     fact(t, moved[pass] > blocks * 3 / 4, "pass %d: %d blocks moved", pass, moved[pass]);
   }
@@ -5847,7 +5840,7 @@ static void trainer_step__by_hand(Test *t) {
   steps_of(t, &r, 1);
   for (idx i = 0; i < r.m.count; i++)
     near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
-  fact(t, near > r.m.count / 3, "%d of %td parameters moved by lr", near, r.m.count);
+  fact(t, near > r.m.count / 3, "%d of %lld parameters moved by lr", near, r.m.count);
   free(before); trainer_free(&r);
 }
 
@@ -6099,7 +6092,7 @@ static void checkpoint_read__other_precision(Test *t) {
   real *const found[3] = {back.m.params, back.m1, back.m2};
   for (idx i = 0; i < 3 * r.m.count; i++) {
     real want = (real)(float)parts[i / r.m.count][i % r.m.count];
-    fact(t, found[i / r.m.count][i % r.m.count] == want, "number %td", i);
+    fact(t, found[i / r.m.count][i % r.m.count] == want, "number %lld", i);
   }
   trainer_free(&r); trainer_free(&back);
 }
@@ -6323,8 +6316,7 @@ static void train_run__continues_the_log(Test *t) {
       if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
       progress_start(&p, "test", true);
       const int status = train_run(&on, &p, fresh(t));
-      fact(t, status == !ROWS[i].good, "stopped at %d, log %d: status %d, %s", stop, i,
-           status, t->e.text);
+      fact(t, status == !ROWS[i].good, "stop %d, log %d: %d, %s", stop, i, status, t->e.text);
       fact(t, bytes_same(file_of(t, s.log), status || stop == 20 ? left : &log),
            "stopped at %d, log %d: another file", stop, i);
       fact(t, status || (p.looks == 7 && p.look[6].step == 20), "%d looks", p.looks);
@@ -6595,8 +6587,7 @@ static void demo_run__diverged(Test *t) {
         snprintf(path, sizeof path, SCRATCH "/arms/%s.%s", RUN_ARMS[i / 2].name,
                  i % 2 ? "csv" : "ckpt");
         file_read(path, &now, fresh(t));
-        fact(t, !again || bytes_same(&now, &was[i]), "%s, again %d: %s changed", HOW[k],
-             again, path);
+        fact(t, !again || bytes_same(&now, &was[i]), "%s, %d: %s changed", HOW[k], again, path);
         kept += !again && !(i % 2) && now.size;
         bytes_free(&was[i]);
         was[i] = now;
@@ -6660,13 +6651,21 @@ static void heat_maps__print_alpha(Test *t) {
     char row[20];
     snprintf(row, sizeof row, "\n    %d ", l + 1);
     for (int h = 0; h < 2; h++)
-      within(t, number_after(text, row, h), s.alpha[(l * 2 + h) * 6 + 3], 0.0051,
-             "block %d, head %d", l, h);
+      within(t, number_after(text, row, h), s.alpha[(l * 2 + h) * 6 + 3], 0.0051, "%d, %d", l, h);
   }
   fact(t, strstr(text, "token 3") && !strchr(text, '\x1b'), "no title, or colour in a file");
   text = sinks_page(t, &s, &c, 2, NULL);
   fact(t, strstr(text, "\n* ") && strstr(text, "\n1 ") && strstr(text, "\n2 ") &&
        !strstr(text, "\n3 "), "%s", text);
+  Outcome o[3] = {{.c = c, .s = s, .even = 1e-3}};         /* the verdict's heads by their mass */
+  double by_mass = 0;
+  for (int i = 0; i < 6; i++) s.mass[i] = s.raw[i] = i, by_mass += i * s.alpha[i * 6 + 1] / 15;
+  o[1] = o[2] = o[0];
+  Bytes *verdict = bytes_of(t);
+  run_verdict(o, verdict, fresh(t));
+  bytes_add(verdict, "", 1, &t->e);
+  const double heavy = number_after((const char *)verdict->at, "times even, ", 0);
+  within(t, heavy, by_mass / 1e-3, 0.051, "alpha_1 by mass");
   const double row_1[] = {100, 25, 0};                     /* Sink_1 at 0.2, 0.3 and 0.4 */
   EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
   within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
@@ -6714,7 +6713,7 @@ static void matmul__sizes(Test *t) {
     size_t bytes = (size_t)nc * sizeof(real);
     fact(t, !memcmp(of[C], of[HERE], bytes) &&
                 (isa != isa_best() || !memcmp(of[C], of[SHARED], bytes)),
-         "the three differ at %td %td %td", m, n, inner);
+         "the three differ at %lld %lld %lld", m, n, inner);
     double worst = 0;
     for (idx i = 0; i < m; i++)
       for (idx j = 0; j < ldc; j++) {
@@ -6730,7 +6729,7 @@ static void matmul__sizes(Test *t) {
         else worst = fmax(worst, error / (REAL_EPS * fmin((double)(inner + 2) * both,
                           100 * sqrt((double)inner + 1)) + 1e-300));
       }
-    within(t, worst, 0, 1, "%td x %td x %td, in units of its bound", m, n, inner);
+    within(t, worst, 0, 1, "%lld x %lld x %lld, in units of its bound", m, n, inner);
     for (int i = A; i < ARRAYS; i++) free(of[i]);
   }
   set_workers(before);
@@ -7080,7 +7079,7 @@ static void fail__keeps_the_first(Test *t) {
   fact(t, strlen(e->text) == sizeof e->text - 1, "%zu characters", strlen(e->text));
   EACH(i, counts)
     fact(t, !grab(counts[i], 16, fresh(t)) && e->status == 1 && strstr(e->text, "Try: "),
-         "grabbing %td: %s", counts[i], e->text);
+         "grabbing %lld: %s", counts[i], e->text);
   unsigned char *p = grab(1000, 3, fresh(t));
   for (int i = 0; p && i < 3000; i++) fact(t, p[i] == 0, "memory is not zeroed");
   fact(t, p && !e->status, "%s", e->text);
@@ -7088,8 +7087,7 @@ static void fail__keeps_the_first(Test *t) {
 }
 
 /* Passes: what each took, how much later the next begins, whether on one thread less. One less is
- * tried after cold memory; one slow pass is forgiven, two are not; all are tried after 16 times
- * 700, then 32 times 600. */
+ * tried after cold memory; one slow pass is forgiven, two are not; all after 16 x 700, 32 x 600. */
 static void pace__leaves_a_busy_core(Test *t) {
   static const double STEPS[][3] = {
     {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
@@ -7271,13 +7269,11 @@ static void option_text__round_trip(Test *t) {
       option_text(o, &a, text, sizeof text);
       fact(t, !option_set(o, &b, text, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
       option_text(o, &b, again, sizeof again);
-      fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "--%s %s became %s", o->flag,
-           value, text);
+      fact(t, !strcmp(text, again) && !memcmp(&a, &b, sizeof a), "%s %s: %s", o->flag, value, text);
       fact(t, o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
            "--%s %s printed as %s", o->flag, value, text);
     }
-    fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found in its group",
-         o->flag);
+    fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found", o->flag);
     fact(t, o->help && *o->help && o->value, "--%s has no help", o->flag);
   }
 }
@@ -7343,7 +7339,9 @@ static void settings_count__rows(Test *t) {
     {"--min-lr 0.1 --schedule cosine --lr 0.3", ""}, {"--extra kv --extra-value e1", "--extra k."},
     {"--first-tokens 16 --fix-token 3", ""}, {"eval: --ids a --first-tokens 3", "beside --ids."},
     {"eval: --first-tokens other", ""}, {"generate: --first-tokens natural", ""},
-    {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}, {"--text a'b`c", ""}};
+    {"--bias-in all", "--linear-bias."}, {"--save-every 3", "--out."}, {"--text a'b`c", ""},
+    {"--text a[b", ""}};
+  const char *const square = *QUOTE == '"' ? "\"a[b\"" : "'a[b'";
   const char *const quoted = *QUOTE == '"' ? "\"a'b`c\"" : "'a'\\''b`c'";   /* for the shell */
   const Program program = {.name = "sink"};
   EACH(i, ROWS) {
@@ -7362,7 +7360,10 @@ static void settings_count__rows(Test *t) {
          verb, flags, t->e.text);
     command_text(&s, verb, text, fresh(t));
     const char *echo = strstr((const char *)text->at, " --");
-    if (strchr(flags, '\'')) { fact(t, strstr(echo, quoted) != NULL, "echoed%s", echo); continue; }
+    if (strpbrk(flags, "'[")) {
+      fact(t, strstr(echo, strchr(flags, '[') ? square : quoted) != NULL, "echoed%s", echo);
+      continue;
+    }
     settings_flags(&again, echo ? echo : "", s.groups, &t->e);
     if (!strstr(ROWS[i][1], "there are"))
       fact(t, !settings_count(&again, &t->e), "echoed %s: %s", (char *)text->at, t->e.text);
@@ -7394,8 +7395,7 @@ static void settings_parse__order(Test *t) {
   }
   for (int words = 4; words >= 0; words -= 2) {
     fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
-    within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "min-lr, %d words",
-           words);
+    within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "%d words", words);
   }
   fact(t, !parsed(&s, FORMS, 6, "mdug", &n, fresh(t)) && s.model.layers == 3 && s.data.bos && !n
        && s.model.norm_eps == 1e-3 && !strcmp(s.out, "a=b") && !strcmp(s.prompt, "--help")
@@ -7530,6 +7530,9 @@ static void sink__outputs(Test *t) {
     {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2, "two results"},
     {EVALUATED "--csv " SCRATCH "/m.ckpt", 1, "Try: another name, --force to replace it"},
     {EVALUATED "--json " SCRATCH "/n --csv " SCRATCH "//n", 2, "two results"},
+    {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2, "two results"},
+    {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2, "two results"},
+    {"tokenize encode a b", 2, "expected train FILE"}, {EVALUATED "--random-tokens 2", 2, "no suc"},
     {EVALUATED "--json - --csv -", 2, "-: two results"},
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
@@ -7632,7 +7635,7 @@ static void sink__sources(Test *t) {
     trainer_free(&back);
     const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --%s %s %s", kind, file,
                            k ? "" : more);
-    fact(t, strstr(out, "token 1 fixed as in its training")
+    fact(t, strstr(out, "token 1 fixed, its training")
          && strstr(out, "random tokens not drawn"), "%.200s", out);
   }
   sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 " FROM_TEXT "--tokenizer " SCRATCH
@@ -7727,7 +7730,7 @@ static void npy_is(Test *t, const char *name, const real *want, idx count, doubl
   if (npy_read(t, name, &a)) {
     bool same = a.rank == rank && a.count == count;
     for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
-    fact(t, same, "%s: %d dimensions, %td numbers", name, a.rank, a.count);
+    fact(t, same, "%s: %d dimensions, %lld numbers", name, a.rank, a.count);
     for (idx i = 0; same && i < count && !isnan(worst); i++)       /* NaN is the worst */
       if (!(fabs(a.at[i] - (double)want[i]) <= worst)) worst = fabs(a.at[i] - (double)want[i]);
     within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
@@ -8028,8 +8031,7 @@ static void sink__plain(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   EACH(i, WORDS) {
     const char *tiled = said(t, "%s", WORDS[i]), *plain = said(t, "%s --plain", WORDS[i]);
-    fact(t, *tiled && !strcmp(tiled, plain), "%s --plain: %s, and without it %s", WORDS[i],
-         plain, tiled);
+    fact(t, *tiled && !strcmp(tiled, plain), "%s --plain: %s, without %s", WORDS[i], plain, tiled);
   }
   said(t, "%s --plain --threads 1", WORDS[0]);
   fact(t, !rename(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"), "no checkpoint");

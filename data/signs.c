@@ -467,8 +467,8 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
     return fail(e, 2, "--cache %s: learned positions end with the context of %d tokens. Try: --n "
                 "%d, or --cache window", p->cache, c->context, c->context);
   if (!p->all && W < least)
-    return fail(e, 2, "--cache-size %td: expected %td or more: the sinks, and what is read first. "
-                "Try: --cache-size %td", W, least, least + 16);
+    return fail(e, 2, "--cache-size %lld: expected %lld or more: the sinks, what is read first. "
+                "Try: --cache-size %lld", W, least, least + 16);
   W = p->all ? all : at_most(W, all);
   Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->w.wpe};
   Acts *a = &s.a;                                          /* of the text: its tables, too */
@@ -584,7 +584,7 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
     data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n, e);
   if (!e->status)
-    bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %td keys, %d of them sinks\n\n"
+    bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %lld keys, %d of them sinks\n\n"
                 "%-12s %-9s", *words, t.data.name, t.data.read, n, *t.data.drawn ? ", " : "",
                 t.data.drawn, W, s->sinks, "policy", "positions");
   if (!e->status) cells_line(&out, STREAM_COLUMNS, decades_of(n), NULL, false, e);

@@ -3352,7 +3352,7 @@ static void evaluate__streamed(Test *t) {
     fact(t, in_memory.batch == 16 && streamed.batch == 37, "batches of %d and %d",
          in_memory.batch, streamed.batch);
     for (idx k = 0; k < in_memory.n_sums; k++)
-      within(t, streamed.sums[k], in_memory.sums[k], 0, "number %td", k);
+      within(t, streamed.sums[k], in_memory.sums[k], 0, "number %lld", k);
     within(t, streamed.loss, in_memory.loss, 4 * REAL_EPS, "loss");
     sinks_free(&in_memory); sinks_free(&streamed);
   }

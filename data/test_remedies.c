@@ -211,7 +211,7 @@ static void keys_seen__as_visible(Test *t) {
     for (int l = 0; l < 2; l++) for (idx N = 2; N < 12; N++) for (idx i = 0; i < N; i++) {
       idx n = 0;
       for (idx j = 0; j < N; j++) n += visible(&c, l, i, j);
-      fact(t, keys_seen(&c, l, N, i) == n, "%s: row %td of %td sees %td keys, not %td",
+      fact(t, keys_seen(&c, l, N, i) == n, "%s: row %lld of %lld sees %lld keys, not %lld",
            MASKS[k], i, N, n, keys_seen(&c, l, N, i));
     }
   }
@@ -455,7 +455,7 @@ static void xsa__own_value(Test *t) {
       double size = sqrt((double)(vec_dot(D, av, av) * vec_dot(D, v, v)));
       within(t, (double)vec_dot(D, o, v), 0, 1e-5 * (1 + size), "along v, %s", b.flags);
       bool alone = c->window == 1 || (at / H % N == 0 && !c->extra);
-      fact(t, (biggest(D, o) < 1e-5 * biggest(D, av)) == alone, "row %td of %s", at / H, b.flags);
+      fact(t, (biggest(D, o) < 1e-5 * biggest(D, av)) == alone, "row %lld of %s", at / H, b.flags);
     }
   }
 }
