@@ -17,7 +17,7 @@
 /* -------------------------------------------------------------------------------------------------
  * 1  A run: looks, and the onset of a curve
  *
- * +onset: looks every LOOK_TOKENS tokens, and no less than LOOKS_LEAST in a run, at LOOK_SEQUENCES
+ * +onset: looks every LOOK_TOKENS tokens, and no fewer than LOOKS_LEAST in a run, at LOOK_SEQUENCES
  * held sequences, with first tokens as in training, and where a number of them is drawn from at the
  * same sequences with the others, which were never first (--first-tokens other). +until: the run
  * ends with the onset of its sink. A result keeps of each thing that is looked for
@@ -251,8 +251,8 @@ static int measure_known(Result *r, Trainer *t, double even, Error *e) {
  * halved where they go down, end at its one top. Leaving censored runs out, or taking their budget
  * for the onset, makes b too small: where N is large the late onsets are what is missing.
  *
- * The 95 % interval of a number is its profile's: all values with which the others, at their best,
- * reach within CHI_1 / 2 of the top. It is endless where only censored runs bound it.
+ * The 95 % interval of a number is its profile's: all values with which the others, N* among them,
+ * at their best reach within CHI_1 / 2 of the top. It is endless where only censored runs bound it.
  *
  * One power, or a change of slope? Against one power stands a + b log N + c max(0, log N - log N*),
  * with N* searched in steps of a quarter of an octave, two values of N at least on either side. It
@@ -283,6 +283,7 @@ static void sample_add(Sample *s, double N, double tokens, bool censored) {
 typedef struct Law {
   int terms, onsets, censored;
   double origin, bend, at[TERMS], sigma, likelihood;
+  double from, to;             /* where log N* is searched for */
 } Law;
 
 static double beyond(double x, double bend) { return x > bend ? x - bend : 0; }
@@ -401,17 +402,30 @@ static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
   return isfinite(top) && isfinite(l->sigma);
 }
 
+/* law_fit; of a law with a bend the best over all N*. */
+static bool law_profile(Law *l, const Sample *s, int fixed, double value) {
+  if (l->terms < TERMS) return law_fit(l, s, fixed, value);
+  Law best = {.likelihood = -INFINITY};
+  for (double bend = l->from; bend <= l->to + 1e-9; bend += log(2) / 4) {
+    Law now = *l;
+    now.bend = bend;
+    if (law_fit(&now, s, fixed, value) && now.likelihood > best.likelihood) best = now;
+  }
+  if (best.terms) *l = best;
+  return best.terms > 0;
+}
+
 /* The 95 % interval of coefficient k of a law that has been fitted. */
 static void law_interval(const Law *l, const Sample *s, int k, double *low, double *high) {
   enum { FAR = 200 };          /* beyond this there is no end */
   for (int side = -1; side <= 1; side += 2) {
     Law at = *l;
     double in = 0, out = 0.01;
-    while (out < FAR && law_fit(&at, s, k, l->at[k] + side * out)
+    while (out < FAR && law_profile(&at, s, k, l->at[k] + side * out)
            && 2 * (l->likelihood - at.likelihood) < CHI_1) in = out, out *= 2;
-    for (int i = 0; i < 40 && out < FAR; i++) {
+    for (int i = 0; i < 25 && out < FAR; i++) {
       double middle = (in + out) / 2;
-      law_fit(&at, s, k, l->at[k] + side * middle);
+      law_profile(&at, s, k, l->at[k] + side * middle);
       *(2 * (l->likelihood - at.likelihood) < CHI_1 ? &in : &out) = middle;
     }
     *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
@@ -433,11 +447,7 @@ static bool law_choose(Law *l, Law *bent, const Sample *s) {
     memmove(x + at + 1, x + at, (size_t)(n++ - at) * sizeof *x);
     x[at] = s->x[i];
   }
-  for (double bend = n < 4 ? INFINITY : x[1]; n >= 4 && bend <= x[n - 2] + 1e-9;
-       bend += log(2) / 4) {
-    Law now = {.terms = 3, .bend = bend};
-    if (law_fit(&now, s, -1, 0) && now.likelihood > bent->likelihood) *bent = now;
-  }
+  if (n >= 4) bent->from = x[1], bent->to = x[n - 2], law_profile(bent, s, -1, 0);
   return 2 * (bent->likelihood - l->likelihood) >= CHI_2;
 }
 
@@ -477,7 +487,7 @@ static int run_onset(const Results *r, int row, int seed, int what, double *toke
   double censored = results_number(r, row, seed, name);
   snprintf(name, sizeof name, "%s_%s", censored == 0 ? "onset" : "least", ONSET_NAMES[what]);
   *tokens = results_number(r, row, seed, name);
-  return !(*tokens > 0) ? 0 : censored == 0 ? 1 : censored == 1 ? -1 : 0;
+  return !(*tokens > 0 && *tokens < 1e14) ? 0 : censored == 0 ? 1 : censored == 1 ? -1 : 0;
 }
 
 /* Of how many tokens a row draws the first, and whether evenly; of `text`, and of natural text, as
@@ -752,6 +762,7 @@ static int onset_predict(const Results *r, const Item *item, FILE *out, Error *e
     int row = r->x->shown[item->from + i].row, state[RUN_STATES] = {0};
     count_runs(r, row, seeds_of(r, row), state);
     const char *name = r->x->row[row].name;
+    if (!isdigit((unsigned char)name[strcspn(name, "0123456789")])) continue;   /* foretold */
     if (state[RUN_HELD]) bytes_print(&text, e, " %s (%d)", name, state[RUN_HELD]);
   }
   Bytes line = text;

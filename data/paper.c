@@ -82,7 +82,7 @@ typedef struct Row {
   char flags[FLAGS_ROOM];      /* the recipe's, then its own */
   char also[64];               /* what is measured besides the usual: "domains map swap" */
   int after;                   /* the row whose trained model this one goes on from, -1: none */
-  uint64_t checksum;           /* of all that its numbers depend on, `after` included */
+  uint64_t checksum;           /* of its flags and what is measured, and of `after`'s */
   int line;
 } Row;
 
@@ -448,8 +448,7 @@ static int read_needs(Reading *r) {
   return *r->at ? wrong(r, "the end of the line", r->at) : 0;
 }
 
-/* What a statement begins with, whether a NAME follows, whether an item or a claim must stand
- * above, and one that is well formed. */
+/* A statement's first word, whether a NAME follows, what must stand above, and one well formed. */
 enum { STATEMENT_KINDS = 14 };
 static const struct { const char *word; int (*read)(Reading *); bool named; char below;
            const char *example; } STATEMENTS[STATEMENT_KINDS] = {
@@ -567,8 +566,7 @@ static bool item_has(const Experiments *x, int item, int row) {
   return false;
 }
 
-/* How many seeds a row is judged by: more when a headline claim rests on it. 0: none at all, when
- * only headline rows are wanted and it is not one. */
+/* How many seeds a row is judged by, more under a headline claim; 0 when only those are wanted. */
 static int row_seeds(const Experiments *x, int row, bool headline_only) {
   for (int i = 0; i < x->claims; i++)
     if (x->claim[i].headline && claim_uses(&x->claim[i], row))
@@ -580,7 +578,7 @@ static int row_seeds(const Experiments *x, int row, bool headline_only) {
  * 2  Result files: data/results/CORPUS/ROW-SEED.csv
  *
  * Lines of #KEY TEXT, then lines of NAME,NUMBER,NUMBER ..: six digits, nan where there is none. It
- * holds no clock, path, machine or number of threads: the same build repeats the same bytes.
+ * holds no clock, path or number of threads: the same build repeats the same bytes.
  */
 static const char RESULT_HEAD[] = "# sink result 1\n";
 
@@ -778,7 +776,7 @@ static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bo
 
 /* Sequence `number` of a seed: inputs and targets x, y [T,C]. Returns the trigger's row, from 0. */
 static int trigger_draw(real *x, real *y, int C, int T, uint64_t seed, uint64_t number) {
-  Rng r = {hash64(seed, &number, sizeof number)};
+  Rng r = {hash_number(seed, number)};
   int at = 2 + (int)rng_below(&r, (uint64_t)T - 2);
   zero(y, (idx)T * C);
   for (int i = 0; i < T; i++) {
@@ -817,8 +815,7 @@ static const char LETTERS[] = " etaoinshrdlcumwfgypbvkjxqz";
 enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200,
        BACKCOPY_LENGTH = 256 };
 
-/* What sequences are drawn from. Row a of `upto` has what follows character a: how often the first
- * b characters do, all together. */
+/* Sequences are drawn by it: upto[a] has how often the first b characters follow a, together. */
 typedef struct Chain {
   uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
   int trigger[3];
@@ -867,7 +864,7 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
 /* block [n] begins with <s>. */
 static void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t *block, int n) {
   enum { V = BACKCOPY_VOCAB };
-  Rng r = {hash64(seed, &number, sizeof number)};
+  Rng r = {hash_number(seed, number)};
   block[0] = 0;
   for (int t = 1; t < n; t++) {
     const uint64_t *row = chain_of(d)->upto + block[t - 1] * V;
@@ -1529,8 +1526,7 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
   return e->status;
 }
 
-/* A trainer at the row's first step: new, or with the parameters that the row it goes on from has
- * been trained to. */
+/* A trainer at the row's first step: new, or with the parameters of the row it goes on from. */
 static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Progress *p, Error *e) {
   const Row *base = row->after < 0 ? row : &x->row[row->after];
@@ -1563,8 +1559,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   return e->status;
 }
 
-/* Trains and measures a row for a seed, on a corpus of the table. A training that diverges is a
- * result too. Nothing is written. */
+/* Trains and measures a row for a seed; one that diverges is a result too. Nothing is written. */
 static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpus, int seed,
                    const Settings *s, Error *e) {
   const Row *w = &x->row[row];
@@ -1591,9 +1586,10 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * 95 %. A claim is one of
  *
  *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
- *             interval, which lets the sides spread unequally. d_0 is d where there is no effect:
- *             0 between rows. Beside a number it is what `from` says; else of times even and of a
- *             ratio 1, of other measures the number; and 0 where the claim is that there is none.
+ *             interval, which lets the sides spread unequally; of two measures of one row, which
+ *             are of the same runs, Student's of the seeds' differences. d_0 is d where there is
+ *             no effect: 0 between rows. Beside a number it is what `from` says; else of times even
+ *             and of a ratio 1, of others the number; 0 where the claim is that there is none.
  *       reproduced           p <= 0.05, the interval above 0, d >= M: not chance, and large enough
  *       opposite             p <= 0.05, the interval below d_0, and d <= d_0 - M
  *       weaker than claimed  the interval above d_0, and all of it below M (below 0 for M = 0)
@@ -1605,7 +1601,7 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  *             stated order less the share against it; a tie is neither. Student's interval of the
  *             seeds' mean.
  *       reproduced           p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
- *       opposite             p <= 0.05, and the interval below 0
+ *       opposite             p <= 0.05, the interval below 0, and the mean tau <= -TAU_COUNTS
  *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS
  *       not reproduced       the whole interval below TAU_COUNTS, and no order shown
  *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
@@ -1626,7 +1622,6 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
 enum { SEEDS_MOST = 99 };
 typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
   Verdict;
-static const char *verdict_name(Verdict v);
 typedef struct Judged {
   Verdict verdict;
   bool tested;                 /* false: it could not be judged, and why says what is amiss */
@@ -1802,13 +1797,17 @@ static double no_effect(const Claim *c) {
   return fmin(0, (number == 0) == (c->relation == LESS) ? none - border : border - none);
 }
 
-/* Of a claim that is no exact one: B - A, or the mean tau against 0. */
+/* Of a claim that is no exact one: B - A (in pairs where runs are the same), or the mean tau. */
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
   bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
+  bool paired = !ordered && c->side[0].row >= 0 && c->side[0].row == c->side[1].row;
   double from[SEEDS_MOST] = {0}, to[SEEDS_MOST]; int na = 1, nb = 0;
-  for (int s = 0; ordered && s < q->seeds; s++) if (!isnan(to[nb] = kendall(q, s))) j->n[0] = ++nb;
-  if (!ordered) {
+  for (int s = 0; (ordered || paired) && s < q->seeds; s++)
+    if (!isnan(to[nb] = ordered ? kendall(q, s) : value_at(q, !turned, s) - value_at(q, turned, s)))
+      j->n[0] = j->n[1] = ++nb;
+  if (ordered) j->n[1] = 0;
+  if (!ordered && !paired) {
     na = side_values(q, turned, from);
     nb = side_values(q, !turned, to);
     j->n[turned] = c->side[turned].row < 0 ? 0 : na;
@@ -1913,11 +1912,10 @@ static void claim_decide(Judged *j, const Claim *c) {
                  : j->low >= M || j->high <= -M ? NOT_REPRODUCED : UNDECIDED;
     if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
   } else {
-    bool tau = c->kind == CLAIM_ORDERED;
-    double counts = tau ? TAU_COUNTS : M, none = no_effect(c);
+    double counts = c->kind == CLAIM_ORDERED ? TAU_COUNTS : M, none = no_effect(c);
     bool below = (counts > 0 || none < 0) && j->high < counts;
-    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED : j->high < none && sure && (tau ||
-                 d <= none - M) ? OPPOSITE : below ? (j->low > none ? WEAKER : NOT_REPRODUCED) :
+    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED : j->high < none && sure &&
+                 d <= none - counts ? OPPOSITE : below ? (j->low > none ? WEAKER : NOT_REPRODUCED) :
                  counts <= 0 && same ? NOT_REPRODUCED : UNDECIDED;
     if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
     else if (j->verdict == UNDECIDED && sure)
@@ -1944,6 +1942,17 @@ typedef struct Results {
   Judged *judged;              /* [claims] */
   Bytes notes;                 /* lines, without a 0 */
 } Results;
+/* Was r made from another text than its corpus names now, or another number of times? */
+static bool other_text(const Experiments *x, const Result *r) {
+  const Corpus *c = x->corpus; char hash[20];
+  while (c < x->corpus + x->corpora && strcmp(c->name, r->corpus)) c++;
+  if (c == x->corpus + x->corpora || !c->hash || strncmp(r->data, c->file, strlen(c->file)))
+    return false;
+  snprintf(hash, sizeof hash, "%016llx", (unsigned long long)c->hash);
+  const char *at = strstr(r->flags, "data times ");
+  return !strstr(r->data, hash) || (at ? strtol(at + 11, NULL, 10) : 1) != c->times;
+}
+
 /* The result of a row for a seed, if there is one, and what is amiss with it as a line of notes. */
 static RunState run_load(Result *r, const Experiments *x, int row, const char *folder,
                          const char *corpus, int seed, Bytes *notes) {
@@ -1957,11 +1966,11 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
     fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
          "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
   bytes_free(&text);
+  const char *changed = e.status ? NULL : r->checksum != is->checksum ? "row"
+                        : other_text(x, r) ? "text" : NULL;
   if (e.status) bytes_print(notes, &second, "%s\n", e.text);
-  else if (r->checksum != is->checksum)
-    bytes_print(notes, &second, "%s is void: the row changed\n", path);
-  return e.status ? RUN_DAMAGED : r->checksum != is->checksum ? RUN_VOID
-         : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
+  if (changed) bytes_print(notes, &second, "%s is void: the %s changed\n", path, changed);
+  return e.status ? RUN_DAMAGED : changed ? RUN_VOID : r->ended[0] ? RUN_DIVERGED : RUN_HELD;
 }
 
 /* Is the result of row and seed there, undamaged and of this row? 1 yes, 0 no, -1 void. */
@@ -2068,11 +2077,10 @@ static void results_free(Results *r) {
  * Text of at most 100 columns for a terminal, or Markdown for the README, from the same cells. What
  * begins with sink_ is in per cent, as in the paper; ours is mean +- deviation over seeds.
  */
-enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 4 };
+enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 12 };
 typedef char Cell[CELL];
 
-/* Row 0 holds the heads; cell (r, c) is cell[r * ACROSS + c]. A column that is a pair's first has a
- * head for both. */
+/* Row 0 holds the heads; cell (r, c) is cell[r * ACROSS + c]. A pair's first has one for both. */
 typedef struct Grid { int rows, columns; bool pair[ACROSS]; Cell *cell; } Grid;
 
 static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
@@ -2103,8 +2111,7 @@ static int digits_of(const char *measure, double x) {
   return in_percent(measure) ? 2 : size >= 1000 ? 0 : size >= 100 ? 1 : size >= 10 ? 2 : 3;
 }
 
-/* `first` in the first `indent` columns, and beside it the words of a line, which is emptied,
- * broken before `width`. */
+/* `first` in `indent` columns, beside it the words of a line, emptied, broken before `width`. */
 static void wrapped(Bytes *out, int indent, int width, const char *first, Bytes *line, Error *e) {
   int at = indent;
   bytes_print(out, e, "%-*s", indent, first);
@@ -2131,8 +2138,7 @@ static void markdown_cell(Bytes *out, const char *text, Error *e) {
   bytes_print(out, e, " |");
 }
 
-/* A cell as a terminal shows it: row 0 has `paper` and `ours` of a pair, row -1 the name above
- * both. */
+/* A cell on a terminal: row 0 has `paper` and `ours` of a pair, row -1 the name above both. */
 static const char *cell_at(const Grid *g, int r, int c) {
   bool first = g->pair[c], second = c && g->pair[c - 1];
   if (r < 0) return second ? g->cell[c - 1] : "";
@@ -2634,8 +2640,7 @@ static bool curve_at(Point *at) {
   return true;
 }
 
-/* By block the first row's norm, the mean of the others, or the one over the other. hnorm has a
- * block 0, the embedding. */
+/* By block the first row's norm, the others' mean, or their ratio. hnorm has a block 0: H^0. */
 static bool norm_at(Point *at) {
   char name[80]; int n, m;
   snprintf(name, sizeof name, "%s_1", at->word);
@@ -2906,8 +2911,7 @@ static const Kind KINDS[PICTURE_KINDS] = {
   [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
       "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
 
-/* Its pictures, beside each other where there is room; those of cells, which are large, folded, and
- * the ramp before them. */
+/* Its pictures, side by side where there is room; those of cells folded, the ramp before them. */
 static void item_pictures(Paper *p) {
   static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
   const Picture *first = p->item->picture, *end = first + p->item->pictures;
@@ -3406,8 +3410,7 @@ static double step_seconds(const Command *q, int row, Error *e) {
   return took;
 }
 
-/* What a training costs, up to a factor: its tokens, times the weights that meet each and half of
- * the keys it sees. */
+/* A training's cost, up to a factor: tokens times the weights that meet each and half its keys. */
 static double train_work(const Settings *s) {
   const Config *c = &s->model;
   double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
@@ -3416,8 +3419,7 @@ static double train_work(const Settings *s) {
   return token * s->train.batch * s->train.accumulate * c->context * s->train.steps;
 }
 
-/* Says on stderr how many runs are missing, and the time they take in all, by the operations of a
- * step and the time of the first one's. */
+/* Says on stderr how many runs are missing, and their time by operations and the first one's. */
 static int runs_announce(const Command *q, int *missing, Error *e) {
   static const double TOY_SECONDS = 12;                    /* 4 to 16 on one core */
   double unit = 0, time = 0;
@@ -3482,8 +3484,7 @@ static int run_verify(const Command *q, Error *e) {
   return fail(e, 1, "--verify: expected a finished run, found none. Try: without --verify");
 }
 
-/* What there is of it: an item, with the maps of its toys; or of all the headline claims and every
- * verdict. */
+/* What there is: an item with its toys' maps, or all headline claims and every verdict. */
 static int results_show(const Command *q, Error *e) {
   Results r; Bytes out = {0};
   const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
@@ -3564,8 +3565,7 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
   return models;
 }
 
-/* Prints the commands of the item's eval and each lines; with `run` those of models at hand are
- * run. */
+/* The commands of the item's eval and each lines; with `run` those of models at hand are run. */
 static int evals_do(const Command *q, bool run, Error *e) {
   for (int i = 0; i < q->x.evals && !e->status; i++) {
     const Evaluation *v = &q->x.eval[i];

@@ -50,8 +50,7 @@ static double number_of(Test *t, const Result *r, const char *name) {
 }
 
 /* Runs with looks: the same bytes twice, and where one is censored no onset. A relative bias alone
- * puts 2 times even on the first token, so its onset is the first look, and +until ends with the
- * third. */
+ * puts 2 times even on the first token: an onset at the first look; +until ends with the third. */
 static void onset_run__repeats(Test *t) {
   static const char TEXT[] =
       "corpus story story.grammar\nrecipe tiny --layers 1 --dim 16 --ffn 16 --context 16 --batch 2 "
@@ -133,8 +132,7 @@ static void sample_draw(Sample *s, const Truth *is, uint64_t seed, bool drop, bo
     }
 }
 
-/* What was put in comes out, of censored runs too; without these, or with their budget for their
- * onset, another slope does. */
+/* What was put in comes out, of censored runs too; another slope without these or by budgets. */
 static void law_fit__recovers(Test *t) {
   enum { DRAWS = 100 };
   static const struct { const char *what; double budget; bool drop, believe, right; } CASES[] = {
@@ -208,8 +206,7 @@ static void law_fit__refuses(Test *t) {
   fact(t, s.n == n, "%d are taken", s.n - n);
 }
 
-/* A bend is found where there is one, also where what lies beyond it is censored, and not where
- * there is none. */
+/* A bend is found where there is one, with what lies beyond it censored too, and nowhere else. */
 static void law_choose__bends(Test *t) {
   static const struct { const char *what; Truth is; int least, most; } CASES[] = {
     {"straight", {14.2, 0.5, 0, 0, 0.3, INFINITY, 11, 3}, 0, 3},
@@ -218,7 +215,7 @@ static void law_choose__bends(Test *t) {
     {"steeper", {14, 0.2, 1.2, 2.8, 0.3, INFINITY, 11, 3}, 47, 50},
     {"steeper, censored", {14, 0.1, 1.5, 2.8, 0.3, 17.5, 11, 3}, 40, 50}};
   EACH(i, CASES) {
-    int found = 0; double bend = 0;
+    int found = 0, wider = 0; double bend = 0;
     for (uint64_t seed = 0; seed < 50; seed++) {
       Sample s; Law one, bent;
       sample_draw(&s, &CASES[i].is, seed, false, false);
@@ -227,10 +224,17 @@ static void law_choose__bends(Test *t) {
       bend += bent.bend;
       if (CASES[i].is.more != 0)
         fact(t, (bent.at[2] > 0) == (CASES[i].is.more > 0), "%s: %g", CASES[i].what, bent.at[2]);
+      if (seed > 9 || !CASES[i].least) continue;   /* N* unknown widens what is said of the rest */
+      Law held = bent; double of[2][2];
+      held.from = held.to = bent.bend;
+      for (int k = 0; k < 2; k++) law_interval(k ? &held : &bent, &s, 2, of[k], of[k] + 1);
+      fact(t, of[0][0] <= of[1][0] && of[0][1] >= of[1][1], "%s: N*", CASES[i].what);
+      wider += of[0][1] - of[0][0] > 1.05 * (of[1][1] - of[1][0]);
     }
     note(t, "%s: %d, at %.2f; ", CASES[i].what, found, found ? bend / found : 0);
     fact(t, found >= CASES[i].least && found <= CASES[i].most, "%s: %d", CASES[i].what, found);
     if (CASES[i].least) within(t, bend / found, CASES[i].is.bend, 0.4, "%s: N*", CASES[i].what);
+    fact(t, !CASES[i].least || wider > 2, "%s: %d of 10 wider", CASES[i].what, wider);
   }
 }
 
@@ -276,8 +280,7 @@ static void onset_text__by_hand(Test *t) {
     {{-12, 1.2, -12, 9}, {8, 1.3, -12, -12}, {10, 1.1, -12, -12}}};
   static const char *const ROWS[] = {"onset-1", "onset-4", "onset-16", "onset-64"},
     *const SHOWN[] = {"2.00 2.00 2.50: 2.15", ">12.0 8.00 10.0: >9.86", ">12.0 >12.0 11.0: >11.7",
-      "411.5", "too few onsets", "50432", "1000 to 2000 million", "\nonset-all ",
-      " 4.00 5.00: 4.47"};
+      "411.5", "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47"};
   Experiments x; Results r; Error e = {0}; Bytes out[5] = {{0}};
   scratch_open();
   table_open(&x, TEXT);
@@ -293,8 +296,7 @@ static void onset_text__by_hand(Test *t) {
   ledger(&out[2], &r, true, &e);
   for (int i = 0; i < 3; i++) bytes_add(&out[i], "", 1, &e);
   EACH(i, SHOWN) fact(t, has(&out[0], SHOWN[i]), "no '%s' in\n%s", SHOWN[i], (char *)out[0].at);
-  fact(t, has(&out[1], "0.45") && has(&out[1], ">51.0") && !has(&out[1], "Million"), "%s",
-       (char *)out[1].at);
+  fact(t, has(&out[1], "0.45") && has(&out[1], ">51.0") && !has(&out[1], "Million"), "1");
   fact(t, has(&out[2], "| >12.0 8.00 10.0: >9.86 |") && has(&out[2], "the median"), "Markdown");
   for (int i = 0; i < 3; i++)
     fact(t, !has(&out[i], "nan") && !has(&out[i], "12.0 8.00 10.0: 9"), "unmarked");
@@ -325,8 +327,7 @@ static void sink__onset(Test *t) {
   if (no_binary(t)) return;
   scratch_open();
   if (!sink_does(t, "onset --predict --results " SCRATCH, &r)) return;
-  fact(t, has(&r.out, "From onset on books") && has(&r.out, "too few onsets"), "%s",
-       (char *)r.out.at);
+  fact(t, has(&r.out, "From onset on books") && has(&r.out, "too few onsets"), "laws");
   ran_free(&r);
   sink_fails(t, "table4 --predict", 2, "--predict: it is of the item onset");
   sink_fails(t, "onset --cost", 2, "--cost: it is of the item remedies");
@@ -334,8 +335,7 @@ static void sink__onset(Test *t) {
   if (file_ready(SCRATCH "/books/onset.txt", &e) ||
       file_write(SCRATCH "/books/onset.txt", "it was foretold\n", 16, &e)) exit(1);
   if (!sink_does(t, "onset --show --results " SCRATCH, &r)) return;
-  fact(t, has(&r.out, "written before these runs were made:\n\nit was foretold\n"), "%s",
-       (char *)r.out.at);
+  fact(t, has(&r.out, "written before these runs were made:\n\nit was foretold\n"), "told");
   ran_free(&r);
 }
 
