@@ -1693,8 +1693,7 @@ static double mean_of(const double *x, int n, double *square) {
 
 /* Welch (1947): the squared error e^2 = e_a^2 + e_b^2 is as well known as that of a sample with
  *   nu = e^4 / (e_a^4 / (n_a - 1) + e_b^4 / (n_b - 1))
- * degrees of freedom (Satterthwaite 1946). With a number for a, e_a = 0 and nu = n_b - 1: Student's
- * test of one sample. */
+ * degrees of freedom (Satterthwaite 1946). A number for a: e_a = 0, nu = n_b - 1: Student's. */
 static Estimate welch(const double *a, int na, const double *b, int nb) {
   double ea, eb, mean = mean_of(a, na, &ea), other = mean_of(b, nb, &eb);
   Estimate d = {.value = other - mean, .error = sqrt(ea + eb)};
@@ -1910,7 +1909,8 @@ static void claim_decide(Judged *j, const Claim *c) {
     bool inside = j->low > -M && j->high < M;
     j->verdict = inside && sure ? REPRODUCED
                  : j->low >= M || j->high <= -M ? NOT_REPRODUCED : UNDECIDED;
-    if (j->verdict == UNDECIDED && !inside) why(j, "the interval reaches over the margin");
+    if (j->verdict == UNDECIDED && !inside)
+      why(j, "the %sinterval reaches over the margin", j->high - j->low < 2 * M ? "" : "wide ");
   } else {
     double counts = c->kind == CLAIM_ORDERED ? TAU_COUNTS : M, none = no_effect(c);
     bool below = (counts > 0 || none < 0) && j->high < counts;
