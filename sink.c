@@ -414,7 +414,7 @@ static void config_fill(Config *c) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
   }
-  if (c->attention_period) {                               /* as Mamba's authors have it */
+  if (c->attention_period) {   /* as Mamba's authors have it */
     if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
     if (!c->mamba_state) c->mamba_state = 16;
     if (!c->mamba_conv) c->mamba_conv = 4;
@@ -6031,23 +6031,25 @@ enum { LABELS = 4 };
 typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
 
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
+  const unsigned char *at = (const unsigned char *)text;
+  size_t n = strlen(text); int most = json && utf8_length(at, n) < n ? 0x7F : 0xFF;
   bytes_add(out, "\"", 1, e);
-  for (; *text; text++)
-    if ((unsigned char)*text < 32) bytes_print(out, e, json ? "\\u%04x" : " ", *text);
+  for (; *at; at++)
+    if (*at < 32 || *at > most) bytes_print(out, e, json ? "\\u%04x" : " ", *at);
     else {
-      if (*text == '"' || (json && *text == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
-      bytes_add(out, text, 1, e);
+      if (*at == '"' || (json && *at == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
+      bytes_add(out, at, 1, e);
     }
   bytes_add(out, "\"", 1, e);
 }
 
-/* --csv - or --json -: nothing else goes to standard output */
+/* --csv - or --json -: nothing else goes to stdout */
 static bool results_alone(const Settings *s) {
   return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
 /* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
- * NULL; where the first is the text, the JSON is an object and no list. */
+ * NULL; where the first is the text, the JSON is an object, not a list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
   bool list = strcmp(labels[0], "text") != 0;
@@ -6495,7 +6497,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
   bytes_free(&verdict); free(o);
-  if (interrupted)   /* between two arms, or while one was measured */
+  if (interrupted)   /* between arms, or while one was measured */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
   return e->status;
@@ -6565,7 +6567,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   *(Four *)(to + 2 * ldt) = LOW(ac_high, bd_high);
   *(Four *)(to + 3 * ldt) = HIGH(ac_high, bd_high);
 }
-#else                                                        /* number by number */
+#else   /* number by number */
 #define FETCH(p, writes) ((void)0)
 #define VECTOR(p) (p)[lane]
 #define WITH_LANES(statement) \
@@ -6584,13 +6586,13 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
 }
 
 /* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
-INLINE void lanes_axpy(const int bytes, real *c, real a, const real *b) {
+INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
   WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
-INLINE void lanes_fma(const int bytes, real *c, const real *a, const real *b) {
+INLINE void lanes_fma(int bytes, real *c, const real *a, const real *b) {
   WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
 }
-INLINE void lanes_copy(const int bytes, real *c, const real *b) {
+INLINE void lanes_copy(int bytes, real *c, const real *b) {
   WITH_LANES(VECTOR(c) = VECTOR(b))
 }
 
@@ -6634,20 +6636,20 @@ typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; }
 
 /* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its width: packed rows
    have one address, which leaves room for sums. */
-INLINE int tile_rows(const int bytes) {
+INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
 #else
   return (void)bytes, 8;
 #endif
 }
-INLINE int tile_width(const int bytes, const bool packed) {
+INLINE int tile_width(int bytes, bool packed) {
   return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
 }
 
 /* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it lie in C. With
    `packed` A is a panel too, and C is fetched ahead. */
-INLINE void tile(const int bytes, const int rows, const int cols, const bool packed, Product t) {
+INLINE void tile(int bytes, const int rows, const int cols, bool packed, Product t) {
   int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
   idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
@@ -6682,7 +6684,7 @@ INLINE void tile(const int bytes, const int rows, const int cols, const bool pac
     }
 }
 
-INLINE void tile_that_fits(const int bytes, const bool packed, Product t) {
+INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   bool tall = packed || t.m > rows / 2;
   if (bytes == 64 && packed && t.n > 2 * lanes) tile(bytes, rows, 3, packed, t);
@@ -6713,7 +6715,7 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 /* A small product, k > 0. Few rows or a small B are not worth packing: B is read in place up to
    column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
    time, and so is a last tile that is not full. */
-INLINE void product(const int bytes, Product w) {
+INLINE void product(int bytes, Product w) {
   int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
   bool transposed = w.a.col != 1;
   bool small = w.m <= SOME_ROWS && w.k * w.b.row <= (transposed ? SMALL / 4 : SMALL);
@@ -6744,7 +6746,7 @@ INLINE void product(const int bytes, Product w) {
 
 /* A large product. A panel of B stays in L1 while BAND packed rows of A pass by from L2, where
    `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
-INLINE void product_packed(const int bytes, Product w, real *room) {
+INLINE void product_packed(int bytes, Product w, real *room) {
   int rows = tile_rows(bytes), width = tile_width(bytes, true);
   _Alignas(64) real tall[BAND * DEPTH];
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
@@ -6944,14 +6946,14 @@ INLINE void rest_of(real *rest, const real *end, int n) {
   for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
 }
 
-INLINE void fold_add(const int bytes, real *s, const real *x, const real *y) {
+INLINE void fold_add(int bytes, real *s, const real *x, const real *y) {
   for (int v = 0, lanes = bytes / (int)sizeof(real); v < PARTS / lanes; v++)
     if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
     else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
 /* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
    l + PARTS, ..: a single running sum would have to wait for each addition. */
-INLINE real fold_sum(const int bytes, idx n, const real *x, const real *y) {
+INLINE real fold_sum(int bytes, idx n, const real *x, const real *y) {
   real s[PARTS] = {0}, x_rest[PARTS], y_rest[PARTS];
   for (idx i = 0; i + PARTS <= n; i += PARTS) fold_add(bytes, s, x + i, y ? y + i : NULL);
   rest_of(x_rest, x + n, (int)(n % PARTS));
@@ -8701,8 +8703,9 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
-            : n > 2 || (!encode && strcmp(what, "decode")))
+  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] || s->data.bos
+            : n > 2 || s->model.vocab || s->data.grammar[0]
+              || (!encode && (s->data.bos || strcmp(what, "decode"))))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
                 "Try: sink help tokenize", what);
   if (!train && s->out[0])

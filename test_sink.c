@@ -1455,8 +1455,7 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T) {
   if (!lab_open(&x.b, t, 1, T, flags)) return false;
   const Model *m = &x.b.m; int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
   if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t)) ||
-      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
-    return fact(t, false, "%s", t->e.text), false;
+      acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e)) return fact(t, 0, "%s", t->e.text), false;
   for (int l = 0; m->w.layer[0].cscale && l < m->c.layers; l++)
     vec_scale(m->c.heads, m->w.layer[l].cscale, (real)0.25);    /* e^z of Z = 1 is a float */
   for (; *prompts; prompts++) {
@@ -3505,8 +3504,7 @@ static void check_gradients(Test *t, Tally *y, Lab *b, int samples) {
     if (faint) most = 1e-6;
     y->faint += faint;
     y->zeros += zero;
-    if (zero)
-      fact(t, size <= most * largest, "%s: %g, %s", x->name, size, b->flags);
+    if (zero) fact(t, size <= most * largest, "%s: %g, %s", x->name, size, b->flags);
     else fact(t, size > 1e-9 * largest, "%s is %g of %g; %s", x->name, size, largest, b->flags);
     for (idx i = 0; i < x->count; i++) {
       bool out = unreached(b, x, i);
@@ -4336,8 +4334,7 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, const char *decay) {
     const Tensor *x = model_tensor(&b->m, name);
     if (!x || !golden_words(g, "grad %s", name) || !golden_numbers(g, 3, one)) {
       if (!g->e.status)
-        fail(&g->e, 1, GOLDEN ":%d: expected a gradient of this model, found \"%s\"",
-             g->line, name);
+        fail(&g->e, 1, GOLDEN ":%d: expected a gradient of this, found \"%s\"", g->line, name);
       break;
     }
     double square = 0, scale = one[0] + 1e-3 * total;
@@ -7533,7 +7530,7 @@ static void sink__outputs(Test *t) {
     {EVALUATED "--json " SCRATCH "/r --csv " SCRATCH "/r.new", 2, "two results"},
     {TRAINED "--out " SCRATCH "/r.new --log " SCRATCH "/r", 2, "two results"},
     {"tokenize encode a b", 2, "expected train FILE"}, {EVALUATED "--random-tokens 2", 2, "no suc"},
-    {EVALUATED "--json - --csv -", 2, "-: two results"},
+    {EVALUATED "--json - --csv -", 2, "-: two results"}, {"tokenize encode --vocab 9", 2, "train"},
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
     {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}};
@@ -7548,6 +7545,9 @@ static void sink__outputs(Test *t) {
   const char *json = said(t, EVALUATED "--json -"), *csv = said(t, EVALUATED "--csv -");
   fact(t, !strncmp(json, "{\"", 2) && strstr(json, "}\n") == json + strlen(json) - 2, "%s", json);
   fact(t, !strncmp(csv, "text,read,", 10) && !strchr(strchr(csv, '\n') + 1, '\n')[1], "%s", csv);
+  Bytes *name = bytes_of(t);
+  quoted(name, "\xc3\xa9", true, &t->e), quoted(name, "\xe9", true, &t->e);   /* no UTF-8 */
+  fact(t, name->size == 12 && !memcmp(name->at, "\"\xc3\xa9\"\"\\u00e9\"", 12), "a name in JSON");
   answers(t, PROGRAM, TRAINED, 0, "|sink: this model will not be kept");
 }
 
