@@ -5072,8 +5072,8 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
   if (!T && !fixed_at(s)) return 0;
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, of a model other or natural. "
-                "Try: --first-tokens 16", what, all);
+    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
+                "natural. Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
   if (kept) copy(d->first, kept, d->vocab);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
@@ -6497,7 +6497,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
   bytes_free(&verdict); free(o);
-  if (interrupted)   /* between arms, or while one was measured */
+  if (interrupted)   /* between arms, or in a measurement */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
   return e->status;
