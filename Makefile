@@ -109,7 +109,7 @@ mutants: | out
 tables: paper
 	@{ [ -z "$(TEXTS)" ] || ./paper all --commands --threads 1 --texts "$(TEXTS)"; \
 	   ./paper all --commands --threads 1 --corpus story; } | \
-	    xargs -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -I{} sh -c '{}'
+	    tr '\n' '\0' | xargs -0 -r -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -n 1 sh -c
 	./paper all --show
 	./paper report --force
 

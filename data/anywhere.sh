@@ -37,7 +37,11 @@ for word; do
 done
 
 # ulp A B: how far apart two floats above 0 are, from their bits in hexadecimal.
-ulp() { [ -n "$1" ] && [ -n "$2" ] && echo $((0x$1 - 0x$2)) || echo FAIL; }
+ulp() {
+  [ -n "$1" ] && [ -n "$2" ] || { echo FAIL; return; }
+  far=$((0x$1 - 0x$2))
+  [ ${far#-} -le 64 ] && echo $far || echo "FAIL:$far"
+}
 # bits FILE.npy: the last four bytes as a number, whatever this machine's order.
 bits() { tail -c 4 "$1" 2>/dev/null | od -An -tx1 | awk '{ print $4 $3 $2 $1 }'; }
 # loss MODEL, of fixed tokens, by the ./sink of the folder we are in.
@@ -118,7 +122,7 @@ row() {
     printf '%-8s %-8s %-4s %-8s %-16s %-16s %5s %5s %6s %5d s\n' "$1" "$version" "${2:+c11}" \
         "${check:-FAIL}" "$float" "$double" "$reads" "$back" "$trains" $(($(date +%s) - began))
   ) | tee "out/anywhere/$1.row"
-  if grep FAIL "out/anywhere/$1.row" >/dev/null; then bad=1; fi
+  if [ ! -s "out/anywhere/$1.row" ] || grep FAIL "out/anywhere/$1.row" >/dev/null; then bad=1; fi
 }
 
 # target NAME PACKAGES COMPILER RUN FLAGS..: its row, where it is here and asked for.

@@ -62,7 +62,8 @@ END {
     }
     for (i = two; i <= NR; i++) print line[i] > (dir "/rest.c")
 }' sink.c
-sed 's|^#include "sink.c"|#include "'$dir'/rest.c"|' test_sink.c > $dir/test.c
+# The tests' own statics stay what they are.
+awk -v rest=$dir/rest.c '/^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
 
 # The parts that never change. The tests are optimised: all of them must end within the time limit,
 # or it would catch what they do not.
@@ -134,6 +135,23 @@ worker() {
         k=$((k + jobs))
     done
 }
+
+# Without a mutant no test may fail, or a mutant that is caught would say nothing.
+control() {
+    mkdir -p $dir/0/out
+    ln -s "$top/data" $dir/0/data
+    ln -s "$top/tokenizer.bin" $dir/0/tokenizer.bin
+    $CC $LINK $dir/one.o $dir/test.o -o $dir/0/test -lm || { echo "it does not link"; return; }
+    for some in $FASTEST ""; do
+        by=$(try $dir/0 test $some 2> /dev/null)
+        [ -z "$by" ] || { echo "$by"; return; }
+    done
+}
+by=$(control)
+if [ -n "$by" ]; then
+    echo "mutants: expected tests that pass without a mutant, found: $by" >&2
+    exit 1
+fi
 
 w=1
 pids=

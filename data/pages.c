@@ -20,10 +20,12 @@ typedef struct Html { Bytes text; Error *e; } Html;
 #define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
 
 /* Text with what HTML reads as its own replaced. */
+/* A page is UTF-8 without control bytes, whatever a name holds. */
 static void html_text(Html *h, const char *s) {
+  bool odd = utf8_length((const unsigned char *)s, strlen(s)) < strlen(s);
   for (; *s; s++)
     say(h, *s == '&' ? "&amp;" : *s == '<' ? "&lt;" : *s == '>' ? "&gt;" : *s == '"' ? "&quot;"
-           : "%c", *s);
+           : (odd && *s & 0x80) ? "?" : *s > 0 && *s < 32 && *s != '\n' ? " " : "%c", *s);
 }
 
 /* <tag>text</name>: the name of an element, attributes behind it. */
@@ -279,8 +281,7 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
   double top = y.names ? 4 : 22, high = y.high > 0 ? y.high : 150;
   double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
-  for (int i = 0; i < y.n; i++)
-    if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
+  for (int i = 0; i < y.n; i++) if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
   double left = (y.names ? 11 : 18) + 5.9 * (double)longest;
   axis_end(&x, left, RIGHT);
   say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", PICTURE_WIDTH, bottom + 34);
@@ -586,8 +587,7 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   size_t longest = 4;
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
   int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
-  for (int i = 0; i < T; i++)
-    if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
+  for (int i = 0; i < T; i++) if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
   int left = 8 + 5 * (int)longest, bottom = 16 + T * CELL, width = left + S * CELL + 6;
   double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
   const char *sink = star < 0 ? "token 1" : column_name(&o->c);
@@ -902,7 +902,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   Measured *row = &rows[v->rows++];
   *row = (Measured){.all = {.lists = 0}};
   const char *read = s->input == INPUT_NATURAL ? t->data.read : "";
-  strcpy(row->label[0], model);
+  snprintf(row->label[0], sizeof row->label[0], "%s", model);
   strcpy(row->label[1], *read ? text : "");
   strcpy(row->label[2], INPUTS[s->input]);
   strcpy(row->label[3], read);
@@ -926,8 +926,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
          (double)t->m.count * 1e-6, row->label[1], INPUTS[s->input], s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
     printf(" %*s", c->width, cell_text(cell, c, result_number(&row->all, c->name)));
-  for (int i = 0; i < besides->lists; i++)
-    printf(" %9.4g", besides->value[besides->list[i].at]);
+  for (int i = 0; i < besides->lists; i++) printf(" %9.4g", besides->value[besides->list[i].at]);
   printf("  %s\n", read);
   fflush(stdout);
   sinks_free(&seen);
@@ -957,7 +956,8 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   }
   for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
   if (!*text) text = "story";                              /* the shipped grammar */
-  snprintf(name, sizeof name, "%.*s", (int)strcspn(text, "."), text);
+  const char *dot = strrchr(text, '.');
+  snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);
   if (!open_data(&s, t, model, e) && s.program->measure)
     s.program->measure(&besides, &said, &s, t, e);
