@@ -1846,11 +1846,11 @@ static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, 
 
 /* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added to. */
 static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
-                                const real *y, real *dc_db) {
+                                const real *y, real *dc_df) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
   if (!config_shapes(c)) return;
-  dc_db[0] += real_log((real)seen) * vec_dot(n, y, dz);
-  dc_db[1] += vec_sum(n, dz);
+  dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);
+  dc_df[1] += vec_sum(n, dz);
   for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
 }
 
@@ -2324,7 +2324,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
  *   o = av + v+ ..             dav, and with XSA a part of dv          3.8, made again from av
  *   av = scale A v             dphi(q), dphi(k), dv from dav           3.7, scores made again
  *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
- *   q = qnorm q0 r, v = g v0   dq0, so dk0 (3.3); dv0, dx += du W_g^T  --qk-norm, --gate value
+ *   q = qnorm q0 r, v = g v0   dq0, so dk0 (3.2); dv0, dx += du W_g^T  --qk-norm, --gate value
  *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
  *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
  *
@@ -3113,7 +3113,7 @@ static real largest(idx n, const real *x) {
   return most;
 }
 
-/* [FIG2] and Figures 11 to 14: the stream h^l [B,N,C] as it stands: adds |h^l| of
+/* [FIG2], Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
  * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
  * which no block has written, is not among those. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
@@ -3767,7 +3767,7 @@ static double alpha_rotary(double xi, double w, int T) {
   return closed;
 }
 
-/* The xi at which that, which grows with xi for the w of 7.8, passes 0.3. */
+/* The xi at which that passes 0.3; for the w of 7.8 it grows with xi. */
 static double xi_at_threshold(double w, int T) {
   double xi = 0, step = 20;
   for (int n = 0; n < 60; n++, step /= 2)
@@ -4942,6 +4942,7 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
+/* The same on every machine. */
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
   unsigned char p[8];
   number_put(p, n, 8);
@@ -5003,7 +5004,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   }
   data_describe(d, s, share, T || (s->whole && share > 0), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
-    fail(e, 1, "%s: expected below 2^31 held tokens, found more. Try: a smaller --valid",
+    fail(e, 1, "%s: expected below 2^31 held tokens. Try: a smaller --valid",
          source_name(s));
   bytes_free(&all);
   return e->status;

@@ -1804,8 +1804,8 @@ static void judge_mean(Judged *j, const Case *q) {
   double from[SEEDS_MOST] = {0}, to[SEEDS_MOST]; int na = 1, nb = 0;
   for (int s = 0; (ordered || paired) && s < q->seeds; s++)
     if (!isnan(to[nb] = ordered ? kendall(q, s) : value_at(q, !turned, s) - value_at(q, turned, s)))
-      j->n[0] = j->n[1] = ++nb;
-  if (ordered) j->n[1] = 0;
+      nb++;
+  j->n[0] = nb, j->n[1] = paired ? nb : 0;
   if (!ordered && !paired) {
     na = side_values(q, turned, from);
     nb = side_values(q, !turned, to);
