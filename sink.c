@@ -1793,7 +1793,7 @@ static const real *extra_key(const Config *c, const Layer *w, idx h) {
   return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
 }
 
-/* v* [D] of head h, learned or, from acts_create, fixed; NULL where it is zero. */
+/* v* [D] of head h, learned, or fixed by acts_create; NULL where it is zero. */
 static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
   return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
@@ -3335,7 +3335,7 @@ static double differing(idx n, const real *a, const real *b) {
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest of what `f` says of row t of head h, in all rows of the first `blocks`, 0: of all. */
+/* The largest of what `f` says of row t of head h, in all rows of the first `blocks`, 0: all. */
 static double worst_row(const Toy *y, double blocks,
                         double (*f)(const Toy *y, int l, int h, int t)) {
   double worst = -INFINITY;
@@ -4942,7 +4942,7 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
-/* The same on every machine. */
+/* Alike on every machine. */
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
   unsigned char p[8];
   number_put(p, n, 8);
@@ -6498,7 +6498,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   }
   for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
   bytes_free(&verdict); free(o);
-  if (interrupted)   /* between arms, or in a measurement */
+  if (interrupted)   /* between arms or in a measurement */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
   return e->status;
