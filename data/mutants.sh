@@ -80,8 +80,9 @@ draw > $dir/draws
 
 # try FOLDER PROGRAM [TEST]: prints what caught it, or nothing. The tests run in FOLDER, with files
 # of their own.
+# one.c and rest.c both hold the tables of Part I, which ASan would call a fault of every program.
 try() {
-    { (cd "$1" && ulimit -t $LIMIT && exec "./$2" --first $3 > said 2> err); } 2> /dev/null
+    { (cd "$1" && export ASAN_OPTIONS=detect_odr_violation=0 && ulimit -t $LIMIT && exec "./$2" --first $3 > said 2> err); } 2> /dev/null
     status=$?
     [ $status = 0 ] && return
     caught=$(awk '$NF == "FAIL" { print $1; exit }' "$1/said")
