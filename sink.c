@@ -3230,10 +3230,10 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  * the positions inside the score.
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
- * the end of three blocks has passed some 60 additions of terms of order 1 in each, and a block
- * enlarges an error by at most about 5: STATES. A weight's relative error is its score's absolute
- * one: the largest score, about 40, times the angle of its rotation, at most 64 radians: SCORES.
- * The 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
+ * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
+ * grows at most 20 times on the way (measured): STATES. A weight's relative error is its score's
+ * absolute one: the largest score, about 40, times its rotation, at most 64 radians: SCORES. The
+ * 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -4942,12 +4942,14 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
-/* Alike on every machine. */
-static uint64_t hash_number(uint64_t seed, uint64_t n) {
-  unsigned char p[8];
-  number_put(p, n, 8);
-  return hash64(seed, p, 8);
+/* hash64 of n bytes of numbers of that width, their lowest byte first: alike on every machine. */
+static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
+  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;
+  uint64_t h = hash_start(seed);
+  for (size_t i = 0; i < n; i++) h = hash_add(h, (const char *)x + (i ^ flip), 1);
+  return hash_end(h);
 }
+static uint64_t hash_number(uint64_t seed, uint64_t n) { return hash_numbers(seed, &n, 8, 8); }
 
 static bool document_held(double share, uint64_t number) {
   Rng draw = {hash_number(HELD_SEED, number)};
@@ -4978,13 +4980,12 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
   return ids_add(out, &d->end, 1, e);
 }
 
-/* Shares the documents of a text or of shards out. The last, if it must be cut, is cut at white
- * space. */
+/* Shares the documents out. The last, if it must be cut, is cut at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
-  d->source = hash64(0, all.at, all.size);
+  d->source = hash_numbers(0, all.at, all.size, unit);
   double share = s->whole && !data_own(d, s) ? 0 : s->valid;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
     held += document_held(share, n);
@@ -5004,8 +5005,8 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   }
   data_describe(d, s, share, T || (s->whole && share > 0), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
-    fail(e, 1, "%s: expected below 2^31 held tokens. Try: a smaller --valid",
-         source_name(s));
+    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller --valid",
+         source_name(s), d->held.size);
   bytes_free(&all);
   return e->status;
 }
@@ -5104,7 +5105,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
   if (s->toy && s->open) return s->open(d, s, T, e);
-  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
+  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
   if (!data_open_ids(d, s, e)) {
     if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
     else data_open_grammar(d, s, T, e);
@@ -5296,8 +5297,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *
  * 10  Training and checkpoints   section 4 */
 
-/* The one mutable global: a training that has begun ends at Ctrl-C after the step in hand, and
- * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
+ * one the program ends at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
@@ -5308,7 +5309,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value" (option_kept)
+ *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; plus 8
@@ -5378,11 +5379,6 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* What a checkpoint keeps of these groups: all but how many sequences are measured. */
-static bool option_kept(const Option *o, const char *groups) {
-  return strchr(groups, o->group) && strcmp(o->flag, "n");
-}
-
 /* --text, --grammar, --tokens, --tokenizer: by name. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
@@ -5392,7 +5388,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (option_kept(o, groups) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
+    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
   return e->status;
@@ -5556,15 +5552,15 @@ static bool option_free(const Option *o) {
   return !strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o);
 }
 
-/* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
- * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
+/* The settings to go on with: of `groups` those of `was`, which `file` keeps; all else from s. The
+ * command line must not contradict them: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
-    if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
+    if (!strchr(groups, o->group) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
@@ -5577,7 +5573,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
-    if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
+    if (strchr(groups, o->group) && !option_free(o) && strcmp(old, new))
       return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                   *old ? old : "none", rule);
   }
@@ -5604,7 +5600,7 @@ static int resume_data(Trainer *t, Error *e) {
 }
 
 static uint64_t parameters_hash(const Model *m) {
-  uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
+  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real), sizeof(real));
   return hash ? hash : 1;
 }
 
@@ -5630,7 +5626,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
  * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
-  Trainer was = *t;   /* put aside: t is made anew in its place */
+  Trainer was = *t;   /* t is made anew */
   Settings now = *s;
   now.model = was.m.c;
   acts_free(&was.a);   /* their memory is wanted again */
@@ -5748,7 +5744,7 @@ static int trainer_step(Trainer *t, Error *e) {
 /* -------------------------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
-enum { LOOK_N = 16 };   /* sequences of a look */
+enum { LOOK_N = 16 };
 
 /* The log's columns; sink_1 is at --eps. Behind a # stands what is drawn (--first-tokens). A run
  * that goes on takes its looks from here. */
@@ -5965,7 +5961,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
   strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
 }
 
-/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
+/* The sinks, and what a page shows besides. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
@@ -6106,8 +6102,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
 }
 
 /* -------------------------
- * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
- */
+ * 11.2  sink dump: every tensor of one forward and backward as .npy, to check in NumPy */
 
 typedef struct Dump {
   Settings *s; const Config *c;
@@ -7797,9 +7792,9 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
  * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
- * streams, p the page, x reproduction, b benches. A verb takes groups, m first, and behind a space
- * some flags by name. */
+ * more, g generation, s a seed without training; of the companions y eval of several, v streams, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, and behind a space some flags
+ * by name. */
 
 #define AT(field) offsetof(Settings, field)
 #define MODEL(kind, field) 'm', kind, AT(model.field)
@@ -8002,7 +7997,6 @@ static bool has_word(const char *words, const char *word) {
   return strstr(words, spaced) != NULL;
 }
 
-/* Does a verb of these groups take it? */
 static bool option_in(const Option *o, const char *groups) {
   return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
@@ -8019,7 +8013,7 @@ const Option *option_find(const char *flag, const char *groups) {
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|-]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -8030,8 +8024,11 @@ static bool is_chosen(const Settings *s, const char *what) {
 }
 
 const char *option_idle(const char *flag, const Settings *s) {
-  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
-    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+  for (int i = 0; BELONGS[i][0]; i++) {
+    const char *const *row = BELONGS[i];
+    if (has_word(row[0], flag) && (!row[2] || !strcmp(row[2], s->verb)) && !is_chosen(s, row[1]))
+      return row[1];
+  }
   return NULL;
 }
 
@@ -8197,7 +8194,7 @@ void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  int full = (int)(12.0 * (double)t->step / r->steps);
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -8326,7 +8323,6 @@ static void page_line(Page *p, const Line *l, double x) {
   fprintf(p->out, "\n");
 }
 
-/* The cells of 7.2. */
 static void check_states(Page *p) {
   fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
           "");
@@ -8494,6 +8490,15 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
 /* -------------------------
  * 16.4  Verbs */
 
+/* A blank and a word, quoted where a shell would read it otherwise. */
+static void word_add(Bytes *out, const char *word, Error *e) {
+  const char *quote = *word && !strpbrk(word, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
+  bytes_print(out, e, " %s", quote);
+  for (; *word; word++)
+    bytes_add(out, *word == *QUOTE ? "'\\''" : word, *word == *QUOTE ? 4 : 1, e);
+  bytes_print(out, e, "%s", quote);
+}
+
 /* The command that repeats the work, with the flags that count and differ from their default. */
 static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
@@ -8504,13 +8509,8 @@ static void command_text(const Settings *s, const char *verb, Bytes *out, Error 
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
-    const char *quote = value[0] && !strpbrk(value, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
-    if (o->kind == 'b' && !strcmp(value, "1")) continue;
-    bytes_print(out, e, " %s", quote);
-    for (const char *p = value; *p; p++)
-      bytes_add(out, *p == *QUOTE ? "'\\''" : p, *p == *QUOTE ? 4 : 1, e);
-    bytes_print(out, e, "%s", quote);
+    if (o->kind != 'b' || strcmp(value, "1")) word_add(out, value, e);
   }
   bytes_add(out, "", 1, e);
 }
@@ -8698,13 +8698,13 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
-/* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] || s->data.bos
+  if (settings_count(s, e)) return e->status;
+  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
             : n > 2 || s->model.vocab || s->data.grammar[0]
               || (!encode && (s->data.bos || strcmp(what, "decode"))))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8862,9 +8862,9 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run},
+  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away", verb_run},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
+  {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",

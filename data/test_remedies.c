@@ -831,6 +831,36 @@ static void muon__of_the_matrices(Test *t) {
   trainer_free(&r);
 }
 
+/* [E10] What chapter 7 says of STATES: an error in one row's embedding is at most 20 times as large
+ * in any state three blocks on, in all rows of its table whose states agree, the paper's too. */
+static void states__errors(Test *t) {
+  enum { BLOCKS = 3 };
+  const double size = sqrt(REAL_EPS);
+  Page p = {.out = stdout, .e = fresh(t)};
+  Rng rng = {7}; double most = 0; real was[16 * WIDEST];
+  for (int i = 0; i < N_STATE_ROWS * INSIDE; i++) {
+    const StateRow *row = &STATE_ROWS[i / INSIDE];
+    Toy *y = row->agree && row->flags ? toy(&p, 1, "%s %s", SCHEMES[i % INSIDE], row->flags) : NULL;
+    if (!y) continue;
+    const int C = y->m.c.dim;
+    real *wte = y->m.w.wte;
+    keys_from_queries(&y->m, row->gain);
+    for (int at = 0; at < y->T; at++) copy(wte + at * C, wte, C), y->ids[at] = at;
+    toy_forward(y);
+    copy(was, toy_state(y, BLOCKS, 1), y->T * C);
+    for (int at = 0; at < y->T; at++) {
+      for (int j = 0; j < C; j++) wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
+      toy_forward(y);
+      for (int j = 0; j < y->T * C; j++)
+        most = fmax(most, fabs((double)(toy_state(y, BLOCKS, 1)[j] - was[j])) / size);
+      copy(wte + at * C, wte + (at + 1) % y->T * C, C);
+    }
+  }
+  for (int k = 0; k < 4; k++) toy_free(&p.toy[k]);
+  fact(t, !t->e.status && most > 10 && most <= 20, "%g times: %s", most, t->e.text);
+  note(t, "an error grows %.1f times", most);
+}
+
 /* What README.md says of the pairs whose gradients are compared. */
 static void readme__pairs(Test *t) {
   const Cover *v = covering(t); char pairs[32], said[80];
@@ -849,7 +879,7 @@ static const TestEntry TESTS[] = {
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
-  RUNS(readme__pairs)};
+  RUNS(states__errors), RUNS(readme__pairs)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
