@@ -3231,7 +3231,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
  * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
- * grows at most 20 times on the way (measured): STATES. A weight's relative error is its score's
+ * grows at most 25 times on the way (measured): STATES. A weight's relative error is its score's
  * absolute one: the largest score, about 40, times its rotation, at most 64 radians: SCORES. The
  * 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
 #define STATES (1000 * REAL_EPS)
