@@ -1495,9 +1495,9 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
 /* The classes of chapter 8.2 among the letters, and its pieces of at most PIECE_MAX bytes. White
  * space leaves its last byte to the piece after it when that byte is a space. */
 _Static_assert(PIECE_MAX == 128, "SPLIT counts to 128");
-#define IN_WORD   "A-Za-z\\u00a1-\\u00ac\\u00ae-\\u00ff\\u0122-\\u0143"
-#define IN_WHITE  "\\u0109-\\u010d\\u0120"
-#define BLANK     "\\u0120"
+#define IN_WORD   "A-Za-z\u00a1-\u00ac\u00ae-\u00ff\u0122-\u0143"
+#define IN_WHITE  "\u0109-\u010d\u0120"
+#define BLANK     "\u0120"
 #define SPLIT                                                                                      \
     BLANK "[" IN_WORD "]{1,127}|[" IN_WORD "]{1,128}|" BLANK "?[0-9]{1,3}|"                        \
     BLANK "[^" IN_WORD "0-9" IN_WHITE "]{1,127}|[^" IN_WORD "0-9" IN_WHITE "]{1,128}|"             \
@@ -2914,7 +2914,8 @@ static int import_model(const char *from, const char *out, bool link, const char
   if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
   else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
     fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
-  if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
+  if (*tokenizer || !one) s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
+  s.data.fix_token = t.vocab && !t.published && t.bos == TOKEN_FIX;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
     int tensors = w.head.list.n_tensors;
     idx count = w.head.list.count;
