@@ -807,9 +807,10 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
  *   vocab.json, merges.txt       GPT-2's algorithm: OPT has no other
  *   any .bin                     llama2.c's: pieces and scores
  *
- * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever would change the ids of a text and has no counterpart there is
- * refused by its name. tokenizer_config.json, where the folder has it, says which tokens begin and
- * end a text and whether one is put in front.
+ * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever
+ * would change the ids of a text and has no counterpart there is refused by its name. Of
+ * tokenizer_config.json, where the folder has it, is which tokens begin and end a text and whether
+ * one is put in front.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -1029,7 +1030,8 @@ static int joins_of_scores(Making *m, Error *e) {
 
 /* The expressions, as the files have them. */
 static const char *const CUTS[CUTS_COUNT] = {
-  [CUT_SINK] = SPLIT, [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""), [CUT_O200K] = O200K_CUTS};
+  [CUT_SINK] = SPLIT, [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""),
+  [CUT_O200K] = O200K_CUTS};
 
 /* A switch of a part, with its value where the part does not say. */
 static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
@@ -1109,7 +1111,8 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
       if (CUTS[i] && json_says(j, pattern, "Regex", CUTS[i]) &&
           json_says(j, first, "behavior", invert ? "Removed" : "Isolated")) m->cut = i;
     const bool sinks = m->cut == CUT_SINK;
-    known = m->cut < CUTS_COUNT && sinks == turned && !(sinks && (invert || m->nfc)) && json_says(j, bytes, "type", "ByteLevel") &&
+    known = m->cut < CUTS_COUNT && json_says(j, bytes, "type", "ByteLevel") &&
+            sinks == turned && !(sinks && (invert || m->nfc)) &&
             !json_true(j, bytes, "add_prefix_space", true) &&
             json_true(j, bytes, "use_regex", true) == !CUTS[m->cut];
   }
