@@ -3923,7 +3923,7 @@ static void schedule_lr__values(Test *t) {
     {SCHEDULE_CONSTANT, 4, 20, 19, 1},   {SCHEDULE_CONSTANT, 0, 20, 0, 1},
     {SCHEDULE_COSINE, 4, 20, 0, 0.25},   {SCHEDULE_COSINE, 4, 20, 3, 1},
     {SCHEDULE_COSINE, 4, 20, 4, 1},      {SCHEDULE_COSINE, 4, 20, 12, 0.55},
-    {SCHEDULE_COSINE, 4, 20, 20, 0.1},   {SCHEDULE_COSINE, 4, 20, 99, 0.1},
+    {SCHEDULE_COSINE, 4, 20, 20, 0.1},   {SCHEDULE_COSINE, 4, 20, 28, 0.1},
     {SCHEDULE_COSINE, 4, 20, 8, eighth}, {SCHEDULE_COSINE, 0, 4, 1, eighth},
     {SCHEDULE_COSINE, 5, 5, 5, 0.1},     {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9}};
   EACH(i, LRS)
