@@ -566,12 +566,16 @@ static bool item_has(const Experiments *x, int item, int row) {
   return false;
 }
 
-/* How many seeds a row is judged by, more under a headline claim; 0 when only those are wanted. */
-static int row_seeds(const Experiments *x, int row, bool headline_only) {
+/* Is it a row of a headline claim? */
+static bool row_headline(const Experiments *x, int row) {
   for (int i = 0; i < x->claims; i++)
-    if (x->claim[i].headline && claim_uses(&x->claim[i], row))
-      return headline_only ? x->seeds : x->headline_seeds;
-  return headline_only ? 0 : x->seeds;
+    if (x->claim[i].headline && claim_uses(&x->claim[i], row)) return true;
+  return false;
+}
+
+/* How many seeds a row is judged by, more under a headline claim of the table's first corpus. */
+static int row_seeds(const Experiments *x, int row, bool first) {
+  return first && row_headline(x, row) ? x->headline_seeds : x->seeds;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -734,8 +738,7 @@ typedef struct ToySums {
   double sum[TOY_NUMBERS], count[TOY_NUMBERS], worst;      /* trigger: the largest |error| */
 } ToySums;
 static void toy_add(ToySums *x, int which, double value) {
-  x->sum[which] += value;
-  x->count[which]++;
+  x->sum[which] += value, x->count[which]++;
 }
 
 static double toy_mean(const ToySums *x, int which) {
@@ -1586,15 +1589,17 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * 95 %. A claim is one of
  *
  *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
- *             interval, which lets the sides spread unequally; of two measures of one row, which
- *             are of the same runs, Student's of the seeds' differences. d_0 is d where there is
- *             no effect: 0 between rows. Beside a number it is what `from` says; else of times even
- *             and of a ratio 1, of others the number; 0 where the claim is that there is none.
+ *             interval, which lets the sides spread unequally. Student's of the seeds' differences
+ *             where both sides are of the same trainings (one row; one that goes on from the other)
+ *             or are losses: a seed fixes the order of the data, which a loss follows. d_0 is d
+ *             where there is no effect: 0 between rows. Beside a number it is what `from` says, or
+ *             of times even and of a ratio 1, of others the number; 0 where the claim is none.
  *       reproduced           p <= 0.05, the interval above 0, d >= M: not chance, and large enough
  *       opposite             p <= 0.05, the interval below d_0, and d <= d_0 - M
- *       weaker than claimed  the interval above d_0, and all of it below M (below 0 for M = 0)
- *       not reproduced       M > 0 or d_0 < 0, all of it below M, and no effect shown
- *   equal     A = B within M.  The same d and interval.
+ *       weaker than claimed  the interval above d_0, all of it below M (below 0 for M = 0), and d a
+ *                            TENTH of the way from d_0 to M
+ *       not reproduced       M > 0 or d_0 < 0, all of it below M, and no such effect shown
+ *   equal     A = B within M.  d = A - B, and the same interval.
  *       reproduced           p <= 0.05, and the whole interval inside (-M, M)
  *       not reproduced       the whole interval outside
  *   ordered   A < B < C ..  For each seed Kendall's tau: over all pairs of rows, the share in the
@@ -1635,7 +1640,7 @@ typedef struct Judged {
 /* A difference of means, its standard error, degrees of freedom and 95 % interval. */
 typedef struct Estimate { double value, error, nu, low, high; } Estimate;
 
-static const double LEVEL = 0.05, TAU_COUNTS = 0.6;
+static const double LEVEL = 0.05, TAU_COUNTS = 0.6, TENTH = 0.1;
 
 /* I_x(a,b), the regularised incomplete beta function; y is 1 - x, given because the difference
  * would lose its digits. Its continued fraction (DLMF 8.17.22),
@@ -1700,8 +1705,7 @@ static Estimate welch(const double *a, int na, const double *b, int nb) {
   double parts = (na > 1 ? ea * ea / (na - 1) : 0) + (nb > 1 ? eb * eb / (nb - 1) : 0);
   d.nu = parts > 0 ? (ea + eb) * (ea + eb) / parts : 1;
   double half = d.error > 0 ? d.error * student_quantile(1 - LEVEL / 2, d.nu) : 0;
-  d.low = d.value - half;
-  d.high = d.value + half;
+  d.low = d.value - half, d.high = d.value + half;
   return d;
 }
 
@@ -1729,7 +1733,6 @@ static void holm(double *adjusted, const double *p, int n) {
 
 static const char *const VERDICT_NAMES[VERDICT_KINDS] = {
   "undecided", "reproduced", "weaker than claimed", "not reproduced", "opposite"};
-static const char *verdict_name(Verdict v) { return VERDICT_NAMES[v]; }
 
 static bool related(double a, Relation relation, double b, double give) {
   switch (relation) {
@@ -1796,11 +1799,18 @@ static double no_effect(const Claim *c) {
   return fmin(0, (number == 0) == (c->relation == LESS) ? none - border : border - none);
 }
 
-/* Of a claim that is no exact one: B - A (in pairs where runs are the same), or the mean tau. */
+/* Are the sides compared seed by seed? */
+static bool in_pairs(const Experiments *x, const Side *a, const Side *b) {
+  if (a->row < 0 || b->row < 0) return false;
+  return a->row == b->row || x->row[a->row].after == b->row || x->row[b->row].after == a->row ||
+         (!strncmp(a->measure, "loss", 4) && !strncmp(b->measure, "loss", 4));
+}
+
+/* Of a claim that is no exact one: d, or the mean tau. */
 static void judge_mean(Judged *j, const Case *q) {
   const Claim *c = q->c;
-  bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER;  /* A > B is B < A */
-  bool paired = !ordered && c->side[0].row >= 0 && c->side[0].row == c->side[1].row;
+  bool ordered = c->kind == CLAIM_ORDERED, turned = c->relation == GREATER || c->relation == SAME;
+  bool paired = !ordered && in_pairs(q->x, &c->side[0], &c->side[1]);
   double from[SEEDS_MOST] = {0}, to[SEEDS_MOST]; int na = 1, nb = 0;
   for (int s = 0; (ordered || paired) && s < q->seeds; s++)
     if (!isnan(to[nb] = ordered ? kendall(q, s) : value_at(q, !turned, s) - value_at(q, turned, s)))
@@ -1817,10 +1827,7 @@ static void judge_mean(Judged *j, const Case *q) {
   j->estimate = d.value;
   if (ordered) why(j, "mean tau %.2f of %d rows", d.value, c->sides);
   j->tested = j->n[0] != 1 && j->n[1] != 1 && j->n[0] + j->n[1] > 0;
-  if (!j->tested) {
-    why(j, "1 seed");
-    return;
-  }
+  if (!j->tested) { why(j, "1 seed"); return; }
   j->low = ordered ? fmax(-1, d.low) : d.low;
   j->high = ordered ? fmin(1, d.high) : d.high;
   double none = no_effect(c), decides = d.value < none ? none : 0;
@@ -1839,8 +1846,7 @@ static void judge_exact(Judged *j, const Case *q) {
     if (isnan(a) || isnan(b)) continue;
     j->low = fmin(j->low, d);                /* the other one where this is NAN */
     j->high = fmax(j->high, d);
-    sum += d;
-    n++;
+    sum += d, n++;
     if (broken || related(a, c->relation, b, c->margin)) continue;
     broken = true;
     why(j, "%s of seed %d: %.6g against %.6g", side_text(side, q->x, &c->side[number]), s + 1,
@@ -1894,9 +1900,7 @@ static void claim_estimate(Judged *j, const Case *q) {
   (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
   Judged alone = {0};                          /* what stands instead if it is not judged */
   if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q))) return;
-  j->tested = false;
-  j->verdict = UNDECIDED;
-  j->p = NAN;                                  /* what there is of estimate and interval stays */
+  j->tested = false, j->verdict = UNDECIDED, j->p = NAN;   /* estimate and interval stay */
   memcpy(j->why, alone.why, sizeof j->why);
 }
 
@@ -1913,10 +1917,12 @@ static void claim_decide(Judged *j, const Claim *c) {
       why(j, "the %sinterval reaches over the margin", j->high - j->low < 2 * M ? "" : "wide ");
   } else {
     double counts = c->kind == CLAIM_ORDERED ? TAU_COUNTS : M, none = no_effect(c);
-    bool below = (counts > 0 || none < 0) && j->high < counts;
-    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED : j->high < none && sure &&
-                 d <= none - counts ? OPPOSITE : below ? (j->low > none ? WEAKER : NOT_REPRODUCED) :
-                 counts <= 0 && same ? NOT_REPRODUCED : UNDECIDED;
+    bool below = (counts > 0 || none < 0) && j->high < counts,
+         weaker = j->low > none && d - none >= TENTH * (counts - none);
+    j->verdict = j->low > 0 && sure && d >= counts ? REPRODUCED
+                 : j->high < none && sure && d <= none - counts ? OPPOSITE
+                 : below ? (weaker ? WEAKER : NOT_REPRODUCED)
+                 : counts <= 0 && same ? NOT_REPRODUCED : UNDECIDED;
     if (j->verdict == UNDECIDED && j->low <= 0 && j->high >= 0) why(j, "the interval holds 0");
     else if (j->verdict == UNDECIDED && sure)
       why(j, "below %g, but the interval does not say so", counts);
@@ -1936,7 +1942,7 @@ typedef struct Run { RunState state; Result result; } Run;
 typedef struct Results {
   const Experiments *x;
   char corpus[32];
-  bool headline_only;          /* not the table's first corpus: there by seeds 1 .. seeds alone */
+  bool first;                  /* the table's first corpus? others have seeds 1 .. seeds alone */
   int seeds;
   Run *run;                    /* [rows][seeds] */
   Judged *judged;              /* [claims] */
@@ -1987,7 +1993,7 @@ static const Run *run_at(const Results *r, int row, int seed) {
 }
 
 /* The seeds that a row is judged by are 1 .. this. */
-static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->headline_only); }
+static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->first); }
 
 /* Counts the runs of a row for seeds 1 .. seeds by their state. */
 static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATES]) {
@@ -2032,7 +2038,7 @@ static int claims_judge(Results *r, Error *e) {
   if (e->status) goto done;
   for (int i = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
-    int seeds = c->headline && !r->headline_only ? x->headline_seeds : x->seeds;
+    int seeds = c->headline && r->first ? x->headline_seeds : x->seeds;
     for (int k = 0; k < side_count(c); k++)
       for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
         value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
@@ -2041,10 +2047,7 @@ static int claims_judge(Results *r, Error *e) {
     p[i] = c->headline && j[i].tested ? j[i].p : NAN;
   }
   holm(adjusted, p, x->claims);
-  for (int i = 0; i < x->claims; i++) {
-    j[i].holm = adjusted[i];
-    claim_decide(&j[i], &x->claim[i]);
-  }
+  for (int i = 0; i < x->claims; i++) j[i].holm = adjusted[i], claim_decide(&j[i], &x->claim[i]);
 done:
   free(value); free(p);
   return e->status;
@@ -2052,10 +2055,10 @@ done:
 
 static int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
                         Error *e) {
-  *r = (Results){.x = x, .seeds = x->headline_seeds};
+  *r = (Results){.x = x, .first = true, .seeds = x->headline_seeds};
   snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
   for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
-    if (!x->corpus[i].domain) r->headline_only = strcmp(x->corpus[i].name, corpus) != 0;
+    if (!x->corpus[i].domain) r->first = !strcmp(x->corpus[i].name, corpus);
   r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
   r->judged = grab(x->claims, sizeof *r->judged, e);
   for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
@@ -2118,17 +2121,14 @@ static void wrapped(Bytes *out, int indent, int width, const char *first, Bytes 
   bytes_add(line, "", 1, e);
   for (char *text = (char *)line->at; !e->status && *text; text += strspn(text, " ")) {
     size_t n = strcspn(text, " ");
-    if (at > indent && at + 1 + (int)n > width) {
-      bytes_print(out, e, "\n%*s", indent, "");
-      at = indent;
-    }
+    if (at > indent && at + 1 + (int)n > width)
+      bytes_print(out, e, "\n%*s", indent, ""), at = indent;
     if (at > indent) bytes_print(out, e, " ");
     at += (int)n + (at > indent);
     bytes_add(out, text, n, e);
     text += n;
   }
-  bytes_print(out, e, "\n");
-  line->size = 0;
+  bytes_print(out, e, "\n"), line->size = 0;
 }
 
 /* A cell of a Markdown table; a | would end it. */
@@ -2290,8 +2290,7 @@ static Evidence evidence_of(const Judged *j) {
   int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
   if (!isnan(j->low))
     snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
-  p_text(is.p, j->p);
-  p_text(is.holm, j->holm);
+  p_text(is.p, j->p), p_text(is.holm, j->holm);
   return is;
 }
 
@@ -2316,7 +2315,7 @@ static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
   Bytes line = {0};
   bytes_print(out, e, "\n");
   bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-  wrapped(out, INDENT, WIDTH, verdict_name(j->verdict), &line, e);
+  wrapped(out, INDENT, WIDTH, VERDICT_NAMES[j->verdict], &line, e);
   bytes_print(&line, e, "rule %s: ", c->name);
   claim_rule(&line, r->x, c, e);
   wrapped(out, INDENT, WIDTH, "", &line, e);
@@ -2401,7 +2400,7 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
                   "| p %s", head);
     head = "";
     bool because = j->verdict == UNDECIDED && j->why[0];
-    snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_name(j->verdict),
+    snprintf(verdict, sizeof verdict, "**%s**%s%s", VERDICT_NAMES[j->verdict],
              because ? ": " : "", because ? j->why : "");
     const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
     bytes_print(out, e, "|");
@@ -2425,7 +2424,7 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
     Evidence is = evidence_of(j);
     int left = WIDTH - 19 - item - name - 5; /* columns for what a claim lacks */
     if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
-    bytes_print(out, e, "%-19s %-*s  %-*s  %-*s%s%s\n", verdict_name(j->verdict), item,
+    bytes_print(out, e, "%-19s %-*s  %-*s  %-*s%s%s\n", VERDICT_NAMES[j->verdict], item,
                 x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
                 is.estimate, is.p[0] ? "  " : "", is.p);
   }
@@ -2942,7 +2941,7 @@ static const char *const SIGNS_OF[VERDICT_KINDS] = {
 
 static void claim_begin(Paper *p, int k) {
   const Verdict v = p->runs.judged[k].verdict;
-  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], verdict_name(v));
+  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], VERDICT_NAMES[v]);
   html_text(&p->h, p->x->claim[k].statement);
 }
 
@@ -3013,7 +3012,7 @@ static void page_summary(Paper *p) {
       Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
       if (v != UNDECIDED)
         say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
-            SIGNS_OF[v], verdict_name(v));
+            SIGNS_OF[v], VERDICT_NAMES[v]);
     }
     say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
   }
@@ -3022,7 +3021,7 @@ static void page_summary(Paper *p) {
   say(h, "<tr><th scope=\"col\">what</th>");
   for (int i = 1; i <= VERDICT_KINDS; i++)
     say(h, "<th scope=\"col\">%s %s</th>", SIGNS_OF[i % VERDICT_KINDS],
-        verdict_name((Verdict)(i % VERDICT_KINDS)));
+        VERDICT_NAMES[i % VERDICT_KINDS]);
   say(h, "</tr>\n");
   for (int i = -2; i < x->items; i++) {
     say(h, "<tr><th scope=\"row\">%s", i >= 0 ? "" : i == -2 ? "headline claims" : "all claims");
@@ -3363,11 +3362,12 @@ typedef struct Command {
 /* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
  * as result_there says; false at the end. Start with row 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-  bool headline_only = q->corpus != q->x.corpus && q->item < 0;
+  bool first = q->corpus == q->x.corpus, few = !first && q->item < 0 && q->only < 0;
   int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
-    if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row)) continue;
-    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, headline_only);
+    if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
+        (few && !row_headline(&q->x, *row))) continue;
+    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first);
     *seed = *seed < from ? from : *seed + 1;
     if (*seed > to) continue;
     *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
