@@ -1264,6 +1264,7 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
   const Config *c = &t->s.model;
   bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
   bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
+  _Static_assert(ACT_ROWS == 8, "a new activation: its hidden_act, where it is gated");
   /* transformers' gelu is x Phi(x), the one of --act geglu */
   const char *act = c->act == ACT_SWIGLU ? "silu" : c->act == ACT_GEGLU ? "gelu"
                     : c->act == ACT_REGLU ? "relu" : "gelu_pytorch_tanh";

@@ -305,7 +305,7 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
   for (int i = 0; i < n; i++) {
     double mine = row ? (double)row[i] : ours[i], error = fabs(mine - theirs[i]) / (1 + size);
     golden_meet(g, mine, theirs[i], tiny_bound(kind) * (1 + size), what);
-    if (!(error <= most[kind])) most[kind] = error;
+    most[kind] = larger(most[kind], error);
   }
   return true;
 }
@@ -2770,7 +2770,7 @@ static void mamba_forward__closed_form(Test *t) {
       double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
       within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)),
              "channel %d, row %d", i, n + 1);
-      most = fmax(most, fabs(y));
+      most = larger(most, fabs(y));
     }
     within(t, (double)p->state[i], dt * bb * a * (1 - pow(f, T)) / (1 - f),
            1000 * REAL_EPS * (1 + fabs(dt * a / (1 - f))), "last state of channel %d", i);
