@@ -6,7 +6,8 @@
  *
  * Row 1 sees itself alone, and two blocks are enough to make a sink of that (the position-zero
  * circuit, arXiv 2603.06591): so a row T that is made to see itself alone should draw the sink too.
- * Tokens that were first in training and tokens that never were tell whether that needs memory.
+ * Tokens that were first in training and tokens that never were tell whether that needs memory, and
+ * a row that sees token 1 alone whether it must be itself.
  *
  * Contents   1 Tokens that were first, and others    2 eval --isolate: a row that sees itself alone
  *            3 Ranks and a linear probe    4 eval --probe: which block tells    5 eval
@@ -76,9 +77,10 @@ static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids, Error *e)
  * 2  eval --isolate T: a row that sees itself alone
  *
  * In the first B blocks row T loses T-1 of its T keys. What it keeps is itself or, as controls of
- * the same budget, token 1, or a token drawn for each sequence from 2 .. T-1. So if the sink moves
- * to T for the first alone, it is seeing oneself that does it, and not seeing little. * and x* stay
- * visible: row 1 sees them too.
+ * the same budget, token 1, or a token drawn for each sequence from 2 .. T-1. The sink moves to T
+ * for itself and not for a drawn one: it is not seeing little that does it. It moves for token 1 as
+ * well: nor is it seeing oneself, but seeing nothing beside a token that is known to come first. *
+ * and x* stay visible: row 1 sees them too.
  */
 enum { UNTOUCHED, ITSELF, ONLY_FIRST, ONLY_DRAWN, TREATMENTS };
 static const char *const TREATED_SAYS[TREATMENTS] = {"all up to it", "itself alone",

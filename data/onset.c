@@ -19,7 +19,9 @@
  *
  * +onset: looks every LOOK_TOKENS tokens, and no fewer than LOOKS_LEAST in a run, at LOOK_SEQUENCES
  * held sequences, with first tokens as in training, and where a number of them is drawn from at the
- * same sequences with the others, which were never first (--first-tokens other). +until: the run
+ * same sequences with the others, which were never first (--first-tokens other). A training that
+ * leaves the text's own first tokens has blocks that begin anywhere, so its looks have such blocks
+ * too: the held documents of books are chapters, which begin with their number. +until: the run
  * ends with the onset of its sink. A result keeps of each thing that is looked for
  *
  *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find it; nan: it never was
@@ -51,6 +53,7 @@ static void onset_see(Onset *o, double tokens, double x, double least) {
 typedef struct Watch {
   Onset onset[ONSETS];
   Data others;                 /* the run's, but for its first tokens; `first` NULL: none */
+  Data seen;                   /* what looks look at: the run's, or its held text cut anywhere */
   double even, tokens, last;   /* of alpha_1; of a step; of the last look */
   int looks, every;            /* so far; every how many is kept */
   double times[LOOKS + 1], other[3][LOOKS + 1];
@@ -75,7 +78,7 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Lo
 static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) {
   Look now = {.step = t->step, .loss = NAN, .norm = NAN, .held = NAN}, other = now;
   const bool others = w->others.first != NULL;
-  if (onset_measure(t, &t->data, &t->s, LOOK_SEQUENCES, &now, e) || (others &&
+  if (onset_measure(t, &w->seen, &t->s, LOOK_SEQUENCES, &now, e) || (others &&
       onset_measure(t, &w->others, &t->s, LOOK_SEQUENCES, &other, e))) return e->status;
   const double found[ONSETS] = {now.alpha1 / w->even, now.ratio, other.alpha1 / w->even,
                                 other.ratio};
@@ -129,15 +132,29 @@ static void others_open(Watch *w, const Trainer *t) {
   w->others.first = NULL;
 }
 
-/* What an evaluation finds at the end with other first tokens, and with the text's own. */
+/* Of a training that sets no first token: its held text with `starts` spread over it evenly, where
+ * sequences begin in place of the documents' own. */
+static int seen_open(Watch *w, const Trainer *t, Error *e) {
+  const idx n = t->s.eval_n > LOOK_SEQUENCES ? t->s.eval_n : LOOK_SEQUENCES;
+  const idx size = (idx)t->data.held.size, apart = size / n;
+  w->seen = t->data;
+  if (*t->s.data.first_tokens || t->s.data.fix_token || apart <= t->s.eval_T) return 0;
+  w->seen.starts = (Ids){grab(n, sizeof(int32_t), e), (size_t)n, (size_t)n};
+  for (idx i = 0; i < n && !e->status; i++) w->seen.starts.at[i] = (int32_t)(i * apart);
+  return e->status;
+}
+
+/* What an evaluation finds at the end with other first tokens, and with the text's own: where
+ * documents begin, and of a training that sets none in blocks that begin anywhere. */
 static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
+  static const char *const names[] = {"other", "natural", "block"};
   Settings s = t->s;
-  snprintf(s.data.first_tokens, sizeof s.data.first_tokens, "natural");
-  for (int natural = !w->others.first; natural < 2 && *t->s.data.first_tokens; natural++) {
-    const char *how = natural ? "natural" : "other";
+  const bool cut = w->seen.starts.at != t->data.starts.at, set = *s.data.first_tokens;
+  if (set) snprintf(s.data.first_tokens, sizeof s.data.first_tokens, "natural");
+  for (int k = cut ? 2 : !w->others.first; k < (cut ? 3 : set ? 2 : 0); k++) {
+    const char *how = names[k];
     Look end = {0};
-    if (onset_measure(t, natural ? &t->data : &w->others, natural ? &s : &t->s, s.eval_n, &end, e))
-      break;
+    if (onset_measure(t, k == 0 ? &w->others : &w->seen, k ? &s : &t->s, s.eval_n, &end, e)) break;
     put(r, e, end.alpha1 / w->even, "times_1@%s", how);
     put(r, e, end.sink1, "sink_1@%s", how);
     put(r, e, end.ratio, "norm_ratio@%s", how);
@@ -152,7 +169,7 @@ static int onset_numbers(const Watch *w, const Progress *p, Result *r, Error *e)
     bool held = w->onset[k].looks == HOLDS;
     put(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
     put(r, e, !held, "censored_%s", ONSET_NAMES[k]);
-    put(r, e, held ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
+    put(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
   }
   put_list(r, e, w->times, p->looks + 1, "curve_times_1");
   for (int k = 0; k < 3 && others; k++)
@@ -173,6 +190,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
   w->even = sink_uniform(&t->m.c, t->s.eval_T);
   others_open(w, t);
+  seen_open(w, t, e);
   p->start = seconds();
   stop_gently();
   onset_look(w, t, p, start, e);
@@ -189,6 +207,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   if (!e->status) onset_beyond(w, t, r, e);
   put(r, e, text_effective(t, e), "text_effective");
   free(w->others.first);
+  if (w->seen.starts.at != t->data.starts.at) free(w->seen.starts.at);
   free(w);
   return e->status;
 }
@@ -251,8 +270,10 @@ static int measure_known(Result *r, Trainer *t, double even, Error *e) {
  * halved where they go down, end at its one top. Leaving censored runs out, or taking their budget
  * for the onset, makes b too small: where N is large the late onsets are what is missing.
  *
- * The 95 % interval of a number is its profile's: all values with which the others, N* among them,
- * at their best reach within CHI_1 / 2 of the top. It is endless where only censored runs bound it.
+ * The 95 % interval of a number is its profile's: all values with which twice the others' best, N*
+ * among them, is less than n log(1 + t^2 / nu) below the top, t Student's quantile at nu = n runs
+ * less the law's numbers. For one power without censored runs that is Student's interval itself;
+ * chi^2's 3.84 holds 90 % where n is 24. It is endless where only censored runs bound it.
  *
  * One power, or a change of slope? Against one power stands a + b log N + c max(0, log N - log N*),
  * with N* searched in steps of a quarter of an octave, two values of N at least on either side. It
@@ -261,8 +282,7 @@ static int measure_known(Result *r, Trainer *t, double even, Error *e) {
  * search finds more.) This rule was fixed before any run was judged.
  */
 enum { RUNS_MOST = 400, TERMS = 3 };
-static const double CHI_1 = 3.841458820694124, CHI_2 = 9.210340371976184,
-                    NORMAL_95 = 1.959963984540054;
+static const double CHI_2 = 9.210340371976184;
 
 /* Runs: log N, log of the tokens, and whether the onset is later than that. */
 typedef struct Sample {
@@ -415,18 +435,25 @@ static bool law_profile(Law *l, const Sample *s, int fixed, double value) {
   return best.terms > 0;
 }
 
+/* Student's quantile of a law, and *nu, its degrees of freedom: N* counts as a number. */
+static double law_student(const Law *l, const Sample *s, double *nu) {
+  *nu = fmax(1, s->n - l->terms - (l->terms == TERMS));
+  return student_quantile(1 - LEVEL / 2, *nu);
+}
+
 /* The 95 % interval of coefficient k of a law that has been fitted. */
 static void law_interval(const Law *l, const Sample *s, int k, double *low, double *high) {
   enum { FAR = 200 };          /* beyond this there is no end */
+  double nu, t = law_student(l, s, &nu), reach = s->n * log1p(t * t / nu);
   for (int side = -1; side <= 1; side += 2) {
     Law at = *l;
     double in = 0, out = 0.01;
     while (out < FAR && law_profile(&at, s, k, l->at[k] + side * out)
-           && 2 * (l->likelihood - at.likelihood) < CHI_1) in = out, out *= 2;
+           && 2 * (l->likelihood - at.likelihood) < reach) in = out, out *= 2;
     for (int i = 0; i < 25 && out < FAR; i++) {
       double middle = (in + out) / 2;
       law_profile(&at, s, k, l->at[k] + side * middle);
-      *(2 * (l->likelihood - at.likelihood) < CHI_1 ? &in : &out) = middle;
+      *(2 * (l->likelihood - at.likelihood) < reach ? &in : &out) = middle;
     }
     *(side < 0 ? low : high) = out < FAR ? l->at[k] + side * in : side * HUGE_VAL;
   }
@@ -457,11 +484,11 @@ typedef struct Foretold { double tokens, low, high, run_low, run_high; } Foretol
 
 static Foretold law_foretell(const Law *l, const Sample *s, double N) {
   Law at = *l;
-  double low, high;
+  double low, high, nu, t = law_student(l, s, &nu);
   at.origin = log(N);
   at.at[0] = law_at(l, at.origin);
   law_interval(&at, s, 0, &low, &high);
-  double y = at.at[0], run = NORMAL_95 * l->sigma;
+  double y = at.at[0], run = t * l->sigma * sqrt(s->n / nu);
   return (Foretold){exp(y), exp(low), exp(high), exp(y - hypot(y - low, run)),
                     exp(y + hypot(high - y, run))};
 }
