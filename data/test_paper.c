@@ -1263,8 +1263,8 @@ static void report_write__maps(Test *t) {
            5.1e-4, "alpha_1");
     double best[2] = {-1, 2};
     for (int i = 0; i < o->s.L * H; i++) {
-      best[0] = fmax(best[0], o->s.alpha[i * S + column]);
-      best[1] = fmin(best[1], o->s.alpha[i * S + column]);
+      best[0] = larger(best[0], o->s.alpha[i * S + column]);
+      best[1] = smaller(best[1], o->s.alpha[i * S + column]);
     }
     data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
     real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
