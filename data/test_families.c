@@ -157,6 +157,7 @@ static const LaterFact LATER_ROWS[] = {
   {"phi3", "`auto_map`: {`AutoConfig`: `configuration_phi3.Phi3Config`, `AutoTokenizer`: `x`}, "
    "`sliding_window`: 262144, `attention_bias`: false", "--window 262144 --rotary-dims 8"},
   {"phi3", "`rope_parameters`: {`rope_type`: `longrope`}", "short_factor to be a number"},
+  {"phi3", "`full_attn_mod`: 2", "full_attn_mod to be 1, found 2"},
   {"phi3", "`rope_scaling`: {`type`: `longrope`}", "rope_parameters to be null"},
   {"phi3", "`rope_parameters`: null, `rope_scaling`: {`type`: `linear`}", "longrope, found"},
   {"phi3-longrope", "`rope_parameters`: null, `rope_scaling`: {`type`: `su`, `short_factor`: [1, "
@@ -323,8 +324,7 @@ static void families__tokenizers(Test *t) {
 
 /* --first-tokens text counts on where a float stands still, and a checkpoint keeps the counts. */
 static void first_open__counts(Test *t) {
-  static const char AT[] = SCRATCH "/m.ckpt";
-  enum { IDS_ALL = (1 << 24) + 3 };
+  static const char AT[] = SCRATCH "/m.ckpt"; enum { IDS_ALL = (1 << 24) + 3 };
   Source s = {.first_tokens = "text"}; Error e = {0}; Trainer r = {0};
   Data d = {.vocab = 11, .bos = 1, .fix = 2, .train = {grab(IDS_ALL, 4, &e), IDS_ALL, 0}};
   for (size_t i = 0; !e.status && i < IDS_ALL; i++) d.train.at[i] = 3;
