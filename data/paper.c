@@ -2993,7 +2993,7 @@ static int results_show(const Command *q, Error *e) {
     else ledger(&out, &r, false, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
-  if (item && item_has_onsets(item)) foretold_show(q->own->results, r.corpus, stdout, e);
+  if (item) told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
