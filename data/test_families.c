@@ -271,6 +271,7 @@ static void families__facts(Test *t) {
     later_given(t, x->name, x->text);
     if (*x->wants != '-') sink_fails(t, FOLDER_IMPORT, 1, x->wants);
     else if (hf_does(t, FOLDER_IMPORT)) flags_hold(t, IMPORTED, x->text, x->wants);
+    if (strstr(x->wants, "longrope -")) sink_fails(t, "stream " IMPORTED, 2, "longrope. Try");
   }
 }
 
@@ -391,10 +392,9 @@ static void families__sink_logits(Test *t) {
   if (no_binary(t)) return;
   later_given(t, "gpt_oss", "`use_cache`: true");
   if (!hf_does(t, FOLDER_IMPORT)) return;
-  const char *page = said(t, "eval " IMPORTED " --input random --T 24 --n 8 --quiet");
-  fact(t, (at = strstr(page, "\n* ")) && sscanf(at, "\n* %*s %*s %*s %lf", &alpha) == 1
-          && (at = strstr(page, "Row mass ")) && sscanf(at, "Row mass %lf", &mass) == 1, "%s",
-       page);
+  const char *out = said(t, "eval " IMPORTED " --input random --T 24 --n 8 --quiet");
+  fact(t, (at = strstr(out, "\n* ")) && sscanf(at, "\n* %*s %*s %*s %lf", &alpha) == 1
+          && (at = strstr(out, "Row mass ")) && sscanf(at, "Row mass %lf", &mass) == 1, "%s", out);
   within(t, alpha + mass, 1, 2e-3, "the logits' share and the rest");
   fact(t, alpha > 0.05 && alpha < 0.5, "alpha_* %g", alpha);
 }
