@@ -173,6 +173,43 @@ static void experiments_read__shipped(Test *t) {
   fact(t, damaged_taken(t, &b, 400, " \n|.<#", table_taken) > 0, "no damaged table is read");
 }
 
+/* VARIANTS and the table say the same twice: a variant's row is a recipe with the variant's flags,
+ * and what the paper prints of it stands in both, but for what is second-hand. */
+static void variants__as_in_the_table(Test *t) {
+  static const char *const ALIASES[][2] = {{"softmax", "default"}, {"k-bias-1dim", "k-dims-1"},
+                                           {"scale-0.2", "scale-0-2"}, {"scale-0.05", "scale-0-05"}};
+  Experiments x; int rows = 0, numbers = 0;
+  table_open(&x, text_in(t, EXPERIMENTS_FILE));
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    const char *name = v->name, *with_star = strchr(v->sink, '/'); bool same = false;
+    char flags[FLAGS_ROOM], star[16] = ".";
+    EACH(i, ALIASES) if (is(name, ALIASES[i][0])) name = ALIASES[i][1];
+    const int row = experiments_row(&x, name);
+    if (row < 0) continue;
+    rows++;
+    for (int r = 0; r < x.recipes; r++) {
+      snprintf(flags, sizeof flags, "%s%s%s", x.recipe[r].flags, *v->flags ? " " : "", v->flags);
+      same |= is(flags, x.row[row].flags);
+    }
+    fact(t, same, "%s has other flags in the table", v->name);
+    sscanf(v->sink, "* %15s", star);
+    const Item *item = x.item; const Shown *shown = x.shown;
+    while (shown->row != row) shown++;                     /* where it stands first */
+    while (shown - x.shown >= item->from + item->count) item++;
+    for (int c = 0; c < item->columns; c++) {
+      const char *column = item->column[c], *text = shown->paper[c].text;
+      const char *told = is(column, "sink_*") ? star : is(column, "loss") ? v->loss
+                       : !is(column, "sink_1") ? "." : with_star ? with_star + 2 : v->sink;
+      if (*text == '.' || *text == '~') continue;
+      fact(t, *told && !strncmp(text, told, strlen(told)), "%s: %s %s", v->name, column, text);
+      numbers++;
+    }
+  }
+  fact(t, rows > 40 && numbers > 70, "%d rows, %d numbers", rows, numbers);
+  note(t, "%d rows, %d numbers", rows, numbers);
+  experiments_free(&x);
+}
+
 /* 2: what is written is read; names with [i] and ..k. */
 static void result__round_trip(Test *t) {
   Result r = {.seed = 7, .checksum = 0x0123456789ABCDEFu}, back;
@@ -1806,7 +1843,8 @@ static void head_map__edited(Test *t) {
 
 static const TestEntry TESTS[] = {
   RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses),
-  RUNS(experiments_read__shipped), RUNS(result__round_trip), RUNS(row_run__repeats),
+  RUNS(experiments_read__shipped), RUNS(variants__as_in_the_table), RUNS(result__round_trip),
+  RUNS(row_run__repeats),
   RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
   RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(report_write__maps),
   RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand), RUNS(holm__by_hand),
