@@ -300,7 +300,7 @@ static double distance(idx n, const real *x, const real *y) {
  * 0.3  The slow model: the formula of sink.c's masthead once more, for one sequence, in double,
  *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
  *      Config, and nothing else. A new row of an axis is here once more. */
-_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 4 && NORM_ROWS == 3 && ACT_ROWS == 8
+_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 && NORM_ROWS == 3 && ACT_ROWS == 8
                && PLACE_ROWS == 4 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 7
                && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
                && SHIFT_ROWS == 3 && GATE_ROWS == 5, "a row is missing");
@@ -1908,7 +1908,7 @@ static void config_trains__refuses(Test *t) {
     {"--layers 4 --attention-period 4 --attention-offset 3 --experts 2", "--attention-period"},
     {"--experts 1", "--experts"},
     {"--layers 4 --experts 3 --expert-period 4 --expert-offset 3", "--experts"},
-    {"--attention-period 1", NULL},
+    {"--attention-period 1", NULL}, {"--rope-scaling longrope", "--rope-scaling longrope"},
     {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
     {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2", NULL}};
   EACH(i, ROWS) {
@@ -5602,7 +5602,7 @@ static void first_tokens__by_hand(Test *t) {
     {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
     {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
   int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0}, held[] = {4, 0, 4};
-  real counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
+  double counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
   EACH(r, ROWS) {
     Source s = {.first_counts = counts};
     Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12 * (size_t)ROWS[r].T, 0},
@@ -7143,8 +7143,8 @@ static void option__choices(Test *t) {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
     {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}}, {"rope-scaling",
-        ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3), IS(ROPE, YARN)}},
-    {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
+        ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3), IS(ROPE, YARN),
+        IS(ROPE, LONGROPE)}}, {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
     {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
         IS(PLACE, SANDWICH)}},
     {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, GEGLUTANH),
