@@ -4488,8 +4488,8 @@ static void checks__not_finite(Test *t) {
 /* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; data/test_paper.c has all. A
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
-  checks_hold(t, NULL, 181, 248);
-  fact(t, checks_run(NULL, "prop9", stdout, fresh(t)) == 2
+  checks_hold(t, &SINK, 181, 248);
+  fact(t, checks_run(&SINK, "prop9", stdout, fresh(t)) == 2
           && strstr(t->e.text, "sink check prop1"), "%s", t->e.text);
 }
 

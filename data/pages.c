@@ -1107,7 +1107,7 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   acts_free(&a);
   free(ids);
   free(loss);
-  if (!e->status && !got) none_held(T, e);
+  if (!e->status && !got) none_held(d, T, e);
   return e->status;
 }
 
