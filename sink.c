@@ -354,16 +354,12 @@ static int config_experts(const Config *c, int l) {
   return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-/* 0, or 2 with one line for a model that has no backward: a block of Mamba's or of experts */
+/* 0, or 2 with one line for a model with parts of data/hf.c, which have no backward */
 static int config_trains(const Config *c, Error *e) {
-  if (config_attending(c) < c->layers)
-    return fail(e, 2, "--attention-period %d: blocks of the Mamba mixer are forward only. Try: "
-                "./hf eval MODEL, or without it", c->attention_period);
-  for (int l = 0; l < c->layers; l++)
-    if (config_experts(c, l))
-      return fail(e, 2, "--experts %d: experts are forward only. Try: ./hf eval MODEL, or "
-                  "without it", c->experts);
-  return 0;
+  const char *what = config_attending(c) < c->layers ? "--attention-period, the Mamba mixer"
+                   : c->rope_scaling == ROPE_LONGROPE ? "--rope-scaling longrope" : NULL;
+  for (int l = 0; l < c->layers; l++) if (!what && config_experts(c, l)) what = "--experts";
+  return what ? fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it", what) : 0;
 }
 
 /* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
@@ -1203,7 +1199,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 /* w of a pair, in radians a position. Published models stretch it to serve a longer context:
  * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
  * turns in the original context, keeps those with more than `high`, and blends in between; YaRN's
- * blends by the logarithm of the turns, which is even from pair to pair. */
+ * blends by the logarithm of the turns. longrope: data/families.c. */
 static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
   if (c->rope_scaling == ROPE_NONE) return w;
@@ -5053,7 +5049,7 @@ static int fixed_at(const Source *s) {
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
-  const real *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const double *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx N = strtol(drew, NULL, 10);
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
@@ -5064,11 +5060,11 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
     return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
                 "natural. Try: --first-tokens 16", what, all);
-  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof(real), e))) return e->status;
-  if (kept) copy(d->first, kept, d->vocab);
+  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
+  if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix; real *count = &d->first[v];
+    bool ordinary = v != d->end && v != d->bos && v != d->fix; double *count = &d->first[v];
     if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) *count = 1, i++;
     *count = !ordinary ? 0 : other ? !(*count > 0) : *count;
     if (!(*count > 0)) continue;
@@ -5300,7 +5296,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; plus 8
- *       with --first-tokens text: how often it has each of V ids, before the moments
+ *       with --first-tokens text: how often it has each id, doubles, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
  *               look at the sink; how many those are; hash64 of the text or grammar
@@ -5422,7 +5418,7 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   uint64_t expected = (uint64_t)list.count;
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
-                + (parts & PARTS_FIRST ? (uint64_t)t->s.model.vocab * (unsigned)width : 0);
+                + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
   if (count != expected || parts > 15 || (parts & 7 & (parts + 1))   /* 0, 1, 3 or 7; + 8 */
       || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
@@ -5451,7 +5447,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
-  real *first = t->s.data.first_counts;
+  double *first = t->s.data.first_counts;
   if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
@@ -5460,7 +5456,8 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   pass_numbers(c, t->m.params, t->m.count, width);
   if (!c->out && parts & PARTS_FIRST && !e->status)
     t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
-  if (parts & PARTS_FIRST) pass_numbers(c, first, t->m.c.vocab, width);
+  for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
+    first[v] = pass_double(c, first[v]);
   if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
   pass_numbers(c, t->m1, t->m.count, width);
   pass_numbers(c, t->m2, t->m.count, width);

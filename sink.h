@@ -70,7 +70,7 @@ typedef struct Writing {
 
 CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI);
 CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);                /* the two dims of a rotated pair */
-CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN);     /* how published models stretch */
+CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN, ROPE_LONGROPE);      /* stretched */
 CHOICE(NORM, NORM_RMS, NORM_LAYER, NORM_DYT);
 CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL, PLACE_SANDWICH);
 CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_GEGLUTANH, ACT_SWISH, ACT_GELU, ACT_RELU,
@@ -381,7 +381,7 @@ typedef struct Data {
   bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
-  real *first; double draws; char drawn[800];   /* --first-tokens: [V] counts; sum; in words */
+  double *first, draws; char drawn[800];    /* --first-tokens: [V] counts; sum; in words */
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
@@ -406,7 +406,7 @@ typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token; char first_tokens[16];         /* where <|fix|> is, 0 nowhere; in its place */
-  real *first_counts; char first_own[16];       /* Data.first and --first-tokens of the model */
+  double *first_counts; char first_own[16];     /* Data.first and --first-tokens of the model */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
@@ -445,7 +445,7 @@ void data_close(Data *d);
 
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
-  real *m1, *m2, *first; int *ids;   /* AdamW's moments, like m.params; first_counts; [2,B,T] */
+  real *m1, *m2; double *first; int *ids;  /* AdamW's moments; first_counts; [2,B,T] */
   real *muon;                        /* Muon's scratch, whose M is in m1; NULL without it */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */

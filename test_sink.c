@@ -99,6 +99,14 @@ static void note(Test *t, const char *format, ...) {
   PRINT_ARGUMENTS(t->note + used, sizeof t->note - used);
 }
 
+/* The next of the words at *at, and on; false after the last. */
+static bool word_next(const char **at, char word[16]) {
+  int used = 0;
+  if (sscanf(*at, "%15s%n", word, &used) != 1) return false;
+  *at += used;
+  return true;
+}
+
 /* For each row i of a table. */
 #define EACH(i, rows) for (int i = 0; i < (int)(sizeof(rows) / sizeof *(rows)); i++)
 
@@ -131,9 +139,10 @@ static void later_now(Test *t) {
 static void release_bytes(void *room) { bytes_free(room); }
 static Bytes *bytes_of(Test *t) { return later(t, 1, sizeof(Bytes), release_bytes); }
 
+/* The largest |x|; NaN where one is. */
 static double biggest(idx n, const real *x) {
   double most = 0;
-  for (idx i = 0; i < n; i++) if (!(fabs((double)x[i]) <= most)) most = fabs((double)x[i]);
+  for (idx i = 0; i < n; i++) most = larger(most, fabs((double)x[i]));
   return most;
 }
 
@@ -279,13 +288,11 @@ static void lab_share(Lab *b, const Lab *from) {
   }
 }
 
-/* Largest difference of two arrays, relative to the largest number of the first. */
+/* Largest difference of two arrays, relative to the largest number of the first; NaN where one is
+ * in either. */
 static double distance(idx n, const real *x, const real *y) {
   double most = 0, size = biggest(n, x);
-  for (idx i = 0; i < n; i++) {
-    double d = fabs((double)x[i] - (double)y[i]);
-    if (!(d <= most)) most = d;
-  }
+  for (idx i = 0; i < n; i++) most = larger(most, fabs((double)x[i] - (double)y[i]));
   return size > 0 ? most / size : most;
 }
 
@@ -293,7 +300,7 @@ static double distance(idx n, const real *x, const real *y) {
  * 0.3  The slow model: the formula of sink.c's masthead once more, for one sequence, in double,
  *      with one loop for each index and nothing kept, shared or merged. It reads the parameters and
  *      Config, and nothing else. A new row of an axis is here once more. */
-_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 4 && NORM_ROWS == 3 && ACT_ROWS == 8
+_Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 && NORM_ROWS == 3 && ACT_ROWS == 8
                && PLACE_ROWS == 4 && COMBINE_ROWS == 2 && KERNEL_ROWS == 3 && SIM_ROWS == 7
                && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
                && SHIFT_ROWS == 3 && GATE_ROWS == 5, "a row is missing");
@@ -707,13 +714,12 @@ static void slow_forward(Slow *s, const int *ids) {
   }
 }
 
-/* Largest difference between x and the slow model's y, relative to the largest of y. */
+/* The same between x and the slow model's y, relative to the largest of y. */
 static double slow_distance(idx n, const real *x, const double *y) {
   double most = 0, size = 0;
   for (idx i = 0; i < n; i++) {
-    double d = fabs((double)x[i] - y[i]);
-    if (!(d <= most)) most = d;
-    size = fmax(size, fabs(y[i]));
+    most = larger(most, fabs((double)x[i] - y[i]));
+    size = larger(size, fabs(y[i]));
   }
   return size > 0 ? most / size : most;
 }
@@ -1258,24 +1264,32 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
   if (chdir("../../..")) exit(1);
 }
 
-/* The rows of data/usage.txt: status, program, words, and a part of the answer. And every page of
- * help has at most 80 columns, and is found by `help VERB`, `VERB --help`, `VERB -h`. */
+/* The rows of data/usage.txt: status, program, words, and a part of the answer; a line is a comment
+ * or a row. And every page of help has at most 80 columns, and is found by `help VERB`, `VERB
+ * --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
-  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"};
+  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"},
+      *const PROGRAMS[] = {"sink", "paper", "hf"};
+  int ours = 0;
   if (no_binary(t)) return;
   scratch_open();
   Bytes *rows = bytes_of(t);
   fact(t, !file_read("data/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
   for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line; line = strtok(NULL, "\n")) {
-    char name[16]; int status = 0, at = 0;
-    if (sscanf(line, "%d %15s %n", &status, name, &at) < 2 || (part = strstr(line, " => ")) == NULL
-        || strncmp(name, &PROGRAM[2], strlen(name))) continue;
+    char name[16] = ""; int status = 0, at = 0; bool known = false;
+    if (*line == '#') continue;
+    sscanf(line, "%d %15s %n", &status, name, &at);
+    EACH(i, PROGRAMS) known |= !strcmp(name, PROGRAMS[i]);
+    fact(t, known && at && (part = strstr(line, " => ")) != NULL, "data/usage.txt: %s", line);
+    if (t->wrong || strcmp(name, &PROGRAM[2])) continue;
+    ours++;
     *part = 0;
     part += 4;
     while ((to = strstr(part, "\\n")) != NULL) memmove(to, to + 1, strlen(to)), *to = '\n';
     if (status) sink_fails(t, line + at, status, part);
     else fact(t, strstr(said(t, "%s", line + at), part) != NULL, "%s: no %s", line + at, part);
   }
+  fact(t, ours > 16, "%d rows for " PROGRAM, ours);
   const Verb *v = NULL;
   do {
     for (int i = 0; i < 5 - (v || program != &SINK); i++) {
@@ -1285,6 +1299,20 @@ static void usage_hold(Test *t, const Program *program) {
         fact(t, n <= 80, "%.100s: over 80 columns", page);
     }
   } while ((v = verb_after(v, program)) != NULL);
+}
+
+/* Two models of the same flags. */
+static bool same_config(const Config *a, const Config *b) {
+  Settings s; char one[PATH_ROOM], other[PATH_ROOM]; bool same = true;
+  for (const Option *o = OPTIONS; o->flag && same; o++) {
+    if (o->group != 'm') continue;
+    s.model = *a;
+    option_text(o, &s, one, sizeof one);
+    s.model = *b;
+    option_text(o, &s, other, sizeof other);
+    same = !strcmp(one, other);
+  }
+  return same;
 }
 
 /* What a file holds, and a 0 behind it; a failed statement where it cannot be read. */
@@ -1376,6 +1404,11 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
 typedef struct TestEntry { const char *name; void (*run)(Test *); } TestEntry;
 #define RUNS(name) {#name, name}
 
+/* What fails is not skipped. A test that states nothing fails. */
+static const char *verdict(const Test *t) {
+  return t->wrong || !(t->facts || t->skip) ? "FAIL" : t->skip ? "skip" : "ok";
+}
+
 /* The line of a test, and under a FAIL what did not hold. */
 static void report(const char *name, const Test *t, double took) {
   char measured[400];
@@ -1383,8 +1416,7 @@ static void report(const char *name, const Test *t, double took) {
   else if (t->what[0])
     snprintf(measured, sizeof measured, "%.2g (bound %.2g) %.60s", t->error, t->bound, t->what);
   else snprintf(measured, sizeof measured, "%d of %d facts hold", t->facts - t->wrong, t->facts);
-  const char *verdict = t->skip ? "skip" : t->wrong || !t->facts ? "FAIL" : "ok";
-  printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict);
+  printf("%-32s %-76s %5.2f s  %s\n", name, measured, took, verdict(t));
   if (t->note[0]) printf("    %s\n", t->note);
   if (t->wrong) printf("    %d of %d facts fail; the first: %s\n", t->wrong, t->facts, t->first);
   fflush(stdout);
@@ -1394,7 +1426,7 @@ static void report(const char *name, const Test *t, double took) {
 static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv) {
   bool first = argc > 1 && !strcmp(argv[1], "--first");    /* stop at the first that fails */
   const char *begins = argc > 1 && argv[argc - 1][0] != '-' ? argv[argc - 1] : "";
-  int passed = 0, failed = 0, skipped = 0, cores = workers();
+  int passed = 0, failed = 0, skipped = 0, cores = workers(); const char *is;
   Cover *cover = NULL;
   set_workers(1);                                          /* too small models to share */
   for (int i = 0; i < n_tests; i++) {
@@ -1409,9 +1441,8 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
     cover = t.cover;
     report(tests[i].name, &t, seconds() - start);
     scratch_close();
-    if (t.skip) skipped++;
-    else if (t.wrong || !t.facts) failed++;
-    else passed++;
+    is = verdict(&t);
+    *(*is == 'o' ? &passed : *is == 's' ? &skipped : &failed) += 1;
     if (first && failed) break;
   }
   cover_free(cover);
@@ -1592,18 +1623,17 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
   if (!lab_measure(t, b, &s, 0.3, 0.2, 0.1, rows)) return;
   if (sinks_create(&w, &b->m.c, 12, 3, s.eps, 3, fresh(t))) exit(1);
   for (int q = 0; q < 3; q++) slow_measure(b, b->ids + q * 12, rows, &w);
-  w.n = 3;
-  w.loss = 3 * slow_loss(b, b->m.c.prefix > 1 ? b->m.c.prefix - 1 : 0);
-  sinks_finish(&w);
+  for (idx i = 0; i < w.n_sums; i++) w.sums[i] /= 3;
+  w.massive /= 3; w.median /= 3;
+  w.loss = slow_loss(b, b->m.c.prefix > 1 ? b->m.c.prefix - 1 : 0);
   int LH = s.L * s.H, LN = s.L * s.N;
+#define FIELD(name, n) {#name, s.name, w.name, n}
   const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
-    {"alpha", s.alpha, w.alpha, LH * s.S},   {"entropy", s.entropy, w.entropy, LH},
-    {"mass", s.mass, w.mass, LH}, {"raw", s.raw, w.raw, LH}, {"over", s.over, w.over, 3 * LH * s.S},
-    {"hnorm", s.hnorm, w.hnorm, LN + s.N},   {"prenorm", s.prenorm, w.prenorm, LN},
-    {"qnorm", s.qnorm, w.qnorm, LN},         {"knorm", s.knorm, w.knorm, LN},
-    {"vnorm", s.vnorm, w.vnorm, LN},         {"cosine", s.cosine, w.cosine, 2 * LH},
-    {"product", s.product, w.product, 2 * LH}, {"massive", &s.massive, &w.massive, 1},
-    {"median", &s.median, &w.median, 1},     {"loss", &s.loss, &w.loss, 1}};
+    FIELD(alpha, LH * s.S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
+    FIELD(over, 3 * LH * s.S), FIELD(hnorm, LN + s.N), FIELD(prenorm, LN), FIELD(qnorm, LN),
+    FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH), FIELD(product, 2 * LH),
+    {"massive", &s.massive, &w.massive, 1}, {"median", &s.median, &w.median, 1},
+    {"loss", &s.loss, &w.loss, 1}};
   /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
   EACH(x, FIELDS) for (int y = 0; y < x; y++)
     fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got || FIELDS[y].got + FIELDS[y].n <=
@@ -1637,6 +1667,22 @@ static void sinks_against_slow(Test *t, const char *const *flags, int n) {
 }
 
 #ifndef TEST_FRAME
+/* A NaN anywhere in either array is the distance, and a failed statement outranks a skip. */
+static void frame__verdicts(Test *t) {
+  static const struct { Test of; const char *is; } ROWS[] = {
+    {{.facts = 2}, "ok"}, {{.facts = 2, .wrong = 1}, "FAIL"}, {{0}, "FAIL"},
+    {{.skip = "none"}, "skip"}, {{.facts = 2, .skip = "none"}, "skip"},
+    {{.facts = 2, .wrong = 1, .skip = "none"}, "FAIL"}};
+  EACH(i, ROWS) fact(t, !strcmp(verdict(&ROWS[i].of), ROWS[i].is), "row %d: %s", i, ROWS[i].is);
+  for (int i = 0; i < 3; i++) {
+    const real x[] = {1, 3, 2}; const double slow[] = {1, 3, 2};
+    real ill[] = {1, 3, 2}; double ill_slow[] = {1, 3, 2};
+    ill_slow[i] = NAN; ill[i] = (real)NAN;
+    fact(t, isnan(biggest(3, ill)) && isnan(distance(3, ill, x)) && isnan(distance(3, x, ill)) &&
+         isnan(slow_distance(3, ill, slow)) && isnan(slow_distance(3, x, ill_slow)), "NaN, %d", i);
+  }
+}
+
 /* =================================================================================================
  * 1  Config and variants */
 
@@ -1691,28 +1737,26 @@ static void refusal(Test *t, const char *flags, int status, const Error *e, cons
 /* Every refusal of the design. */
 static void config_resolve__refuses(Test *t) {
   static const struct { const char *flags, *named; } WRONG[] = {
-    {"--heads 3", "--heads"}, {"--heads 4 --kv-heads 3", "--kv-heads"}, {"--head-dim 5", "rotary"},
-    {"--kv-heads 4", "--kv-heads"}, {"--rotary-dims 34", "--rotary-dims"},
-    {"--rotary-dims 3", "rotary"}, {"--extra k --extra-dims 33", "--extra-dims"},
-    {"--prefix 129", "--prefix"}, {"--window 0", "--window"}, {"--experts 257", "--experts"},
-    {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
-    {"--attention-period 3 --attention-offset 3", "--attention-offset"},
-    {"--attention-period 8 --attention-offset 4", "--attention-offset"},
+    {"--heads 3", "--heads"}, {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
+    {"--heads 4 --kv-heads 3", "--kv-heads"}, {"--kernel elu --sim identity --extra k", "--kernel"},
+    {"--head-dim 5", "rotary"}, {"--attention-period 3 --attention-offset 3", "--attention-offset"},
+    {"--kv-heads 4", "--kv-heads"}, {"--sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
+    {"--rotary-dims 34", "--rotary-dims"}, {"--sim identity --normalizer pnorm --pnorm 1", "--sim"},
+    {"--rotary-dims 3", "rotary"}, {"--kernel elu --sim identity --extra logit", "--kernel"},
+    {"--extra k --extra-dims 33", "--extra-dims"}, {"--experts 2 --expert-top 3", "--expert-top"},
+    {"--prefix 129", "--prefix"}, {"--kernel elu --sim identity --score-bias logn", "--score-bias"},
+    {"--window 0", "--window"}, {"--attention-period 8 --attention-offset 4", "--attention-offset"},
+    {"--experts 257", "--experts"}, {"--kernel elu --sim identity --extra kv", "--kernel"},
     {"--experts 4 --expert-period 2 --expert-offset 2", "--expert-offset"},
-    {"--experts 2 --expert-top 3", "--expert-top"}, {"--mamba-state 0", "--mamba-state"},
+    {"--mamba-state 0", "--mamba-state"}, {"--rope-scaling yarn --rope-high 0.9", "--rope-high"},
     {"--linear-bias --bias-in out", "--bias-in"}, {"--normalizer pnorm --pnorm -1", "--pnorm"},
-    {"--normalizer pnorm --pnorm 0", "--pnorm"}, {"--sim identity", "--sim"},
-    {"--sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
+    {"--normalizer pnorm --pnorm 0", "--pnorm"}, {"--rope-scaling yarn --rope-low 0", "--rope-low"},
+    {"--sim identity", "--sim"}, {"--kernel mlp --sim identity", "--sim"},
     {"--kernel mlp --sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
-    {"--kernel mlp --sim identity", "--sim"},
-    {"--sim identity --normalizer pnorm --pnorm 1", "--sim"},
-    {"--kernel elu --sim identity --extra k", "--kernel"},
-    {"--kernel elu --sim identity --extra kv", "--kernel"},
-    {"--kernel elu --sim identity --extra logit", "--kernel"},
     {"--kernel elu --sim identity --extra k --normalizer pnorm", "--kernel"},
     {"--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 0.5", "--kernel"},
     {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 3", "--kernel"},
-    {"--kernel elu --sim identity --score-bias logn", "--score-bias"},
+    {"--rope-scaling llama3 --rope-low 3 --rope-high 3", "--rope-high"},
     {"--kernel elu --sim identity --score-bias learned --normalizer pnorm --pnorm 0.5",
      "--score-bias"}};
   EACH(i, WRONG) {
@@ -1720,34 +1764,39 @@ static void config_resolve__refuses(Test *t) {
     int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
     refusal(t, WRONG[i].flags, status, &t->e, WRONG[i].named);
   }
+  for (int i = 0; i < 2; i++) {                            /* in a file, not by a flag */
+    Config c = config_of(t, "--normalizer pnorm");
+    c.pnorm = i ? (double)NAN : -1;
+    refusal(t, "a file's p", config_resolve(&c, fresh(t)), &t->e, "--pnorm");
+  }
 }
 
 /* The nearest neighbours of the refusals are accepted: nothing else is refused. */
 static void config_resolve__near_misses(Test *t) {
   static const char *const RIGHT[] = {
-    "--heads 3 --head-dim 20", "--heads 3 --dim 63 --pos none", "--heads 4 --kv-heads 2",
-    "--kv-heads 1", "--rotary-dims 32", "--head-dim 5 --pos none", "--head-dim 5 --rotary-dims 4",
-    "--rotary-dims 3 --pos alibi", "--extra k --extra-dims 32", "--prefix 128", "--prefix 0",
-    "--window 1", "--window 999", "--window 3 --window-period 2 --window-offset 1", "--experts 1",
-    "--attention-period 8 --attention-offset 3", "--attention-period 1", "--bias-in qkv",
+    "--heads 3 --head-dim 20", "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63",
+    "--heads 3 --dim 63 --pos none", "--kernel elu --sim identity --normalizer clamp --extra logit",
+    "--heads 4 --kv-heads 2", "--kernel elu --sim identity --score-bias logn --normalizer pnorm",
+    "--kv-heads 1", "--kernel elu --sim identity --score-bias logn --normalizer one", "--experts 1",
+    "--rotary-dims 32", "--kernel elu --sim identity --normalizer pnorm --extra zero", "--prefix 0",
+    "--head-dim 5 --pos none", "--kernel elu --sim identity --normalizer pnorm --pnorm 0.5",
+    "--head-dim 5 --rotary-dims 4", "--kernel mlp --sim identity --normalizer clamp --extra k",
+    "--rotary-dims 3 --pos alibi", "--kernel elu --sim identity --normalizer pnorm --pnorm 1",
+    "--extra k --extra-dims 32", "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
+    "--prefix 128", "--kernel elu --sim identity --normalizer one --extra k", "--normalizer pnorm",
+    "--window 1", "--attention-offset 9 --expert-offset 9 --expert-top 9", "--kernel elu --extra k",
+    "--window 999", "--rope-scaling yarn --rope-low 0.01 --rope-high 0.02", "--attention-period 1",
+    "--window 3 --window-period 2 --window-offset 1", "--sim identity --normalizer pnorm --extra k",
+    "--attention-period 8 --attention-offset 3", "--rope-scaling linear --rope-low 4 --rope-high 4",
+    "--bias-in qkv", "--context 2 --score-scale logn --score-bias learned", "--score-scale logn",
     "--attention-period 2 --attention-offset 1 --place parallel --sink-token --prefix 3",
-    "--attention-offset 9 --expert-offset 9 --expert-top 9", "--normalizer pnorm", "--kernel mlp",
-    "--experts 2 --expert-top 2 --expert-period 64 --expert-offset 63", "--kernel elu --extra k",
-    "--normalizer pnorm --pnorm 0.01", "--sim sigmoid --normalizer pnorm --pnorm 0.5",
-    "--sim identity --normalizer pnorm --pnorm 1.5", "--sim identity --normalizer one",
-    "--sim identity --normalizer clamp", "--kernel elu --sim identity", "--sim elu --extra logit",
-    "--kernel mlp --sim identity --normalizer clamp --extra k", "--extra k --extra-value e1",
-    "--kernel elu --sim identity --normalizer pnorm --pnorm 0.5", "--extra-shared", "--scale -1",
-    "--kernel elu --sim identity --extra zero", "--sim identity --normalizer pnorm --extra k",
-    "--kernel elu --sim identity --normalizer pnorm --extra zero", "--extra-dims 3",
-    "--kernel elu --sim identity --normalizer one --extra k",
-    "--kernel elu --sim identity --normalizer clamp --extra logit",
-    "--kernel elu --sim identity --normalizer pnorm --pnorm 1",
-    "--kernel elu --sim sigmoid --extra kv --normalizer pnorm",
-    "--extra k --extra-value ones --extra-norm 20", "--soft-cap none", "--score-scale logn",
-    "--kernel elu --sim identity --score-bias logn --normalizer one", "--extra-logit none",
-    "--kernel elu --sim identity --score-bias logn --normalizer pnorm", "--soft-cap 1e-30",
-    "--context 1 --score-bias logn", "--context 2 --score-scale logn --score-bias learned",
+    "--kernel mlp", "--sim identity --normalizer pnorm --pnorm 1.5", "--kernel elu --sim identity",
+    "--normalizer pnorm --pnorm 0.01", "--sim sigmoid --normalizer pnorm --pnorm 0.5", "--scale -1",
+    "--sim identity --normalizer one", "--extra k --extra-value ones --extra-norm 20",
+    "--sim identity --normalizer clamp", "--kernel elu --sim identity --extra zero",
+    "--sim elu --extra logit", "--rope-scaling llama3 --rope-low 0", "--extra k --extra-value e1",
+    "--extra-shared", "--context 1 --score-bias logn", "--extra-logit none", "--soft-cap 1e-30",
+    "--extra-dims 3", "--soft-cap none",
     "--extra zero --vbias --sink-token --prefix 3 --window 4 --place post --combine add --tied"};
   EACH(i, RIGHT) config_kept(t, "%s", RIGHT[i]);
 }
@@ -1757,10 +1806,7 @@ static void variants__resolve(Test *t) {
   int n = 0, operations = 0;
   for (const Variant *v = VARIANTS; v->name; v++, n++) {
     const Config c = config_of(t, "%s", v->flags), named = config_of(t, "--variant %s", v->name);
-    fact(t, c.sim == named.sim && c.normalizer == named.normalizer && c.extra == named.extra &&
-             c.pos == named.pos && c.act == named.act && c.scale == named.scale && c.kernel ==
-             named.kernel && c.extra_norm == named.extra_norm && c.prefix == named.prefix &&
-             c.window == named.window, "%s differs from its flags", v->name);
+    fact(t, same_config(&c, &named), "%s differs from its flags", v->name);
     fact(t, v->source && *v->source && v->sink && v->loss, "%s has no source", v->name);
     for (const Variant *u = VARIANTS; u != v; u++)
       fact(t, strcmp(u->name, v->name), "%s twice", v->name);
@@ -1772,18 +1818,14 @@ static void variants__resolve(Test *t) {
 
 /* Table 15 [T6] [T15], row by row: which similarity, kernel and normaliser each operation is. */
 static void variants__table_15(Test *t) {
+#define IS_OF(kernel, sim, normalizer) KERNEL_##kernel, SIM_##sim, NORMALIZER_##normalizer
   static const struct { const char *name; int kernel, sim, normalizer; } ROWS[] = {
-    {"softmax", KERNEL_IDENTITY, SIM_EXP, NORMALIZER_SUM},
-    {"sigmoid", KERNEL_IDENTITY, SIM_SIGMOID, NORMALIZER_ONE},
-    {"sigmoid-sum", KERNEL_IDENTITY, SIM_SIGMOID, NORMALIZER_SUM},
-    {"elu", KERNEL_IDENTITY, SIM_ELU, NORMALIZER_ONE},
-    {"elu-sum", KERNEL_IDENTITY, SIM_ELU, NORMALIZER_SUM},
-    {"elu-kernel-sum", KERNEL_ELU, SIM_IDENTITY, NORMALIZER_SUM},
-    {"elu-kernel", KERNEL_ELU, SIM_IDENTITY, NORMALIZER_ONE},
-    {"linear-clamp", KERNEL_IDENTITY, SIM_IDENTITY, NORMALIZER_CLAMP},
-    {"linear", KERNEL_IDENTITY, SIM_IDENTITY, NORMALIZER_ONE},
-    {"mlp-clamp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_CLAMP},
-    {"mlp", KERNEL_MLP, SIM_IDENTITY, NORMALIZER_ONE}};
+    {"softmax", IS_OF(IDENTITY, EXP, SUM)}, {"sigmoid", IS_OF(IDENTITY, SIGMOID, ONE)},
+    {"sigmoid-sum", IS_OF(IDENTITY, SIGMOID, SUM)}, {"elu", IS_OF(IDENTITY, ELU, ONE)},
+    {"elu-sum", IS_OF(IDENTITY, ELU, SUM)}, {"elu-kernel-sum", IS_OF(ELU, IDENTITY, SUM)},
+    {"elu-kernel", IS_OF(ELU, IDENTITY, ONE)}, {"linear-clamp", IS_OF(IDENTITY, IDENTITY, CLAMP)},
+    {"linear", IS_OF(IDENTITY, IDENTITY, ONE)}, {"mlp-clamp", IS_OF(MLP, IDENTITY, CLAMP)},
+    {"mlp", IS_OF(MLP, IDENTITY, ONE)}};
   EACH(i, ROWS) {
     const Config c = config_of(t, "--variant %s", ROWS[i].name);
     fact(t, c.kernel == ROWS[i].kernel && c.sim == ROWS[i].sim &&
@@ -1866,7 +1908,7 @@ static void config_trains__refuses(Test *t) {
     {"--layers 4 --attention-period 4 --attention-offset 3 --experts 2", "--attention-period"},
     {"--experts 1", "--experts"},
     {"--layers 4 --experts 3 --expert-period 4 --expert-offset 3", "--experts"},
-    {"--attention-period 1", NULL},
+    {"--attention-period 1", NULL}, {"--rope-scaling longrope", "--rope-scaling longrope"},
     {"--layers 2 --experts 3 --expert-period 4 --expert-offset 3", NULL},
     {"--linear-bias --bias-in qkv --score-by-layer --mamba-state 3 --expert-top 2", NULL}};
   EACH(i, ROWS) {
@@ -1940,53 +1982,52 @@ static void model_create__counts(Test *t) {
 /* Names, shapes and the mark of --decay matrices. C 12, H 4, D 3, K 2, F 7, V 11, E 5. */
 static void model_create__table(Test *t) {
   static const struct {
-    const char *flags, *name; int rank, rows, columns; bool matrix;
+    const char *flags, *names; int rows, columns; bool matrix;
   } ROWS[] = {
-    {"", "wte", 2, 11, 5, true}, {"", "win", 2, 5, 12, true}, {"", "l0.norm1", 1, 12, 1, false},
-    {"", "l1.wq", 2, 12, 12, true}, {"", "l0.wk", 2, 12, 6, true}, {"", "l0.wv", 2, 12, 6, true},
-    {"", "l0.wo", 2, 12, 12, true}, {"", "l1.norm2", 1, 12, 1, false},
-    {"", "l0.w1", 2, 12, 7, true}, {"", "l0.w2", 2, 12, 7, true}, {"", "l0.w3", 2, 7, 12, true},
-    {"", "normf", 1, 12, 1, false}, {"", "wout", 2, 12, 5, true}, {"", "wcls", 2, 5, 11, true},
-    {"--act relu", "l0.w2", 2, 7, 12, true}, {"--combine add", "l0.wo", 2, 3, 12, true},
-    {"--linear-bias", "l0.bq", 1, 12, 1, false}, {"--linear-bias", "l0.bk", 1, 6, 1, false},
-    {"--linear-bias", "l0.bv", 1, 6, 1, false}, {"--linear-bias", "l0.bo", 1, 12, 1, false},
-    {"--linear-bias", "l0.b1", 1, 7, 1, false}, {"--linear-bias", "l0.b2", 1, 7, 1, false},
-    {"--linear-bias", "l0.b3", 1, 12, 1, false},
-    {"--linear-bias --act gelu", "l0.b2", 1, 12, 1, false},
-    {"--linear-bias --bias-in qkv", "l0.bq", 1, 12, 1, false},
-    {"--linear-bias --bias-in qkv", "l1.bv", 1, 6, 1, false},
-    {"--linear-bias --bias-in attention", "l1.bk", 1, 6, 1, false},
-    {"--linear-bias --bias-in attention", "l1.bo", 1, 12, 1, false},
-    {"--linear-bias --bias-in ffn", "l1.b3", 1, 12, 1, false},
-    {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 1, 12, 1, false},
-    {"--norm layer", "l0.norm1.b", 1, 12, 1, false}, {"--norm layer", "normf.b", 1, 12, 1, false},
-    {"--norm dyt", "l0.norm1", 1, 12, 1, false}, {"--norm dyt", "l1.norm2.b", 1, 12, 1, false},
-    {"--norm dyt", "l0.norm1.a", 1, 1, 1, false}, {"--norm dyt", "normf.a", 1, 1, 1, false},
-    {"--place sandwich", "l0.norm3", 1, 12, 1, false},
-    {"--place sandwich --norm layer", "l1.norm4.b", 1, 12, 1, false},
-    {"--extra k", "l0.kstar", 2, 4, 3, false},
-    {"--extra kv --extra-shared", "l1.kstar", 2, 1, 3, false},
-    {"--extra kv", "l0.vstar", 2, 4, 3, false},
-    {"--extra kv --extra-shared", "l0.vstar", 2, 1, 3, false},
-    {"--extra logit", "l0.logit", 1, 4, 1, false}, {"--vbias", "l0.vplus", 2, 4, 3, false},
-    {"--kernel mlp", "l0.phi1", 2, 3, 3, true}, {"--kernel mlp", "l1.phi2", 2, 3, 3, true},
-    {"--pos learned", "wpe", 2, 20, 12, true},
-    {"--pos learned --sink-token", "wpe", 2, 21, 12, true},
-    {"--pos learned --sink-token 3", "wpe", 2, 23, 12, true},
-    {"--sink-token 3", "xstar", 2, 3, 12, false}, {"--sink-token 1", "xstar", 1, 12, 1, false},
-    {"--sink-token", "xstar", 1, 12, 1, false}, {"--pos t5", "rel", 2, 32, 4, false}};
+    {"", "wte", 11, 5, true}, {"", "win", 5, 12, true}, {"", "l1.wq l0.wo", 12, 12, true},
+    {"", "l0.wk l0.wv", 12, 6, true}, {"", "l0.w1 l0.w2", 12, 7, true}, {"", "l0.w3", 7, 12, true},
+    {"", "wout", 12, 5, true}, {"", "wcls", 5, 11, true}, {"--act relu", "l0.w2", 7, 12, true},
+    {"--combine add", "l0.wo", 3, 12, true}, {"", "l0.norm1 l1.norm2 normf", 12, 1, false},
+    {"--linear-bias", "l0.bq l0.bo l0.b3", 12, 1, false},
+    {"--linear-bias", "l0.bk l0.bv", 6, 1, false}, {"--linear-bias", "l0.b1 l0.b2", 7, 1, false},
+    {"--linear-bias --act gelu", "l0.b2", 12, 1, false},
+    {"--linear-bias --bias-in qkv", "l0.bq", 12, 1, false},
+    {"--linear-bias --bias-in qkv", "l1.bv", 6, 1, false},
+    {"--linear-bias --bias-in attention", "l1.bk", 6, 1, false},
+    {"--linear-bias --bias-in attention", "l1.bo", 12, 1, false},
+    {"--linear-bias --bias-in ffn", "l1.b3", 12, 1, false},
+    {"--linear-bias --bias-in ffn --act gelu", "l1.b2", 12, 1, false},
+    {"--norm layer", "l0.norm1.b normf.b", 12, 1, false},
+    {"--norm dyt", "l0.norm1 l1.norm2.b", 12, 1, false},
+    {"--norm dyt", "l0.norm1.a normf.a", 1, 1, false},
+    {"--place sandwich --norm layer", "l0.norm3 l1.norm4.b", 12, 1, false},
+    {"--extra k", "l0.kstar", 4, 3, false}, {"--extra kv", "l0.kstar l0.vstar", 4, 3, false},
+    {"--extra kv --extra-shared", "l1.kstar l0.vstar", 1, 3, false},
+    {"--extra logit", "l0.logit", 4, 1, false}, {"--vbias", "l0.vplus", 4, 3, false},
+    {"--kernel mlp", "l0.phi1 l1.phi2", 3, 3, true}, {"--pos learned", "wpe", 20, 12, true},
+    {"--pos learned --sink-token", "wpe", 21, 12, true}, {"--pos t5", "rel", 32, 4, false},
+    {"--pos learned --sink-token 3", "wpe", 23, 12, true}, {"--sink-token", "xstar", 12, 1, false},
+    {"--sink-token 3", "xstar", 3, 12, false}, {"--sink-token 1", "xstar", 12, 1, false},
+    {"--score-scale logn --score-bias learned", "l0.cscale l1.sbias", 4, 1, false},
+    {"--gate static --v-scale", "l0.gate l1.vscale", 4, 1, false},
+    {"--gate head", "l0.wg", 12, 4, true}, {"--gate element", "l0.wg", 12, 12, true},
+    {"--gate value", "l0.wg", 12, 6, true}, {"--head-norm", "l0.hnorm", 12, 1, false},
+    {"--qk-norm", "l0.qnorm l1.knorm", 3, 1, false}, {"--qk-norm --qk-whole", "l0.knorm", 6, 1,
+     false}, {"--qk-norm --qk-whole", "l1.qnorm", 12, 1, false}};
   static const char SIZES[] =
       "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 --vocab 11 --context 20 "
       "--embed-dim 5 --pos none ";
-  Model m;
+  Model m; char name[16];
   EACH(i, ROWS) {
     if (!model_of(t, &m, SIZES, ROWS[i].flags, true)) continue;
-    const Tensor *x = model_tensor(&m, ROWS[i].name), none = {0};
-    if (!x) x = &none;
-    fact(t, x->rank == ROWS[i].rank && x->shape[0] == ROWS[i].rows &&
-         x->shape[1] == ROWS[i].columns && x->matrix == ROWS[i].matrix &&
-         x->count == (idx)ROWS[i].rows * ROWS[i].columns, "%s, %s: rank %d [%d,%d], matrix %d",
-         ROWS[i].flags, ROWS[i].name, x->rank, x->shape[0], x->shape[1], x->matrix);
+    for (const char *at = ROWS[i].names; word_next(&at, name);) {
+      const Tensor *x = model_tensor(&m, name), none = {0};
+      if (!x) x = &none;
+      fact(t, x->rank == 1 + (ROWS[i].columns > 1) && x->shape[0] == ROWS[i].rows &&
+           x->shape[1] == ROWS[i].columns && x->matrix == ROWS[i].matrix &&
+           x->count == (idx)ROWS[i].rows * ROWS[i].columns, "%s, %s: rank %d [%d,%d], matrix %d",
+           ROWS[i].flags, name, x->rank, x->shape[0], x->shape[1], x->matrix);
+    }
     model_free(&m);
   }
 }
@@ -2012,22 +2053,17 @@ static void model_create__layout(Test *t) {
                 "--pos t5 --embed-dim 5 --place sandwich") {
     const Model *m = &b.m;
     const Layer *w = &m->w.layer[1], *d = &m->d.layer[1];
+#define ENDS(name) {#name, m->w.name, m->d.name}
+#define OF_1(name) {"l1." #name, w->name, d->name}
     const struct { const char *name; const real *w, *d; } POINTERS[] = {
-      {"wte", m->w.wte, m->d.wte}, {"win", m->w.win, m->d.win}, {"xstar", m->w.xstar, m->d.xstar},
-      {"rel", m->w.rel, m->d.rel}, {"normf", m->w.normf.g, m->d.normf.g},
-      {"normf.b", m->w.normf.b, m->d.normf.b}, {"wout", m->w.wout, m->d.wout},
-      {"wcls", m->w.wcls, m->d.wcls}, {"l1.norm1", w->norm1.g, d->norm1.g},
-      {"l1.norm1.b", w->norm1.b, d->norm1.b}, {"l1.norm1.a", w->norm1.a, d->norm1.a},
-      {"l1.norm3", w->norm3.g, d->norm3.g}, {"l1.norm4.a", w->norm4.a, d->norm4.a},
-      {"l1.wq", w->wq, d->wq}, {"l1.wk", w->wk, d->wk},
-      {"l1.wv", w->wv, d->wv}, {"l1.wo", w->wo, d->wo}, {"l1.bq", w->bq, d->bq},
-      {"l1.bk", w->bk, d->bk}, {"l1.bv", w->bv, d->bv}, {"l1.bo", w->bo, d->bo},
-      {"l1.norm2", w->norm2.g, d->norm2.g}, {"l1.norm2.b", w->norm2.b, d->norm2.b},
-      {"l1.w1", w->w1, d->w1}, {"l1.w2", w->w2, d->w2}, {"l1.w3", w->w3, d->w3},
-      {"l1.b1", w->b1, d->b1}, {"l1.b2", w->b2, d->b2}, {"l1.b3", w->b3, d->b3},
-      {"l1.kstar", w->kstar, d->kstar}, {"l1.vstar", w->vstar, d->vstar},
-      {"l1.vplus", w->vplus, d->vplus}, {"l1.phi1", w->phi1, d->phi1},
-      {"l1.phi2", w->phi2, d->phi2}};
+      ENDS(wte), ENDS(win), ENDS(xstar), ENDS(rel), ENDS(wout), ENDS(wcls), OF_1(wq), OF_1(wk),
+      OF_1(wv), OF_1(wo), OF_1(bq), OF_1(bk), OF_1(bv), OF_1(bo), OF_1(w1), OF_1(w2), OF_1(w3),
+      OF_1(b1), OF_1(b2), OF_1(b3), OF_1(kstar), OF_1(vstar), OF_1(vplus), OF_1(phi1), OF_1(phi2),
+      {"normf", m->w.normf.g, m->d.normf.g}, {"normf.b", m->w.normf.b, m->d.normf.b},
+      {"l1.norm1", w->norm1.g, d->norm1.g}, {"l1.norm1.b", w->norm1.b, d->norm1.b},
+      {"l1.norm1.a", w->norm1.a, d->norm1.a}, {"l1.norm2", w->norm2.g, d->norm2.g},
+      {"l1.norm2.b", w->norm2.b, d->norm2.b}, {"l1.norm3", w->norm3.g, d->norm3.g},
+      {"l1.norm4.a", w->norm4.a, d->norm4.a}};
     EACH(i, POINTERS) {
       const Tensor *x = model_tensor(m, POINTERS[i].name);
       fact(t, x && POINTERS[i].w == m->params + x->at && POINTERS[i].d == m->grads + x->at,
@@ -2046,11 +2082,8 @@ static void model_create__published(Test *t) {
     {"--bias-in attention", "bq bk bv bo b1 b2 b3", ""}};
   EACH(i, BIASES) LABS(b, 1, 4, BIASES[i].flags) for (int there = 0; there < 2; there++) {
     const char *at = there ? BIASES[i].present : BIASES[i].absent;
-    for (; *at; at += at[2] ? 3 : 2) {
-      char name[8];
-      snprintf(name, sizeof name, "l1.%.2s", at);
+    for (char name[20] = "l1."; word_next(&at, name + 3);)
       fact(t, !model_tensor(&b.m, name) == !there, "%s: %s", b.flags, name);
-    }
   }
 }
 
@@ -2078,73 +2111,67 @@ static void model_create__published_counts(Test *t) {
   }
 }
 
-/* A tensor's start: normal of this deviation, uniform within this half-width, or constant. */
+/* A tensor starts normal of this deviation, uniform within this half-width, or as one number. */
 enum { NORMAL, UNIFORM, EXACTLY };
-typedef struct Start { int kind; double size; } Start;
 
-static void start_is(Test *t, Lab *b, const char *name, int init, Start want) {
+static void start_is(Test *t, Lab *b, const char *name, int init, int kind, double size) {
   model_init(&b->m, init, 3);
   const Tensor *x = model_tensor(&b->m, name);
   const real *w = b->m.params + x->at;
   double n = (double)x->count, mean = 0, square = 0, most = biggest(x->count, w);
-  double sigma = want.kind == UNIFORM ? want.size / sqrt(3) : want.size;
-  double fourth = want.kind == UNIFORM ? 0.8 : 2;
+  double sigma = kind == UNIFORM ? size / sqrt(3) : size, fourth = kind == UNIFORM ? 0.8 : 2;
   for (idx j = 0; j < x->count; j++) {
     mean += (double)w[j] / n;
     square += (double)w[j] * (double)w[j] / n;
   }
-  if (want.kind == EXACTLY)
+  if (kind == EXACTLY)
     within(t, fabs(mean - sigma) + fabs(sqrt(square) - sigma), 0, 0, "%s, %s", name, b->flags);
   else {                                                   /* five standard errors */
     within(t, mean / sigma, 0, 5 / sqrt(n), "mean of %s, init %d", name, init);
     within(t, square / (sigma * sigma), 1, 5 * sqrt(fourth / n), "variance of %s, init %d, %s",
            name, init, b->flags);
   }
-  if (want.kind == UNIFORM)
-    fact(t, most <= want.size && most > want.size * (1 - 12 / n), "%s reaches %g of %g", name,
-         most, want.size);
-  if (want.kind == NORMAL && n > 999)
+  if (kind == UNIFORM)
+    fact(t, most <= size && most > size * (1 - 12 / n), "%s reaches %g of %g", name, most, size);
+  if (kind == NORMAL && n > 999)
     fact(t, most > 2.5 * sigma, "%s is not normal: at most %g sigma", name, most / sigma);
 }
 
-/* What tensors start as under --init torch, authors, gpt2. C 64, H 4, D 16, F 96, V 400, L 3. */
+/* What tensors start as under --init torch, authors, gpt2: a kind under the first; the others have
+ * no uniform starts, and biases of 0. C 64, H 4, D 16, F 96, V 400, L 3. */
 static void model_init__laws(Test *t) {
   const double narrow = 0.02 / sqrt(6), swiglu = 1 / (sqrt(96) * 3), a = sqrt(0.4);
   const double f = 1 / sqrt(96), g = a / sqrt(96);
-  const struct { const char *flags, *name; Start start[3]; } ROWS[] = {
-    {"", "wte", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"", "l0.wq", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"", "l1.wk", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"", "l0.wo", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, narrow}}},
-    {"--combine add", "l0.wo", {{UNIFORM, 1.0 / 4}, {NORMAL, a / 4}, {NORMAL, narrow}}},
-    {"", "l2.w2", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"", "l2.w3", {{UNIFORM, f}, {NORMAL, swiglu}, {NORMAL, narrow}}},
-    {"--act geglu", "l0.w3", {{UNIFORM, f}, {NORMAL, g}, {NORMAL, narrow}}},
-    {"--act relu", "l0.w2", {{UNIFORM, f}, {NORMAL, g}, {NORMAL, narrow}}},
-    {"", "wcls", {{UNIFORM, 1.0 / 8}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"", "normf", {{EXACTLY, 1}, {EXACTLY, 1}, {EXACTLY, 1}}},
-    {"--norm dyt", "l0.norm2.a", {{EXACTLY, 0.5}, {EXACTLY, 0.5}, {EXACTLY, 0.5}}},
-    {"--norm layer", "l0.norm1.b", {{EXACTLY, 0}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--pos learned", "wpe", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"--pos t5", "rel", {{EXACTLY, 0}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--sink-token", "xstar", {{NORMAL, 1}, {NORMAL, a / 8}, {NORMAL, 0.02}}},
-    {"--kernel mlp", "l0.phi1", {{UNIFORM, 1.0 / 4}, {NORMAL, a / 4}, {NORMAL, 0.02}}},
-    {"--extra kv", "l0.kstar", {{NORMAL, 0.02}, {NORMAL, 0.02}, {NORMAL, 0.02}}},
-    {"--extra kv", "l0.vstar", {{NORMAL, 0.02}, {NORMAL, 0.02}, {NORMAL, 0.02}}},
-    {"--vbias", "l0.vplus", {{NORMAL, 0.02}, {NORMAL, 0.02}, {NORMAL, 0.02}}},
-    {"--linear-bias", "l0.bq", {{UNIFORM, 1.0 / 8}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--linear-bias --act relu", "l0.b2", {{UNIFORM, f}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--linear-bias", "l0.b2", {{UNIFORM, 1.0 / 8}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--linear-bias", "l0.b3", {{UNIFORM, f}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--linear-bias --combine add", "l0.bo", {{UNIFORM, 1.0 / 4}, {EXACTLY, 0}, {EXACTLY, 0}}},
-    {"--embed-dim 25", "win", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}},
-    {"--embed-dim 25", "wcls", {{UNIFORM, 1.0 / 5}, {NORMAL, a / 5}, {NORMAL, 0.02}}}};
+  const struct { const char *flags, *names; int kind; double size[3]; } ROWS[] = {
+    {"--sink-token --pos learned", "wte wpe xstar", NORMAL, {1, a / 8, 0.02}},
+    {"--sink-token 3 --embed-dim 25", "wte xstar", NORMAL, {1, a / 8, 0.02}},
+    {"--embed-dim 25", "win wcls", UNIFORM, {1.0 / 5, a / 5, 0.02}},
+    {"--embed-dim 25", "wout", UNIFORM, {1.0 / 8, a / 8, 0.02}},
+    {"--gate element", "l0.wq l1.wk l2.wv l0.wg l1.w1 l2.w2 wcls", UNIFORM, {1.0 / 8, a / 8, 0.02}},
+    {"--kernel mlp", "l0.phi1 l1.phi2", UNIFORM, {1.0 / 4, a / 4, 0.02}},
+    {"", "l0.wo", UNIFORM, {1.0 / 8, a / 8, narrow}},
+    {"--combine add", "l0.wo", UNIFORM, {1.0 / 4, a / 4, narrow}},
+    {"", "l2.w3", UNIFORM, {f, swiglu, narrow}}, {"--act geglu", "l0.w3", UNIFORM, {f, g, narrow}},
+    {"--act relu", "l0.w2", UNIFORM, {f, g, narrow}},
+    {"--linear-bias", "l0.bq l1.bk l2.bv l0.bo l1.b1 l2.b2", UNIFORM, {1.0 / 8, 0, 0}},
+    {"--linear-bias --combine add", "l0.bo", UNIFORM, {1.0 / 4, 0, 0}},
+    {"--linear-bias --act relu", "l0.b2", UNIFORM, {f, 0, 0}},
+    {"--linear-bias", "l0.b3", UNIFORM, {f, 0, 0}},
+    {"--extra kv --vbias", "l0.kstar l1.vstar l2.vplus", NORMAL, {0.02, 0.02, 0.02}},
+    {"--extra logit --heads 64 --head-dim 2", "l0.logit", NORMAL, {0.02, 0.02, 0.02}},
+    {"--place sandwich", "l0.norm1 l1.norm2 l2.norm3 l0.norm4 normf", EXACTLY, {1, 1, 1}},
+    {"--norm dyt", "l0.norm2.a normf.a", EXACTLY, {0.5, 0.5, 0.5}},
+    {"--norm layer --pos t5", "l0.norm1.b normf.b rel", EXACTLY, {0, 0, 0}}};
   EACH(i, ROWS) {
-    char flags[300];
+    char flags[300], name[16];
     snprintf(flags, sizeof flags, "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
                                   "--context 128 %s", ROWS[i].flags);
     LABS(b, 1, 4, flags) for (int init = 0; init < 3; init++)
-      start_is(t, &b, ROWS[i].name, init, ROWS[i].start[init]);
+      for (const char *at = ROWS[i].names; word_next(&at, name);) {
+        const double size = ROWS[i].size[init];
+        const int kind = init && ROWS[i].kind == UNIFORM ? NORMAL : ROWS[i].kind;
+        start_is(t, &b, name, init, size > 0 ? kind : EXACTLY, size);
+      }
   }
 }
 
@@ -2348,7 +2375,7 @@ static void rotate__relative(Test *t) {
       for (int j = 1; j <= i; j++)
         within(t, (double)z[i * 40 + j], (double)z[(i - 1) * 40 + j - 1], 64 * REAL_EPS,
                "z(%d,%d) against its neighbour up the diagonal", i, j);
-      spread = fmax(spread, fabs((double)z[i * 40] - (double)z[0]));
+      spread = larger(spread, fabs((double)z[i * 40] - (double)z[0]));
     }
     fact(t, spread > 0.1, "the distance does not matter");
   }
@@ -2377,8 +2404,7 @@ static void distance_bias__tables(Test *t) {
   static const struct { const char *flags; int heads; double slope[8]; } ROWS[] = {
     {"--pos alibi --dim 16 --heads 8", 8,
      {0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}},
-    {"--pos alibi --prefix 3 --dim 16 --heads 8", 8,
-     {0.5, 0.25, 0.125, 0.0625, 0.03125, 0.015625, 0.0078125, 0.00390625}},
+    {"--pos alibi --prefix 3 --dim 16 --heads 8", 3, {0.5, 0.25, 0.125}},
     {"--pos alibi --dim 12 --heads 6", 6,
      {0.39685026299204984, 0.15749013123685915, 0.0625, 0.024803141437003115,
       0.0098431332023036968, 0.00390625}},
@@ -2414,16 +2440,14 @@ static double activate(int act, double x) {
 
 /* [T11] Against libm's formulas on a grid, and at 1 and -2 against tables of the error function. */
 static void activate__formulas(Test *t) {
-  static const struct { int act; double at_1, at_minus_2; } KNOWN[] = {
-    {ACT_SWIGLU, 0.73105857863000487, -0.23840584404423511},
-    {ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
-    {ACT_GEGLU, 0.84134474606854293, -0.045500263896358414},
-    {ACT_GELU, 0.84134474606854293, -0.045500263896358414}, {ACT_REGLU, 1, 0}, {ACT_RELU, 1, 0},
-    {ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865},
-    {ACT_GEGLUTANH, 0.84119199060827670, -0.045402305912224865}};
-  _Static_assert(sizeof KNOWN / sizeof *KNOWN == ACT_ROWS, "a new activation: its numbers");
-  EACH(i, KNOWN) {
-    int act = KNOWN[i].act;
+  static const struct { int gated, bare; double at_1, at_minus_2; } KNOWN[] = {
+    {ACT_SWIGLU, ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
+    {ACT_GEGLU, ACT_GELU, 0.84134474606854293, -0.045500263896358414},
+    {ACT_REGLU, ACT_RELU, 1, 0},
+    {ACT_GEGLUTANH, ACT_GELUTANH, 0.84119199060827670, -0.045402305912224865}};
+  _Static_assert(2 * sizeof KNOWN / sizeof *KNOWN == ACT_ROWS, "a new activation: its numbers");
+  EACH(i, KNOWN) for (int gated = 0; gated < 2; gated++) {
+    const int act = gated ? KNOWN[i].gated : KNOWN[i].bare;
     within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1", act);
     within(t, activate(act, -2), KNOWN[i].at_minus_2, 4 * REAL_EPS, "act %d at -2", act);
     for (double x = -12; x <= 12; x += 0.125)
@@ -2519,10 +2543,10 @@ static void row__every_operation(Test *t) {
     {NORMALIZER_PNORM, 1.5}, {NORMALIZER_PNORM, 2}, {NORMALIZER_PNORM, 3}, {NORMALIZER_PNORM, 7},
     {NORMALIZER_COUNT, 0}};
   static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400}; Scores want;
-  Rng r = {17}; int over = 0, under = 0;
+  Rng r = {17}; int over = 0, under = 0, refusals = 0;
   for (int sim = 0; sim < SIM_ROWS; sim++) EACH(k, NORMALIZERS) for (int x = 0; x < 70; x++) {
     Config c;
-    if (row_refused(&c, sim, NORMALIZERS[k].normalizer, NORMALIZERS[k].p)) continue;
+    if (row_refused(&c, sim, NORMALIZERS[k].normalizer, NORMALIZERS[k].p) && ++refusals) continue;
     bool clamp = c.normalizer == NORMALIZER_CLAMP; int n = LENGTHS[x % 7]; real z[400];
     double shift = x % 3 - 1.0, spread = clamp && x % 2 ? 0.02 : 2;
     for (int j = 0; j < n; j++) z[j] = (real)(spread * (shift + rng_normal(&r)));
@@ -2532,6 +2556,7 @@ static void row__every_operation(Test *t) {
     under += clamp && want.Z == 1;
   }
   fact(t, over > 20 && under > 20, "the clamp bound %d rows and left %d alone", over, under);
+  fact(t, refusals == 70 * 19, "%d of 63 operations refused", refusals / 70);
   note(t, "clamp %d rows over 1, %d not", over, under);
 }
 
@@ -3385,14 +3410,14 @@ static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *alon
   bool agree = false;
   for (int s = 0; s < 5 && error > GRADIENT_BOUND / 20; s++) {
     found[s] = difference(b, x, along, kept, STEPS[s]);
-    error = fmin(error, fabs(found[s] - want) / size / slack);
+    error = smaller(error, fabs(found[s] - want) / size / slack);
     for (int r = 0; r < s; r++) agree |= fabs(found[s] - found[r]) <= GRADIENT_BOUND / 2 * size;
   }
   bool right = error <= GRADIENT_BOUND;
   free(kept);
-  if (!right && !agree) { y->skipped++; return; }
+  if (!right && !agree && !isnan(error)) { y->skipped++; return; }
   y->checked++;
-  if (error > y->worst) {
+  if (!(error <= y->worst)) {
     y->worst = error;
     snprintf(y->where, sizeof y->where, "%s, %.200s", x->name, flags);
   }
@@ -3476,7 +3501,7 @@ static void check_length(Test *t, Lab *b) {
         b->m.params[i] = (real)((double)kept[i] + by * (double)b->m.grads[i]);
       f[side] = lab_loss(b);
     }
-    error = fmin(error, fabs((f[0] - f[1]) / (2 * h * sqrt(square)) - 1));
+    error = smaller(error, fabs((f[0] - f[1]) / (2 * h * sqrt(square)) - 1));
   }
   free(kept);
   within(t, error, 0, 0.02, "%s", b->flags);
@@ -3600,6 +3625,7 @@ static void gradients__wide(Test *t) {
        "--layers 1 --dim 300 --ffn 270 --heads 3 --head-dim 70 --embed-dim 20 --norm layer "
        "--linear-bias",
        "--layers 1 --dim 20 --ffn 390 --embed-dim 333 --tied --act relu --linear-bias --vocab 70",
+       "--layers 1 --dim 260 --ffn 20 --head-dim 4 --norm dyt --place post",
        "--layers 1 --dim 266 --heads 2 --head-dim 130 --kernel mlp --sim elu --extra kv --vbias "
        "--sink-token --pos learned --act gelu --place post") {
     for (idx i = 0; i < b.m.count; i++) b.m.params[i] /= 4;              /* z of order 1 */
@@ -3812,7 +3838,7 @@ static void model_loss__prefix(Test *t) {
  * closed forms dy = (softmax - 1[target]) / n, dW_cls = nf^T dy and dnf = dy W_cls^T in double. */
 static void model_loss__slices(Test *t) {
   static const int SIZES[][2] = {
-    {1, 255}, {1, 256}, {1, 257}, {2, 128}, {3, 171}, {7, 80}, {1, 1}};
+    {1, SLICE - 1}, {1, SLICE}, {1, SLICE + 1}, {2, SLICE}, {3, 107}, {7, 80}, {1, 1}};
   enum { V = 11, C = 12 };
   EACH(k, SIZES) LABS(b, SIZES[k][0], SIZES[k][1], "--layers 1 --context 300") {
     int rows = b.B * b.T;
@@ -3917,15 +3943,13 @@ static void optimizer_step__against_scalar(Test *t) {
 /* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
   const double eighth = 0.1 + 0.45 * (1 + 0.70710678118654752);
+  enum { FLAT = SCHEDULE_CONSTANT, FALL = SCHEDULE_COSINE };
   const struct { int schedule, warmup, steps, step; double want; } LRS[] = {
-    {SCHEDULE_CONSTANT, 4, 20, 0, 0.25}, {SCHEDULE_CONSTANT, 4, 20, 2, 0.75},
-    {SCHEDULE_CONSTANT, 4, 20, 3, 1},    {SCHEDULE_CONSTANT, 4, 20, 4, 1},
-    {SCHEDULE_CONSTANT, 4, 20, 19, 1},   {SCHEDULE_CONSTANT, 0, 20, 0, 1},
-    {SCHEDULE_COSINE, 4, 20, 0, 0.25},   {SCHEDULE_COSINE, 4, 20, 3, 1},
-    {SCHEDULE_COSINE, 4, 20, 4, 1},      {SCHEDULE_COSINE, 4, 20, 12, 0.55},
-    {SCHEDULE_COSINE, 4, 20, 20, 0.1},   {SCHEDULE_COSINE, 4, 20, 28, 0.1},
-    {SCHEDULE_COSINE, 4, 20, 8, eighth}, {SCHEDULE_COSINE, 0, 4, 1, eighth},
-    {SCHEDULE_COSINE, 5, 5, 5, 0.1},     {SCHEDULE_COSINE, 9, 5, 4, 5.0 / 9}};
+    {FLAT, 4, 20, 0, 0.25}, {FLAT, 4, 20, 2, 0.75}, {FLAT, 4, 20, 3, 1}, {FLAT, 4, 20, 4, 1},
+    {FLAT, 4, 20, 19, 1}, {FLAT, 0, 20, 0, 1}, {FALL, 4, 20, 0, 0.25}, {FALL, 4, 20, 3, 1},
+    {FALL, 4, 20, 4, 1}, {FALL, 4, 20, 12, 0.55}, {FALL, 4, 20, 20, 0.1}, {FALL, 4, 20, 28, 0.1},
+    {FALL, 4, 20, 8, eighth}, {FALL, 0, 4, 1, eighth}, {FALL, 5, 5, 5, 0.1},
+    {FALL, 9, 5, 4, 5.0 / 9}};
   EACH(i, LRS)
     within(t, schedule_lr(LRS[i].schedule, 2, 0.2, LRS[i].warmup, LRS[i].steps, LRS[i].step),
            2 * LRS[i].want, 8 * DBL_EPSILON, "row %d", i);
@@ -4095,22 +4119,23 @@ static void sinks__threshold_per_sequence(Test *t) {
 /* Entropy of even rows is the mean of log t, of attracted ones 0; the mass is the weights' sum: 1
  * for softmax, the scale, (t)^(1 - 1/p), t sigmoid(0) without a normaliser, and what * leaves. */
 static void sinks__entropy_and_mass(Test *t) {
-  static const struct { const char *flags; double power, factor; } ROWS[] = {
-    {"--pos none", 0, 1}, {"--pos none --scale 0.2", 0, 0.2},
-    {"--pos none --normalizer pnorm", 0.5, 1}, {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1},
-    {"--pos none --sim sigmoid --normalizer one", 1, 0.5},
-    {"--pos none --sim elu --normalizer one", 1, 1},
-    {"--pos none --extra zero", 2, 1},                   /* 2: t/(t + 1) */
-  };
+  static const struct { const char *flags; double power, factor; int T; } ROWS[] = {
+    {"--pos none", 0, 1, 16}, {"--pos none --scale 0.2", 0, 0.2, 16},
+    {"--pos none --normalizer pnorm", 0.5, 1, 16},
+    {"--pos none --normalizer pnorm --pnorm 0.5", -1, 1, 16},
+    {"--pos none --sim sigmoid --normalizer one", 1, 0.5, 16},
+    {"--pos none --sim elu --normalizer one", 1, 1, 16},
+    {"--pos none --extra zero", 2, 1, 16},               /* 2: t/(t + 1) */
+    {"--pos none --context 300 --window 99", 0, 1, CHUNK + 9}};  /* rows in two pieces */
   Sinks s;
-  EACH(r, ROWS) LABS(b, 2, 16, ROWS[r].flags) {
+  EACH(r, ROWS) LABS(b, 2, ROWS[r].T, ROWS[r].flags) {
     forget_queries(&b);
     if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) continue;
     double mass = 0, entropy = 0;
-    for (int i = 1; i <= 16; i++) {
-      double seen = ROWS[r].power > 1 ? i + 1 : i;
-      mass += ROWS[r].factor * (ROWS[r].power > 1 ? i / seen : pow(i, ROWS[r].power)) / 16;
-      entropy += log(seen) / 16;
+    for (int i = 1; i <= b.T; i++) {
+      double seen = ROWS[r].power > 1 ? i + 1 : b.T > 99 && i > 99 ? 99 : i;
+      mass += ROWS[r].factor * (ROWS[r].power > 1 ? i / seen : pow(i, ROWS[r].power)) / b.T;
+      entropy += log(seen) / b.T;
     }
     for (int h = 0; h < 4; h++) {
       within(t, s.mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", b.flags);
@@ -4232,7 +4257,7 @@ static void sinks__in_parts(Test *t) {
 static void golden_row(Golden *g, const char *what, int n, const real *ours) {
   double theirs[160], scale = 0;
   if (!golden_numbers(g, n, theirs)) return;
-  for (int i = 0; i < n; i++) scale = fmax(scale, fabs(theirs[i]));
+  for (int i = 0; i < n; i++) scale = larger(scale, fabs(theirs[i]));
   for (int i = 0; i < n; i++) golden_meet(g, (double)ours[i], theirs[i], scale, what);
 }
 
@@ -4894,6 +4919,9 @@ static char *told(Test *t, const char *text, uint64_t number) {
 
 /* What each grammar tells; where a line is named, what it lacks there. */
 static void grammar__tells(Test *t) {
+  static const char END[] = "a document with an end",
+      NINE[] = "a whole number of at most nine digits",
+      FORMS[] = "one form, or as many as the head has, found the end of the line";
   static const struct { const char *text; int line; const char *told; } ROWS[] = {
     {"s = plain   text\n  goes on # not this\n# nor this\n\n", 0, "plain text goes on"},
     {"s = [^a w], [a v].\nw = owl\nv = house\n", 0, "An owl, a house."},
@@ -4917,42 +4945,30 @@ static void grammar__tells(Test *t) {
      "999999998000000001 1000009998 1000000000 1000000000"},
     {"s = [x=n] [$x/60]:[$x%60] [$x/of] [x=$x+1] [$x/of]\nn/of = 125/b", 0, "2:5 b 126"},
     {"s = a\\tb \\n\\t[w]\\n\nw = c \\t", 0, "a\tb\n\tc \t\n"},
-    {"", 2, "a rule, found the end of the file"}, {"s = [t]", 1, "the name of a rule, found t"},
-    {"s = a\ns = b", 2, "a new rule, found s"},
-    {"s = [$t]", 1, "a variable of the grammar, found t"},
+    {"", 2, "a rule, found the end of the file"}, {"a/b/c/d/e/f/g/h/i = x", 1, "at most 8 forms"},
+    {"s = [t]", 1, "the name of a rule, found t"}, {"s = [x=t] [$x+1]\nt = 1234567890", 1, NINE},
+    {"s = a\ns = b", 2, "a new rule, found s"}, {"s a", 1, "= or ~= after a rule's name, found a"},
+    {"s = [$t]", 1, "a variable of the grammar, found t"}, {"s = [x=t] [$x+1]\nt = ten", 1, NINE},
     {"s = [$t] [t=s2]\ns2=a", 1, "a variable that is remembered by now, found t"},
     {"s = a\nt = {b|[s]\n", 2, "} to close a {, found the end of the line"},
-    {"s = a\nt = b}\n", 2, "the end of the rule, found }"},
-    {"s = [s/u]", 1, "a form of that rule or variable, found u"},
-    {"s/t/u = a/b", 1, "one form, or as many as the head has, found the end of the line"},
-    {"s/t = a/b/c", 1, "one form, or as many as the head has, found the end of the line"},
-    {"s = a b [s", 1, "] after a reference, found the end of the line"},
-    {"s = a [5-2 t]", 1, "a range such as 2-5"}, {"s = 0: a", 1, "a weight above 0"},
-    {"s a", 1, "= or ~= after a rule's name, found a"},
+    {"s = a\nt = b}\n", 2, "the end of the rule, found }"}, {"s = [x=t] [$x+1]\nt = 1-2", 1, NINE},
+    {"s = [s/u]", 1, "a form of that rule or variable, found u"}, {"s = \n  a [s]\n", 1, END},
+    {"s/t/u = a/b", 1, FORMS}, {"s = a b [s", 1, "] after a reference, found the end of the line"},
+    {"s/t = a/b/c", 1, FORMS}, {"s = a\n\n  b\n  [x=w/w]\nw=a", 4, "] after a reference, found /"},
+    {"s = a [5-2 t]", 1, "a range such as 2-5"}, {"s = [x=t] [y=$x*$x] [$y+1]\nt = 99999", 1, NINE},
+    {"s = 0: a", 1, "a weight above 0"}, {"s = b\n  [x=t] [$x/0]\nt = 1", 2, "a divisor, found 0"},
     {"s = [x=t] [x=u]\nt/a = b\nu = b", 1, "rules with the same forms, found x"},
     {"s = {{{{{{{{{{{{{{{{{{{{", 1, "at most 16 { inside another"},
-    {"s = {a/b}", 1, "} to close a {, found /"}, {"s = a\\\n", 1, "a mark after \\"},
-    {"s = a\n\n  b\n  [x=w/w]\nw=a", 4, "] after a reference, found /"},
+    {"s = {a/b}", 1, "} to close a {, found /"}, {"s = [9999 t]\nt = [9999 u]\nu=\n", 3, END},
+    {"s = a\\\n", 1, "a mark after \\"}, {"s = [t+1]\nt = 1", 1, "] after a reference, found +"},
     {"\xc3\xa9 = 1", 1, "the name of a rule in the first column, found byte 195"},
-    {"a/b/c/d/e/f/g/h/i = x", 1, "at most 8 forms"},
-    {"s = \n  a [s]\n", 1, "a document with an end"},
-    {"s = [9999 t]\nt = [9999 u]\nu=\n", 3, "a document with an end"},
-    {"s = a [x=t] [s]\nt = {|}", 2, "a document with an end"},
-    {"s = b\n  [x=t] [$x/0]\nt = 1", 2, "a divisor, found 0"},
-    {"s = [x=t] [$x%$x]\nt = 0", 1, "a divisor, found 0"},
-    {"s = [x=t] [$x+1]\nt = ten", 1, "a whole number of at most nine digits"},
-    {"s = [x=t] [$x+1]\nt = 1234567890", 1, "a whole number of at most nine"},
-    {"s = [x=t] [$x+1]\nt = -", 1, "a whole number of at most nine digits"},
-    {"s = [x=t] [$x+1]\nt = 1-2", 1, "a whole number of at most nine digits"},
-    {"s = [x=t] [$x+1]\nt = {|}", 1, "a whole number of at most nine digits"},
-    {"s = [x=t] [y=$x*$x] [$y+1]\nt = 99999", 1, "a whole number of at most"},
+    {"s = a [x=t] [s]\nt = {|}", 2, END}, {"s = [x=t] [$x%$x]\nt = 0", 1, "a divisor, found 0"},
+    {"s = [x=t] [$x+1]\nt = -", 1, NINE}, {"s = [x=t] [$x+1]\nt = {|}", 1, NINE},
     {"s = [x=t] [$x+$y]\nt = 1", 1, "a variable of the grammar, found y"},
     {"s = [x=t] [$x+$y] [y=t]\nt = 1", 1, "a variable that is remembered by now, found y"},
     {"s = [x=t] [$x+]\nt = 1", 1, "$ and a variable's name, or a number, found ]"},
     {"s = [x=t] [$x+12345]\nt = 1", 1, "$ and a variable's name, or a number, found 1"},
-    {"s = [x=t] [$x+1/of]\nt/of = 1/2", 1, "] after a reference, found /"},
-    {"s = [t+1]\nt = 1", 1, "] after a reference, found +"},
-  };
+    {"s = [x=t] [$x+1/of]\nt/of = 1/2", 1, "] after a reference, found /"}};
   EACH(i, ROWS) {
     char *s = told(t, ROWS[i].text, 0), begin[200];
     snprintf(begin, sizeof begin, "g:%d: expected %s", ROWS[i].line, ROWS[i].told);
@@ -5553,10 +5569,9 @@ static void data_open__shards(Test *t) {
     const char *more = bos ? "--bos --fix-token 2 --valid 0.3" : "--valid 0.3";
     Feed *text = feed_open(t, 0, 1, T, FROM_TEXT "%s", more);
     Feed *f = feed_open(t, 0, 1, T, "--end-token 0 %s" SHARDS "500", more);
-    for (size_t i = 0; i < f->d.train.size; i++)
-      if (f->d.train.at[i] == 498) f->d.train.at[i] = TOKEN_BOS;
-    for (size_t i = 0; i < f->d.held.size; i++)
-      if (f->d.held.at[i] == 498) f->d.held.at[i] = TOKEN_BOS;
+    Ids *const parts[] = {&f->d.train, &f->d.held};
+    EACH(k, parts) for (size_t i = 0; i < parts[k]->size; i++)
+      if (parts[k]->at[i] == 498) parts[k]->at[i] = TOKEN_BOS;
     fact(t, same_data(&f->d, &text->d) && same_ids(&f->d.starts, &text->d.starts) &&
             f->d.starts.size > 25, "%zu and %zu tokens", f->d.train.size, f->d.held.size);
     feed_next(t, f);
@@ -5587,7 +5602,7 @@ static void first_tokens__by_hand(Test *t) {
     {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
     {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
   int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0}, held[] = {4, 0, 4};
-  real counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
+  double counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
   EACH(r, ROWS) {
     Source s = {.first_counts = counts};
     Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12 * (size_t)ROWS[r].T, 0},
@@ -5817,7 +5832,7 @@ static void trainer_step__by_hand(Test *t) {
         for (idx i = x->at; i < x->at + x->count; i++) {
           const double g = (double)r.m.grads[i], now = (double)r.m.params[i],
                        kept = (1 - decays * lr * ROWS[row].wd) * (double)before[i];
-          worst = fmax(worst, fabs(now - (kept - lr * shrink * g)));
+          worst = larger(worst, fabs(now - (kept - lr * shrink * g)));
           square += g * g;
           moved += (now - kept) * (now - kept);
         }
@@ -6017,18 +6032,17 @@ static void checkpoint_read__hostile(Test *t) {
     {16, 8, UINT64_MAX - 60, ""}, {16, 8, INT64_MAX, ""}, {16, 8, 100000, ""}, {SHORTER, 0, 0, ""},
     {LONGER, 0, 0, ""}};
   static const char *const TEXTS[][2] = {
-    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers -1\n"}, {"heads 1\n", "heads 0\n"},
-    {"heads 1\n", "heads -1\n"}, {"dim 2\n", "dim 0\n"}, {"dim 2\n", "dim -2\n"},
-    {"ffn 1\n", "ffn -1\n"}, {"ffn 1\n", "ffn 0\n"}, {"vocab 4\n", "vocab 0\n"},
-    {"vocab 4\n", "vocab -4\n"}, {"context 4\n", "context -4\n"}, {"vocab 4\n", "vocab 5\n"},
-    {"layers 1\n", "layers 1e300\n"}, {"layers 1\n", "layers inf\n"},
-    {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 2000000000\n"},
-    {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "layers 1.5\n"}, {"layers 1\n", "nobody 1\n"},
-    {"layers 1\n", "layers\n"}, {"layers 1\n", "layers 1 2\n"}, {"kv-heads 1\n", "kv-heads -1\n"},
-    {"pos rotary\n", "pos nowhere\n"}, {"sim exp\n", "sim identity\n"},
-    {"window 0\n", "window -5\n"}, {"prefix 0\n", "prefix -1\n"}, {"tied 0\n", "tied 7\n"},
-    {"norm-eps", "norm-EPS"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
-    {"accumulate 1\n", "accumulate 0\n"}, {"fix-token 2\n", "fix-token -2\n"},
+    {"layers 1\n", "layers 0\n"}, {"layers 1\n", "layers 2000000000\n"}, {"heads 1\n", "heads 0\n"},
+    {"layers 1\n", "layers -1\n"}, {"accumulate 1\n", "accumulate 0\n"}, {"vocab 4\n", "vocab 0\n"},
+    {"heads 1\n", "heads -1\n"}, {"fix-token 2\n", "fix-token -2\n"}, {"window 0\n", "window -5\n"},
+    {"dim 2\n", "dim 0\n"}, {"kv-heads 1\n", "kv-heads -1\n"}, {"pos rotary\n", "pos nowhere\n"},
+    {"dim 2\n", "dim -2\n"}, {"layers 1\n", "layers 1e300\n"}, {"context 4\n", "context -4\n"},
+    {"ffn 1\n", "ffn -1\n"}, {"sim exp\n", "sim identity\n"}, {"layers 1\n", "layers inf\n"},
+    {"ffn 1\n", "ffn 0\n"}, {"layers 1\n", "layers nan\n"}, {"layers 1\n", "layers 1.5\n"},
+    {"vocab 4\n", "vocab -4\n"}, {"layers 1\n", "layers 1 2\n"}, {"prefix 0\n", "prefix -1\n"},
+    {"vocab 4\n", "vocab 5\n"}, {"dim 2\n", "dim 1048576\n"}, {"layers 1\n", "nobody 1\n"},
+    {"layers 1\n", "layers\n"}, {"scale 1\n", "scale nan\n"}, {"batch 8\n", "batch -8\n"},
+    {"tied 0\n", "tied 7\n"}, {"norm-eps", "norm-EPS"},
     {"random-tokens 1,2\n", "random-tokens 1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,"
      "17,18,19,20,21,22,23,24,25,26,27\n"}};
   enum { N = sizeof NUMBERS / sizeof *NUMBERS, M = sizeof TEXTS / sizeof *TEXTS };
@@ -6157,38 +6171,35 @@ static void trainer_begin__refuses(Test *t) {
   const struct {
     const char *flag, *value, *start, *out; int resume, step, status; const char *said;
   } ROWS[] = {
-    {"--lr", "0.01", "", ON, 1, 4, 0, ""}, {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "},
-    {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "},
-    {"--kv-heads", "2", "", ON, 1, 4, 0, ""}, {"--seed", "4", "", ON, 1, 0, 2, "has 3"},
-    {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "}, {"--steps", "40", "", ON, 1, 4, 0, ""},
-    {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "}, {"--steps", "4", "", ON, 1, 4, 0, ""},
-    {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
-    {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "}, {"--n", "50", "", ON, 1, 4, 0, ""},
-    {"--first-tokens", "4", "", ON, 1, 0, 2, "has none"},
-    {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"}, {"--threads", "3", "", ON, 1, 4, 0, ""},
-    {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
-    {"--steps", "3", "", ON, 1, 0, 2, "has done 4"}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
-    {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"}, {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""},
+    {"--lr", "0.01", "", ON, 1, 4, 0, ""}, {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "},
+    {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "}, {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"},
+    {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--context", "32", OLD, NEW, 0, 0, 2, "--context 32: "},
+    {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
+    {"--kv-heads", "2", "", ON, 1, 4, 0, ""}, {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"},
+    {"--seed", "4", "", ON, 1, 0, 2, "has 3"}, {"--first-tokens", "4", "", ON, 1, 0, 2, "has none"},
+    {"--kv-heads", "1", "", ON, 1, 0, 2, "--kv-heads 1: "}, {"--threads", "3", "", ON, 1, 4, 0, ""},
+    {"--steps", "40", "", ON, 1, 4, 0, ""}, {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
+    {"--batch", "8", "", ON, 1, 0, 2, "--batch 8: "}, {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
+    {"--steps", "4", "", ON, 1, 4, 0, ""}, {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
+    {"--sim", "sigmoid", "", ON, 1, 0, 2, "has exp"}, {"--log-every", "2", "", ON, 1, 4, 0, ""},
+    {"--n", "50", "", ON, 1, 4, 0, ""}, {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
+    {"--eps", "0.2", "", ON, 1, 0, 2, "--eps 0.2: "}, {"--seed", "3", OLD, TUNED, 1, 2, 0, ""},
+    {"--steps", "3", "", ON, 1, 0, 2, "has done 4"}, {"--nobody", "1", "", ON, 1, 0, 2, "--nobody"},
+    {"--heads", "2", OLD, NEW, 0, 0, 0, ""}, {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "},
+    {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""}, {"--nobody", "1", OLD, NEW, 0, 0, 2, "--nobody"},
     {"--grammar", SCRATCH "/other.grammar", "", ON, 1, 0, 1, "the text it was trained on"},
     {"--text", SCRATCH "/tale.txt", "", ON, 1, 0, 1, "expected the text it was trained on"},
     {"--tokenizer", SCRATCH "/other.tok", "", ON, 1, 0, 1, "expected the tokenizer"},
     {"--out", SCRATCH "/bare.ckpt", "", ON, 1, 0, 1, "parameters alone"},
     {"--out", SCRATCH "/tale.tok", "", ON, 1, 0, 1, "expected a checkpoint"},
     {"--out", SCRATCH "/none", "", ON, 1, 0, 0, ""}, {"--seed", "8", OLD, NEW, 1, 0, 0, ""},
-    {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "}, {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
     {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
-    {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
     {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi: "},
-    {"--context", "32", OLD, NEW, 0, 0, 2, "--context 32: "},
-    {"--nobody", "1", OLD, NEW, 0, 0, 2, "--nobody"}, {"--seed", "3", OLD, TUNED, 1, 2, 0, ""},
-    {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
     {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
     {"--seed", "8", OLD, OLD, 0, 0, 2, "--start's own file"},
     {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
     {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
-    {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"},
-    {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
-    {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"}};
+    {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"}};
   Settings s; Trainer base, on, run; Error e = {0}; Tokenizer k;
   if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &on, "")) return;
   steps_of(t, &base, 3);
@@ -6723,8 +6734,8 @@ static void matmul__sizes(Test *t) {
         }
         double error = fabs((double)of[C][i * ldc + j] - want);
         if (j >= n) fact(t, error == 0, "a number between the rows changed");
-        else worst = fmax(worst, error / (REAL_EPS * fmin((double)(inner + 2) * both,
-                          100 * sqrt((double)inner + 1)) + 1e-300));
+        else worst = larger(worst, error / (REAL_EPS * fmin((double)(inner + 2) * both,
+                            100 * sqrt((double)inner + 1)) + 1e-300));
       }
     within(t, worst, 0, 1, "%lld x %lld x %lld, in units of its bound", m, n, inner);
     for (int i = A; i < ARRAYS; i++) free(of[i]);
@@ -6961,8 +6972,8 @@ static void rng__outputs(Test *t) {
   for (int i = 0; i < COUNT; i++) {
     double x = rng_uniform(&r), y = rng_normal(&r);
     const double power[] = {x, x * x, y, y * y, y * y * y * y};
-    low = fmin(low, x);
-    high = fmax(high, x);
+    low = smaller(low, x);
+    high = larger(high, x);
     EACH(k, power) sum[k] += power[k] / COUNT;
     seen[rng_below(&r, 7)] += 7.0 / COUNT;
   }
@@ -7132,8 +7143,8 @@ static void option__choices(Test *t) {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
     {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}}, {"rope-scaling",
-        ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3), IS(ROPE, YARN)}},
-    {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
+        ROPE_ROWS, {IS(ROPE, NONE), IS(ROPE, LINEAR), IS(ROPE, LLAMA3), IS(ROPE, YARN),
+        IS(ROPE, LONGROPE)}}, {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
     {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
         IS(PLACE, SANDWICH)}},
     {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, GEGLUTANH),
@@ -7218,7 +7229,7 @@ static int parsed(Settings *s, const char *const *given, int most, const char *g
   return settings_parse(s, argc, (char **)given, groups, words, n_words, e);
 }
 
-/* Numbers: whole or not, bounded, and read to the bit. */
+/* Numbers: whole or not, and bounded. */
 static void option__numbers(Test *t) {
   static const char *const ROWS[] = {          /* what a flag takes, and what it does not */
     "layers 1 1024 1e2 / 0 -1 1.5 2x two 1025 1e9 nan", "scale -2.5 1e-300 / nan inf 1e7 1,5",
@@ -7235,22 +7246,16 @@ static void option__numbers(Test *t) {
                     : !status, "--%s \"%s\": status %d, %s", o->flag, x, status, t->e.text);
     }
   }
-  static const char *const DOUBLES[] = {"0.1", "3.3333333333333335", "1e-300",
-                                        "-0.30000000000000004", "123456.789"};
-  EACH(i, DOUBLES) {
-    Config c = config_of(t, "--scale %s", DOUBLES[i]);
-    within(t, c.scale, strtod(DOUBLES[i], NULL), 0, "--scale %s", DOUBLES[i]);
-  }
 }
 
 /* What option_text prints, option_set reads back to the same bits, for every option: its default,
  * bounds and choices, and doubles that need 17 digits. */
 static void option_text__round_trip(Test *t) {
   static const char *const DOUBLES[] = {
-    "0.1", "0.30000000000000004", "5e-324", "1.7976931348623157e308", "-2.5", "123456789.123",
-    "3.3333333333333335e-9"};
+    "0.1", "-0.30000000000000004", "5e-324", "1.7976931348623157e308", "-2.5", "123456789.123",
+    "3.3333333333333335e-9", "1e-300", "123456.789"};
   for (const Option *o = OPTIONS; o->flag; o++) {
-    int values = o->kind == 'd' ? 7 : o->kind == 'c' ? 1 : 2;
+    int values = o->kind == 'd' ? 9 : o->kind == 'c' ? 1 : 2;
     char words[VALUE_ROOM], value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
     for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
     for (int i = -1; i < values; i++) {
@@ -7689,7 +7694,7 @@ typedef struct Npy {
 } Npy;
 
 /* Reads NAME.npy as NumPy does: magic, version 1.0, a padded header in one line, the data. */
-static bool npy_read(Test *t, const char *name, Npy *a) {
+static bool npy_read(Test *t, const char *name, Npy *a, int rank, const idx *has) {
   char path[200], header[200] = "", shape[100] = ""; Bytes b = {0};
   snprintf(path, sizeof path, SCRATCH "/dump/%s.npy", name);
   *a = (Npy){.count = 1};
@@ -7717,22 +7722,20 @@ static bool npy_read(Test *t, const char *name, Npy *a) {
     if (width == 4) a->at[i] = a->type[0] == 'i' ? (int32_t)low : (double)f;
     else memcpy(&a->at[i], &bits, 8);
   }
+  for (int i = 0; i < rank; i++) good = good && a->shape[i] == has[i];
+  good = good && a->rank == rank;
   fact(t, good, "%s.npy: %s %s", name, header, t->e.text);
   bytes_free(&b);
   return good;
 }
 
 /* An array of the dump against numbers made here, relative to their largest. */
-static void npy_is(Test *t, const char *name, const real *want, idx count, double bound, int rank,
+static void npy_is(Test *t, const char *name, const real *want, double bound, int rank,
                    const idx *shape) {
-  Npy a;
-  double most = biggest(count, want), worst = 0;
-  if (npy_read(t, name, &a)) {
-    bool same = a.rank == rank && a.count == count;
-    for (int i = 0; i < rank; i++) same = same && a.shape[i] == shape[i];
-    fact(t, same, "%s: %d dimensions, %lld numbers", name, a.rank, a.count);
-    for (idx i = 0; same && i < count && !isnan(worst); i++)       /* NaN is the worst */
-      if (!(fabs(a.at[i] - (double)want[i]) <= worst)) worst = fabs(a.at[i] - (double)want[i]);
+  Npy a; double worst = 0;
+  if (npy_read(t, name, &a, rank, shape)) {
+    const double most = biggest(a.count, want);
+    for (idx i = 0; i < a.count; i++) worst = larger(worst, fabs(a.at[i] - (double)want[i]));
     within(t, worst / (most > 0 ? most : 1), 0, bound, "%s", name);
   }
   free(a.at);
@@ -7780,22 +7783,20 @@ static void sink__dump(Test *t) {
     copy(metric + l * MAP, b.probe[l].metric, MAP);
   }
   model_logits(&b.m, &b.a, b.a.nf, B * T, logits);
-  npy_is(t, "loss", &loss, 1, 1e-5, 0, NULL);
-  npy_is(t, "logits", logits, B * T * V, 1e-5, 3, (idx[]){B, T, V});
-  npy_is(t, "attn", weight, L * MAP, 1e-5, 5, (idx[]){L, B, H, T, S});
-  npy_is(t, "metric", metric, L * MAP, 1e-5, 5, (idx[]){L, B, H, T, S});
+  npy_is(t, "loss", &loss, 1e-5, 0, NULL);
+  npy_is(t, "logits", logits, 1e-5, 3, (idx[]){B, T, V});
+  npy_is(t, "attn", weight, 1e-5, 5, (idx[]){L, B, H, T, S});
+  npy_is(t, "metric", metric, 1e-5, 5, (idx[]){L, B, H, T, S});
   for (int i = 0; i < 2 * b.m.n_tensors; i++) {          /* a parameter, and its gradient */
     const Tensor *x = &b.m.tensor[i / 2];
     char name[64];
     snprintf(name, sizeof name, "%s.%s", i % 2 ? "grad" : "param", x->name);
-    npy_is(t, name, (i % 2 ? b.m.grads : b.m.params) + x->at, x->count, i % 2 ? 1e-3 : 1e-7,
-           x->rank, (idx[]){x->shape[0], x->shape[1]});
+    npy_is(t, name, (i % 2 ? b.m.grads : b.m.params) + x->at, i % 2 ? 1e-3 : 1e-7, x->rank,
+           (idx[]){x->shape[0], x->shape[1]});
   }
   EACH(i, REST) {
     Npy x;
-    bool same = npy_read(t, REST[i].name, &x) && x.rank == REST[i].rank;
-    for (int k = 0; same && k < x.rank; k++) same = x.shape[k] == REST[i].shape[k];
-    fact(t, same, "%s has another shape", REST[i].name);
+    const bool same = npy_read(t, REST[i].name, &x, REST[i].rank, REST[i].shape);
     for (int k = 0; same && i == 0 && k < B * T; k++)
       fact(t, (int)x.at[k / T * (T + 1) + k % T] == ids[k], "id %d", k);
     for (int k = 0; same && i == 1 && k < B * T * C; k++)
@@ -7833,9 +7834,7 @@ static void sink__dump_gates(Test *t) {
     memcpy(b.ids, (int[]){1, 2, 3}, 3 * sizeof *b.ids);
     model_init(&b.m, INIT_TORCH, 3);
     lab_forward(&b);
-    bool same = npy_read(t, "gate", &x) && x.rank == ROWS[r].rank;
-    for (int k = 0; k < 5; k++) same = same && x.shape[k] == ROWS[r].shape[k];
-    fact(t, same, "%s has another shape", all);
+    const bool same = npy_read(t, "gate", &x, ROWS[r].rank, ROWS[r].shape);
     for (int i = 0; same && i < x.count; i++) {
       const int n = 4 - rows + i / each % rows, h = i / each / rows % 4, l = i / each / rows / 4;
       const real *g = b.a.layer[l].gate + (n * own + h / (4 / own)) * each + i % each;
@@ -8124,8 +8123,9 @@ static void sink__generate(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(config__defaults), RUNS(config_resolve__fills), RUNS(config_resolve__refuses),
-  RUNS(config_resolve__near_misses), RUNS(variants__resolve), RUNS(variants__table_15),
+  RUNS(frame__verdicts), RUNS(config__defaults), RUNS(config_resolve__fills),
+  RUNS(config_resolve__refuses), RUNS(config_resolve__near_misses), RUNS(variants__resolve),
+  RUNS(variants__table_15),
   RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant), RUNS(config_attends__periods),
   RUNS(config_trains__refuses), RUNS(model_create__counts), RUNS(model_create__table),
   RUNS(model_create__layout), RUNS(model_create__published), RUNS(model_create__published_counts),

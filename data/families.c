@@ -17,7 +17,7 @@
  *   gpt_oss      a learned logit in every softmax (--extra logit); a window in every other block;
  *                biases; experts with an activation of their own, of which a row takes 4
  *   phi3         a llama whose q, k and v are one matrix, and gate and up another; maybe only the
- *                first dims of a head turn. longrope, which changes with the length, is refused
+ *                first dims of a head turn; LongRoPE's angles change with a text's length
  *
  * YaRN's angles serve all llama-like ones here. SmolLM and SmolLM2 are llamas by their config.json.
  *
@@ -353,8 +353,8 @@ static const Counterpart PHI3[] = {
   {"@wk", "@self_attn.qkv_proj", TURNED | FUSED}, {"@wv", "@self_attn.qkv_proj", TURNED | FUSED},
   {"@wo", "@self_attn.o_proj", TURNED}, {"@norm2", "@post_attention_layernorm", AS_IS},
   {"@w1", "@mlp.gate_up_proj", TURNED | FUSED}, {"@w2", "@mlp.gate_up_proj", TURNED | FUSED},
-  {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"wcls", "lm_head", TURNED},
-  {NULL, NULL, AS_IS}};
+  {"@w3", "@mlp.down_proj", TURNED}, {"normf", "model.norm", AS_IS}, {"@rope", "", IN_CONFIG},
+  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 
 /* Rows of the stored matrix [out,in] in which W_Q, W_K and W_V, or W_1 and W_2, lie one after the
  * other; how many of them come before this one's. */
@@ -366,27 +366,95 @@ static uint64_t fused_rows(const Config *c, const char *name, uint64_t *before) 
   return last == '1' || last == '2' ? 2 * F : Q + 2 * K;
 }
 
+/* LongRoPE: pair p turns by base^(-2p/r) / factor[p]. Texts of up to the original context have one
+ * list of factors, longer ones another. All dims that turn also grow by --rope-factor. Before block
+ * 0 of each forward the tables of sink.c, 3.4, are made anew for its rows; N counts cached ones. */
+static void long_tabulate(const Model *m, Acts *a, idx N) {
+  const Config *c = &m->c;
+  const idx half = c->rotary_dims / 2;
+  const real *factor = m->other[0].factors + (N > c->rope_original ? half : 0);
+  for (idx p = 0; p < half; p++) {
+    const double plain = pow(c->rope_base, -2.0 * (double)p / c->rotary_dims);
+    const real w = (real)(plain / (double)factor[p]);
+    for (idx n = a->past; n < N; n++) {
+      const double angle = (double)((real)n * w);
+      a->cosine[n * half + p] = (real)(c->rope_factor * cos(angle));
+      a->sine[n * half + p] = (real)(c->rope_factor * sin(angle));
+    }
+  }
+}
+
+/* The two lists, of r / 2 numbers each; as floats to `to`, unless that is NULL. */
+static void long_lists(const Facts *f, int r, unsigned char *to) {
+  static const char *const LISTS[] = {ROPE("short_factor"), ROPE("long_factor")};
+  for (int i = 0; i < 2 && !f->e->status; i++) {
+    const JsonValue *list = fact_at(f, LISTS[i]);
+    bool good = json_kind(list, JSON_ARRAY) && 2 * list->size == (uint32_t)r;
+    for (uint32_t p = 0; good && p < list->size; p++) {
+      double x = 0;
+      good = fact_number(f, list + 1 + p, &x) && x > 0 && isfinite((float)x) && (float)x > 0;
+      if (good && to) number_put(to + 2 * i * r + 4 * p, bits_of((float)x), 4);
+    }
+    if (!good) fact_fails(f, LISTS[i], "a number above 0 for each pair that turns", list);
+  }
+}
+
+/* The model's next tensor, l0.rope: both lists of the folder's config.json. */
+static int long_copy(ModelWriter *w, const char *folder, Error *e) {
+  const int r = (int)w->head.list.tensor[w->next].count;
+  char path[1024]; Json j = {0};
+  unsigned char *to = grab(r, 4, e);
+  if (!path_make(path, e, "%s/config.json", folder)) json_load(&j, path, e);
+  Facts f = {&j, NULL, grab(j.size, 1, e), e};
+  if (!e->status) long_lists(&f, r, to);
+  own_tensor(w, path, "rope_scaling", DTYPE_F32, IN_OUT, to, 4 * (size_t)r, e);
+  free(f.read); free(to); json_free(&j);
+  return e->status;
+}
+
+/* The library takes original_max_position_embeddings from beside rope_scaling. */
+static void fact_long(const Facts *f, int r) {
+  const Config *c = &f->s->model;
+  const JsonValue *factor = fact_at(f, ROPE("factor"));
+  const JsonValue *m = fact_at(f, ROPE("attention_factor"));
+  double grows = 1, by = 0; char flags[80];
+  fact_flag(f, "original_max_position_embeddings", "rope-original", "4096");
+  fact_at(f, ROPE("original_max_position_embeddings"));
+  by = (double)c->context / c->rope_original;
+  if (factor && (!fact_number(f, factor, &by) || !(by > 0)))
+    fact_fails(f, "rope_scaling.factor", "a number above 0", factor);
+  if (by > 1) grows = sqrt(1 + log(by) / log(c->rope_original));
+  if (m && !fact_number(f, m, &grows))
+    fact_fails(f, "rope_scaling.attention_factor", "a number", m);
+  if (!(grows >= 1 && grows <= 1e6))
+    fact_fails(f, "rope_scaling", "longrope of dims that grow", m);
+  long_lists(f, r, NULL);
+  snprintf(flags, sizeof flags, "--rope-scaling longrope --rope-factor %.17g", grows);
+  if (!f->e->status) flags_set(f, flags);
+}
+
 /* The first int(width of a head * partial_rotary_factor) dims turn. */
 static void phi3_more(const Facts *f) {
   static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
   const Config *c = &f->s->model;
   const JsonValue *type = fact_at(f, TYPE);
   const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|partial_rotary_factor");
+  if (fact_at(f, "rope_scaling")) fact_must(f, "rope_parameters", "null");
+  const bool longer = json_is(f->j, type, "longrope") || json_is(f->j, type, "su");
   double part = 1; char flags[64];
-  if (type && !json_is(f->j, type, "default"))
-    fact_fails(f, "rope_scaling", "null or of type default", type);
+  if (type && !longer && !json_is(f->j, type, "default"))
+    fact_fails(f, "rope_scaling", "null or of type default or longrope", type);
   if (v && (!fact_number(f, v, &part) || !(part > 0 && part <= 1)))
     fact_fails(f, "partial_rotary_factor", "a number above 0, to 1", v);
   fact_flag(f, ROPE("rope_theta") "|rope_theta", "rope-base", "");
-  fact_at(f, "original_max_position_embeddings");          /* of longrope */
-  fact_at(f, "auto_map.AutoConfig");                       /* what older libraries load */
-  fact_at(f, "auto_map.AutoModelForCausalLM");
+  fact_at(f, "original_max_position_embeddings");
   if (f->e->status) return;
   const int turned = (int)((c->head_dim ? c->head_dim : c->dim / c->heads) * part);
   if (turned % 2 || !turned)
     fact_fails(f, "partial_rotary_factor", "an even number of a head's dims", v);
   snprintf(flags, sizeof flags, "--rotary-dims %d", turned);
   if (v && !f->e->status) flags_set(f, flags);
+  if (longer && !f->e->status) fact_long(f, turned);
 }
 
 /* --- YaRN ------------------------------------------------------------------------------------- */
@@ -446,6 +514,8 @@ static const Fact LATER_FACTS[] = {
   {"e",      "swiglu_limit",                           NUMBER, "expert-limit", "7"},
   {"e",      "swiglu_alpha",                           NUMBER, "expert-slope", "1.702"},
   {"!bd",    "rope_parameters.full_attention",         ONLY,   NULL, "null"},
+  {"bd",     "rope_parameters.rope_type",              ONLY,   NULL, "null"},   /* unread there */
+  {"bd",     "rope_parameters.rope_theta",             ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},

@@ -790,6 +790,7 @@ typedef struct OtherBlock {
   /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
   real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
   real *router, *router_b;     /* [C,X] [X] */
+  real *factors;               /* of block 0: [r] LongRoPE's (families.c), or NULL */
   Layer *expert;               /* [X], of which w1 .. b3 alone are set */
 } OtherBlock;
 
@@ -1002,7 +1003,7 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  * 5  Their tensors, and those that stay in their file: what Model.published leads to
  */
 
-/* The letters of chapter 2's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X. */
+/* The letters of chapter 2's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X; r: dims that turn. */
 static int other_extent(const Config *c, char letter) {
   switch (letter) {
   case 'I': return c->mamba_inner;
@@ -1012,6 +1013,7 @@ static int other_extent(const Config *c, char letter) {
   case 'x': return 2 * c->mamba_inner;
   case 'p': return c->mamba_rank + 2 * c->mamba_state;
   case 'X': return c->experts;
+  case 'r': return c->rotary_dims;
   default:  return tensor_extent(c, letter);
   }
 }
@@ -1029,8 +1031,15 @@ static void list_other(Model *m, const TensorRow *rows, int layer, int part, Err
   }
 }
 
+static bool if_long(const Config *c) { return c->rope_scaling == ROPE_LONGROPE; }
+static const TensorRow LONG_TENSORS[] = {
+  {"rope",     offsetof(OtherBlock, factors), "r", INITIAL_ONE,    false, if_long},
+  {NULL, 0, NULL, 0, false, NULL}
+};
+
 static bool mamba_list(Model *m, int l, Error *e) {
   if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
+  if (!l && !e->status) list_other(m, LONG_TENSORS, 0, 1, e);
   if (config_attends(&m->c, l)) return false;
   list_other(m, MAMBA_TENSORS, l, 1, e);
   return true;
@@ -1140,9 +1149,16 @@ static void parts_close(Model *m) {
   free(m->other);
 }
 
+static void long_tabulate(const Model *m, Acts *a, idx N);       /* families.c */
+
+static bool parts_mix(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
+  if (!l && if_long(&m->c)) long_tabulate(m, a, a->past + N);
+  return mamba_forward(m, a, l, y, x, B, N);
+}
+
 static const PublishedParts PUBLISHED_PARTS = {
   .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
-  .linear = stored_linear, .loss = stored_loss, .mix = mamba_forward, .feed = experts_forward,
+  .linear = stored_linear, .loss = stored_loss, .mix = parts_mix, .feed = experts_forward,
   .room = parts_room, .open = parts_open, .begin = parts_begin, .end = parts_end,
   .fault = stored_fault, .close = parts_close};
 
@@ -1194,9 +1210,9 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   if (c->dim % c->heads)
     return fail(e, 1, "%s: expected --heads that divide --dim, which transformers asks for, "
                       "found %d and %d. Try: a model trained so", name, c->heads, c->dim);
-  if (c->rope_scaling == ROPE_YARN)
-    return fail(e, 1, "%s: expected angles that export writes, found --rope-scaling yarn. Try: a "
-                      "model trained without it", name);
+  if (c->rope_scaling >= ROPE_YARN)
+    return fail(e, 1, "%s: expected angles that export writes, found --rope-scaling %s. Try: a "
+                      "model trained without it", name, if_long(c) ? "longrope" : "yarn");
   if (c->rope_scaling == ROPE_LLAMA3 && !(c->rope_low > 0))
     return fail(e, 1, "%s: expected --rope-low above 0, by which transformers divides, found "
                       "%g. Try: a model trained with --rope-low 1", name, c->rope_low);
@@ -1302,7 +1318,8 @@ enum {
   BARE = 64,                   /* its name is whole: no .weight behind it */
   PLUS_ONE = 128,              /* a gain less 1 (Gemma) */
   FUSED = 256,                 /* rows behind those of others (Phi-3: fused_rows) */
-  STACKED = 512                /* one of all experts', BARE (gpt-oss: stacked_copy) */
+  STACKED = 512,               /* one of all experts', BARE (gpt-oss: stacked_copy) */
+  IN_CONFIG = 1024             /* numbers of config.json (LongRoPE: long_copy) */
 };
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
@@ -1496,9 +1513,9 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
 /* The classes of chapter 8.2 among the letters, and its pieces of at most PIECE_MAX bytes. White
  * space leaves its last byte to the piece after it when that byte is a space. */
 _Static_assert(PIECE_MAX == 128, "SPLIT counts to 128");
-#define IN_WORD   "A-Za-z\\u00a1-\\u00ac\\u00ae-\\u00ff\\u0122-\\u0143"
-#define IN_WHITE  "\\u0109-\\u010d\\u0120"
-#define BLANK     "\\u0120"
+#define IN_WORD   "A-Za-z\u00a1-\u00ac\u00ae-\u00ff\u0122-\u0143"
+#define IN_WHITE  "\u0109-\u010d\u0120"
+#define BLANK     "\u0120"
 #define SPLIT                                                                                      \
     BLANK "[" IN_WORD "]{1,127}|[" IN_WORD "]{1,128}|" BLANK "?[0-9]{1,3}|"                        \
     BLANK "[^" IN_WORD "0-9" IN_WHITE "]{1,127}|[^" IN_WORD "0-9" IN_WHITE "]{1,128}|"             \
@@ -2717,7 +2734,8 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
   const Tensor *x = &list->tensor[i];
   char name[160], packed[176]; uint64_t shape[RANK_MOST];
-  if (counterpart(family->tensors, x, name, &p->how, e)) return e->status;
+  if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG)
+    return e->status;
   int rank = their_shape(&list->c, x, p->how, shape);
   snprintf(packed, sizeof packed, "%s_blocks", name);
   if (!(p->how & STACKED) || x->rank < 2 || !entry_find(f, family, packed))
@@ -2786,6 +2804,10 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
   for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
     const Tensor *x = &w->head.list.tensor[i];
     const Entry *s = p[i].from;
+    if (p[i].how & IN_CONFIG) {
+      long_copy(w, f->path, e);
+      continue;
+    }
     bool turned = p[i].how & TURNED || p[i].how == HEADS || p[i].how == TAPS;
     Extent at = their_extent(&w->head.list.c, x, p[i].how, s);
     at.file = source[s->file];
@@ -2915,7 +2937,8 @@ static int import_model(const char *from, const char *out, bool link, const char
   if (!e->status && *tokenizer) tokenizer_named(tokenizer, s.model.vocab, &file, &t, e);
   else if (!e->status && !one && tokenizer_from(from, s.model.vocab, &file, &t, &own))
     fprintf(stderr, "hf: without its tokenizer: %s\n", own.text);
-  if (*tokenizer || !one) s.data.bos = t.published && t.published->begins;
+  if (*tokenizer || !one) s.data.bos = t.published ? t.published->begins : t.bos == TOKEN_BOS;
+  s.data.fix_token = t.vocab && !t.published && t.bos == TOKEN_FIX;
   if (!e->status && !model_file_begin(&w, out, &s, t.hash, e)) {
     int tensors = w.head.list.n_tensors;
     idx count = w.head.list.count;

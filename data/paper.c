@@ -52,6 +52,7 @@ static const Own *own_of(const Settings *s) {
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
+ *   note TEXT                      what a reader of the item must know
  *   columns MEASURE ..             which numbers the paper prints for the item's rows
  *   picture KIND WORD ..           what the page draws of the item; the kinds are in 7
  *   row NAME RECIPE FLAGS | NUMBER ..     a row, trained once for every seed
@@ -122,7 +123,7 @@ typedef struct Picture { PictureKind kind; int words; const char *word[PICTURE_W
 
 /* A table or figure of the paper: its rows are shown[from .. from + count). */
 typedef struct Item {
-  const char *name, *reference, *title, *column[COLUMNS];
+  const char *name, *reference, *title, *note, *column[COLUMNS];     /* note: NULL for none */
   int columns, from, count, line, pictures;
   Picture picture[PICTURES_MOST];
 } Item;
@@ -280,6 +281,12 @@ static int read_item(Reading *r) {
   Item *i = &r->x->item[r->x->items++];
   *i = (Item){.name = r->name, .from = r->x->showns, .line = r->line};
   return read_title(r, &i->reference, &i->title);
+}
+
+static int read_note(Reading *r) {
+  if (r->item->note || !*r->at) return wrong(r, "one note an item", r->at);
+  r->item->note = r->at;
+  return 0;
 }
 
 static int read_columns(Reading *r) {
@@ -449,7 +456,7 @@ static int read_needs(Reading *r) {
 }
 
 /* A statement's first word, whether a NAME follows, what must stand above, and one well formed. */
-enum { STATEMENT_KINDS = 14 };
+enum { STATEMENT_KINDS = 15 };
 static const struct { const char *word; int (*read)(Reading *); bool named; char below;
            const char *example; } STATEMENTS[STATEMENT_KINDS] = {
   {"row",     read_row,     true,  'i', "row k bos --extra k | 73.34 0.00, below an item"},
@@ -457,6 +464,7 @@ static const struct { const char *word; int (*read)(Reading *); bool named; char
   {"rule",    read_rule,    false, 'c', "rule k-bias.alpha_1 < default.alpha_1 by 0.01"},
   {"needs",   read_needs,   false, 'c', "needs default.times_1 > 2"},
   {"item",    read_item,    true,  0,   "item table4 section 7.3, Table 4: Biases"},
+  {"note",    read_note,    false, 'i', "note m_64 is the map's last row"},
   {"columns", read_columns, false, 'i', "columns alpha_1 loss"},
   {"picture", read_picture, false, 'i', "picture curves loss alpha_1"},
   {"model",   read_model,   true,  'i', "model gpt2-xl openai-community/gpt2-xl | 77.00"},
@@ -473,8 +481,8 @@ static int read_statement(Reading *r) {
   int i = entry_of(STATEMENTS, STATEMENT_KINDS, sizeof *STATEMENTS, word);
   r->example = i < 0 ? "a # before a comment" : STATEMENTS[i].example;
   if (i < 0)
-    return wrong(r, "row, claim, rule, needs, item, columns, picture, model, eval, each, "
-                 "recipe, corpus, domain or seeds", word);
+    return wrong(r, "row, claim, rule, needs, item, note, columns, picture, model, eval, "
+                 "each, recipe, corpus, domain or seeds", word);
   r->item = x->items ? &x->item[x->items - 1] : NULL;
   r->claim = x->claims ? &x->claim[x->claims - 1] : NULL;
   if (STATEMENTS[i].below && !(STATEMENTS[i].below == 'i' ? (void *)r->item : r->claim))
@@ -1083,7 +1091,7 @@ typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, 
   Verdict;
 typedef struct Judged {
   Verdict verdict;
-  bool tested;                 /* false: it could not be judged, and why says what is amiss */
+  bool tested, unrun;          /* not tested: why says what is amiss; unrun: runs are missing */
   /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
    * p, and Holm's among the headline claims; NAN where there is none */
   double estimate, low, high, p, holm;
@@ -1187,6 +1195,10 @@ static void holm(double *adjusted, const double *p, int n) {
 
 static const char *const VERDICT_NAMES[VERDICT_KINDS] = {
   "undecided", "reproduced", "weaker than claimed", "not reproduced", "opposite"};
+
+static const char *verdict_text(const Judged *j) {
+  return j->unrun ? "not run yet" : VERDICT_NAMES[j->verdict];
+}
 
 static bool related(double a, Relation relation, double b, double give) {
   switch (relation) {
@@ -1475,7 +1487,7 @@ static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
   int there = state[RUN_HELD] + state[RUN_DIVERGED];
   if (there == wanted && !state[RUN_DIVERGED]) return;
   j->why[0] = 0;
-  if (there < wanted) why(j, "%d of %d runs", there, wanted);
+  if ((j->unrun = there < wanted)) why(j, "%d of %d runs", there, wanted);
   if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
   if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
   if (!state[RUN_DIVERGED]) return;
@@ -1537,8 +1549,9 @@ static void results_free(Results *r) {
 enum { WIDTH = 100, CELL = 48, ACROSS = 2 * COLUMNS + 12 };
 typedef char Cell[CELL];
 
-/* Row 0 holds the heads; cell (r, c) is cell[r * ACROSS + c]. A pair's first has one for both. */
-typedef struct Grid { int rows, columns; bool pair[ACROSS]; Cell *cell; } Grid;
+/* Row 0 holds the heads; cell (r, c) is cell[r * ACROSS + c]. A pair's first has one for both.
+ * left: how many rows are not run yet. */
+typedef struct Grid { int rows, columns, left; bool pair[ACROSS]; Cell *cell; } Grid;
 
 static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
 static double scale_of(const char *measure) { return in_percent(measure) ? 100 : 1; }
@@ -1670,6 +1683,13 @@ static void seeds_cell(Cell to, const Results *r, int row) {
     if (state[i]) at += snprintf(to + at, (size_t)(CELL - at), ", %d %s", state[i], names[i]);
 }
 
+/* Is any run of the row there, or a file that should be one? */
+static bool row_begun(const Results *r, int row) {
+  int state[RUN_STATES] = {0};
+  count_runs(r, row, seeds_of(r, row), state);
+  return state[RUN_MISSING] < seeds_of(r, row);
+}
+
 static bool item_has_onsets(const Item *item);               /* onset.c */
 static int onset_columns(Grid *g, const Results *r, const Item *item, int c);
 static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
@@ -1705,6 +1725,11 @@ static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, E
     seeds_cell(g->cell[(k + 1) * ACROSS + c], r, shown[k].row);
   }
   g->columns = c + 1;
+  int kept = 1;                                /* rows not begun are left out where others are */
+  for (int k = 0; k < item->count; k++)
+    if (row_begun(r, shown[k].row))
+      memmove(g->cell[kept++ * ACROSS], g->cell[(k + 1) * ACROSS], ACROSS * sizeof(Cell));
+  if (kept > 1) g->left = g->rows - kept, g->rows = kept;
   return 0;
 }
 
@@ -1713,6 +1738,8 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   if (grid_of(&g, r, item, markdown, e)) return;
   (markdown ? grid_markdown : grid_text)(&g, out, e);
   free(g.cell);
+  if (g.left)
+    bytes_print(out, e, "%sRows not run yet: %d.\n", markdown ? "\n" : "", g.left);
   if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
 }
 
@@ -1769,7 +1796,7 @@ static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
   Bytes line = {0};
   bytes_print(out, e, "\n");
   bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
-  wrapped(out, INDENT, WIDTH, VERDICT_NAMES[j->verdict], &line, e);
+  wrapped(out, INDENT, WIDTH, verdict_text(j), &line, e);
   bytes_print(&line, e, "rule %s: ", c->name);
   claim_rule(&line, r->x, c, e);
   wrapped(out, INDENT, WIDTH, "", &line, e);
@@ -1784,13 +1811,19 @@ static int item_text(Bytes *out, const Results *r, int item, Error *e) {
   Bytes head = {0};
   bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
   wrapped(out, 0, WIDTH, "", &head, e);
+  bytes_print(&head, e, "%s", is->note ? is->note : "");
+  if (is->note) wrapped(out, 0, WIDTH, "", &head, e);
   bytes_free(&head);
   bytes_print(out, e, "\n");
   if (is->count) rows_grid(out, r, is, false, e);
   bytes_print(out, e, "%s\n", !is->count ? "Nothing here is trained." :
         "Ours: mean +- standard deviation over seeds. Paper: - failed to train, ~ second-"
         "hand,\n* measured on proxy scores. x even: alpha_1 as a multiple of what even "
-        "rows give.");
+        "rows give.\nA claim's numbers: by how much it holds in its own direction (of = the left "
+        "less the right;\nbeside a number from that on), the 95 % interval, p, and the seeds of "
+        "either side.");
+  if (is->count && item_has_onsets(is))
+    bytes_print(out, e, "Onsets: million tokens by seed: their geometric mean; > not by then.\n");
   for (int i = 0; i < r->x->claims; i++) if (r->x->claim[i].item == item) claim_text(out, r, i, e);
   return e->status;
 }
@@ -1854,7 +1887,7 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
                   "| p %s", head);
     head = "";
     bool because = j->verdict == UNDECIDED && j->why[0];
-    snprintf(verdict, sizeof verdict, "**%s**%s%s", VERDICT_NAMES[j->verdict],
+    snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_text(j),
              because ? ": " : "", because ? j->why : "");
     const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
     bytes_print(out, e, "|");
@@ -1878,7 +1911,7 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
     Evidence is = evidence_of(j);
     int left = WIDTH - 19 - item - name - 5; /* columns for what a claim lacks */
     if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
-    bytes_print(out, e, "%-19s %-*s  %-*s  %-*s%s%s\n", VERDICT_NAMES[j->verdict], item,
+    bytes_print(out, e, "%-19s %-*s  %-*s  %-*s%s%s\n", verdict_text(j), item,
                 x->item[x->claim[i].item].name, name, x->claim[i].name, is.p[0] ? 30 : 0,
                 is.estimate, is.p[0] ? "  " : "", is.p);
   }
@@ -1889,8 +1922,8 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
   for (int i = 0; i < r->x->items && !e->status; i++) {
     const Item *item = &r->x->item[i];
     if (is_elsewhere(r->x, i)) continue;
-    bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n", item->reference,
-                item->title);
+    bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n%s%s", item->reference,
+                item->title, item->note ? item->note : "", item->note ? "\n\n" : "");
     if (item->count) rows_grid(out, r, item, true, e);
     claims_markdown(out, r, i, e);
     bytes_print(out, e, "\n</details>\n");
@@ -1900,15 +1933,17 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
 static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
   const Experiments *x = r->x;
-  int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0;
+  int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0, unrun = 0;
   for (int i = 0; i < x->claims; i++) {
     n[r->judged[i].verdict]++;
+    unrun += r->judged[i].unrun;
     headline += x->claim[i].headline;
     tested += !isnan(r->judged[i].holm);
   }
   bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
-              "%d opposite,\n%d undecided at this scale.\n\n", x->claims, r->corpus, n[REPRODUCED],
-              n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED]);
+              "%d opposite,\n%d undecided at this scale, %d not run yet.\n\n", x->claims, r->corpus,
+              n[REPRODUCED], n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED] - unrun,
+              unrun);
   if (headline)
     bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
                 "tested.\n", headline, r->corpus, tested);
@@ -2254,7 +2289,7 @@ static void draw_dots(Paper *p, const char *measure) {
       snprintf(name, sizeof name, domains ? "%.60s/%.60s" : "%.60s", measure, domain);
       Spread s = spread_of(&p->runs, row, name);
       double y = n + 0.5;
-      if (domains && !s.n) continue;
+      if (!s.n && (domains || !row_begun(&p->runs, row))) continue;
       if (!domains || !told++) axis_tick(&what.y, y, domains ? domain : p->x->row[row].name);
       for (int at = 0; at < s.n; at++) line_add(&p->lines[line], s.at[at], y);
       line_add(&p->lines[own + line], s.mean, y);
@@ -2330,6 +2365,7 @@ static void item_table(Paper *p) {
   Grid g;
   if (grid_of(&g, &p->runs, p->item, true, p->h.e)) return;
   grid_html(&p->h, &g, "Rows of the table, the paper's numbers and ours");
+  if (g.left) say(&p->h, "<p class=\"where\">Rows not run yet: %d.</p>\n", g.left);
   free(g.cell);
 }
 
@@ -2394,8 +2430,9 @@ static const char *const SIGNS_OF[VERDICT_KINDS] = {
   [OPPOSITE] = "no"};
 
 static void claim_begin(Paper *p, int k) {
-  const Verdict v = p->runs.judged[k].verdict;
-  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[v], SIGNS_OF[v], VERDICT_NAMES[v]);
+  const Judged *j = &p->runs.judged[k];
+  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[j->verdict],
+      j->unrun ? "&#8230;" : SIGNS_OF[j->verdict], verdict_text(j));
   html_text(&p->h, p->x->claim[k].statement);
 }
 
@@ -2431,6 +2468,7 @@ static void page_item(Paper *p, int at) {
     say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
   else if (item->count && needed && !there)
     say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
+  if (item->note) element(h, "p", item->note);
   if (item->count) item_table(p);
   if (there && item->pictures) item_pictures(p);
   for (int k = 0; k < p->x->claims; k++) if (p->x->claim[k].item == at) page_claim(p, k);
@@ -2440,14 +2478,15 @@ static void page_item(Paper *p, int at) {
 /* A row of the contents: how many claims of an item have which verdict, the undecided last; item
  * -1: of all, -2: of the headline claims. */
 static void page_counts(Paper *p, int item) {
-  int count[VERDICT_KINDS] = {0};
+  int count[VERDICT_KINDS + 1] = {0};          /* the last: not run yet */
   for (int k = 0; k < p->x->claims; k++) {
     const Claim *c = &p->x->claim[k];
+    const Judged *j = &p->runs.judged[k];
     if (item == -1 || c->item == item || (item == -2 && c->headline))
-      count[p->runs.judged[k].verdict]++;
+      count[j->unrun ? VERDICT_KINDS : j->verdict]++;
   }
-  for (int i = 1; i <= VERDICT_KINDS; i++) {
-    int n = count[i % VERDICT_KINDS];
+  for (int i = 1; i <= VERDICT_KINDS + 1; i++) {
+    int n = count[i <= VERDICT_KINDS ? i % VERDICT_KINDS : VERDICT_KINDS];
     say(&p->h, n ? "<td>%d</td>" : "<td></td>", n);
   }
   say(&p->h, "</tr>\n");
@@ -2476,7 +2515,7 @@ static void page_summary(Paper *p) {
   for (int i = 1; i <= VERDICT_KINDS; i++)
     say(h, "<th scope=\"col\">%s %s</th>", SIGNS_OF[i % VERDICT_KINDS],
         VERDICT_NAMES[i % VERDICT_KINDS]);
-  say(h, "</tr>\n");
+  say(h, "<th scope=\"col\">&#8230; not run yet</th></tr>\n");
   for (int i = -2; i < x->items; i++) {
     say(h, "<tr><th scope=\"row\">%s", i >= 0 ? "" : i == -2 ? "headline claims" : "all claims");
     if (i >= 0) {
@@ -2518,7 +2557,7 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
     if (!x->corpus[k].domain && &x->corpus[k] != corpus)
       results_load(&p.others[k], x, folder, x->corpus[k].name, e);
   if (!e->status) {
-    int done = runs_done(&p.runs, NULL, &needed);
+    int done = runs_done(&p.runs, NULL, &needed), base = experiments_row(x, "default");
     page_head(&p.h, "report");
     say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in small"
         "</h1>\n<p class=\"lead\">An attention sink is a token on which heads put much of their "
@@ -2527,11 +2566,16 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
         "%s: %d of %d runs are there. Every number is the mean over seeds, &#177; their standard "
         "deviation; the paper's stands beside it, at its own scale. sink: share of heads with "
         "alpha above 0.3; alpha: mean weight on a column; times: alpha over that of even rows; _1 "
-        "is token 1 and _* the extra column. Rules were fixed before the judged runs; a claim's "
-        "interval is at 95 %%.</p>\n<p>Beside the paper's numbers: <b>-</b> its training failed; "
-        "<b>~</b> second-hand, since our copy of the paper has lost the number; <b>*</b> behind a "
-        "number: measured on proxy scores. Lines are means over the seeds, bands the range.</p>\n",
-        corpus->name, done, needed);
+        "is token 1 and _* the extra column. Rules were fixed before the judged runs, but for "
+        "those that data/results/README.md names. A claim's estimate is by how much it holds in "
+        "its own direction (of = the left less the right; beside a number from that on), with its "
+        "95 %% interval and the seeds of either side; behind a headline claim, what other corpora "
+        "say.</p>\n<p>The models are small, and most have one fixed first token, on which a sink "
+        "comes within a few million tokens. Row default is <code>%s</code>.</p>\n<p>Beside the "
+        "paper's numbers: <b>-</b> its training failed; <b>~</b> second-hand, since our copy of "
+        "the paper has lost the number; <b>*</b> behind a number: measured on proxy scores. Lines "
+        "are means over the seeds, bands the range.</p>\n",
+        corpus->name, done, needed, base < 0 ? "not there" : x->row[base].flags);
     page_summary(&p);
     for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
     if (p.runs.notes.size) {
@@ -2928,6 +2972,7 @@ static int runs_train(const Command *q, Error *e) {
       fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
               q->x.row[row].name, seed);
     if (there != 1) run_do(q, row, seed, false, e);
+    else if (one) printf("paper: %s seed %d is there already\n", q->x.row[row].name, seed);
   }
   return e->status;
 }
@@ -3141,6 +3186,7 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (q->only < 0 || !item_has(x, q->item, q->only))
     return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
                 q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
+  if (q->own->show) return fail(e, 2, "--row: --show shows whole items. Try: without --row");
   return 0;
 }
 

@@ -32,7 +32,7 @@ static void experiments_read__by_hand(Test *t) {
   static const char TEXT[] = "# a comment\nseeds 4 6\ncorpus books books.txt 00000000000000ff\n"
       "corpus told story.grammar\ndomain wiki wiki.txt 10\n"
       "recipe small --layers 2\nrecipe bos small\n --fix-token 1\n"
-      "item table4 section 7.3, Table 4: Biases\ncolumns sink_* loss\n"
+      "item table4 section 7.3, Table 4: Biases\nnote of\n k\ncolumns sink_* loss\n"
       "row default bos | . 3.73\nrow k bos --extra k +map +domains | ~73.34 -\n"
       "row tuned bos after=k --lr 1 | 0.44* 1\nrow late | 1 2\n"
       "claim one differs headline Table 4: it moves\n"
@@ -55,7 +55,7 @@ static void experiments_read__by_hand(Test *t) {
   fact(t, row[0].checksum != row[1].checksum && row[1].checksum != row[2].checksum, "checksums");
   fact(t, x.items == 2 && item[0].columns == 2 && item[0].count == 4 && item[1].from == 4
        && item[1].count == 1 && is(item[0].reference, "section 7.3, Table 4")
-       && is(item[0].title, "Biases"), "items");
+       && is(item[0].title, "Biases") && is(item[0].note, "of  k") && !item[1].note, "items");
   fact(t, s[3].row == 3 && s[4].row == 3, "late is rows %d, %d", s[3].row, s[4].row);
   fact(t, isnan(s[0].paper[0].value) && s[0].paper[1].value == 3.73 && s[1].paper[0].second_hand &&
        s[1].paper[0].value == 73.34 && isnan(s[1].paper[1].value) && s[2].paper[0].value == 0.44 &&
@@ -765,9 +765,9 @@ static void holm__by_hand(Test *t) {
   for (int i = 0; i < 4; i++) within(t, got[i], large[i], 1e-16, "Holm's p of %g", ties[i]);
 }
 
-static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\ncolumns sink_1 loss\n"
-                                "row a --steps 1 | 18.18 3.73\nrow b --steps 2 | - ~3.70\n"
-                                "row c --steps 3 | 1.00* .\nrow d after=a --steps 4\n";
+static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\nnote a < b\n"
+    "columns sink_1 loss\nrow a --steps 1 | 18.18 3.73\nrow b --steps 2 | - ~3.70\n"
+    "row c --steps 3 | 1.00* .\nrow d after=a --steps 4\nrow e --lr 1\n";
 
 /* A claim on rows of one number each, and the verdict. */
 typedef struct TestCase {
@@ -1019,17 +1019,17 @@ static void is_narrow(Test *t, const Bytes *text, int most) {
 static void item_text__shows(Test *t) {
   static const char *const in_table[] = {
     "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
-    "1 of 3, 1 void, 1 damaged", "range of 3: c.diverged of seed 2",
+    "1 of 3, 1 void, 1 damaged", "\nRows not run yet: 1.\n", "(tale)\na < b\n", "range of 3: c.d",
     "3, 1 diverged", "reproduced           It is | far (T1; headline)",
     "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2, a.loss", " within 9\n",
     "(Holm < 0.0001), n 5 and 5", "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1",
     "c diverged (seed 2)"};
-  static const char *const in_list[] = {"one             14/16      3/6    Table 1: Rows",
+  static const char *const in_list[] = {"one             14/19      3/6    Table 1: Rows",
                                         "\naway          Figure 9: Published checkpoints\n",
                                         "d-3.csv is void: the row changed\n"};
   static const char *const in_ledger[] = {
-    "6 claims on tale: 1 reproduced, 0 weaker than claimed, 1 not reproduced, 0 opposite,\n4 und",
-    "2 headline claims on tale; Holm's p is over the 2", "\nnot reproduced      one    ends "};
+    "6 claims on tale: 1 reproduced, 0 weaker than claimed, 1 not reproduced, 0 opposite,\n3 und",
+    "scale, 1 not run yet.\n\n2 headline claims on tale;", "\nnot reproduced      one    ends "};
   static const char *const in_markdown[] = {
     "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n",
     "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
@@ -1263,8 +1263,8 @@ static void report_write__maps(Test *t) {
            5.1e-4, "alpha_1");
     double best[2] = {-1, 2};
     for (int i = 0; i < o->s.L * H; i++) {
-      best[0] = fmax(best[0], o->s.alpha[i * S + column]);
-      best[1] = fmin(best[1], o->s.alpha[i * S + column]);
+      best[0] = larger(best[0], o->s.alpha[i * S + column]);
+      best[1] = smaller(best[1], o->s.alpha[i * S + column]);
     }
     data_probe(&r.data, &r.s.data, INPUT_NATURAL, B, T, ids, targets, &starts);
     real *maps = calloc((size_t)(o->s.L * B * H * N * S), sizeof *maps);
@@ -1473,9 +1473,9 @@ static void paper_write__numbers(Test *t) {
     "<span class=\"where\">b: &#8644; opposite.</span>", "6 of 9 runs are there",
     "low.sink_1 &lt; high.sink_1 by 0.01</code>: 0.5 [", "An attention sink is a token",
     "<b>~</b> second-hand", "<b>*</b> behind a number: measured on proxy", ">&#8776; weaker than ",
-    "headline claims</th><td>1</td><td></td><td></td><td></td><td></td></tr>",
-    "all claims</th><td>1</td><td></td><td></td><td>1</td><td></td></tr>",
-    "<a href=\"#one\">Biases</a> one</th><td>1</td><td></td><td></td><td>1</td><td></td></tr>",
+    "headline claims</th><td>1</td><td></td><td></td><td></td><td></td><td></td></tr>",
+    "all claims</th><td>1</td><td></td><td></td><td>1</td><td></td><td></td></tr>",
+    "#one\">Biases</a> one</th><td>1</td><td></td><td></td><td>1</td><td></td><td></td></tr>",
     "<h2>Biases <code>one</code></h2>", "Sink on token 1 (sink_1)</h3>", "Loss (loss)</h3>",
     "<code>./sink report</code>", "text</th><td>a.grammar, hash ", "of headline claims 1 to 3<",
     "sink " SINK_VERSION "<", "machine</th><td>"};

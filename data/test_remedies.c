@@ -821,7 +821,7 @@ static void muon__of_the_matrices(Test *t) {
                              x->matrix ? p->wd : 0, 1, shrink}, n, adam, r.m.grads + x->at,
                      adam + n, adam + 2 * n);
     for (idx j = 0; j < n; j++)
-      off = fmax(off, fabs((double)r.m.params[x->at + j] - (muon ? w[j] : (double)adam[j])));
+      off = larger(off, fabs((double)r.m.params[x->at + j] - (muon ? w[j] : (double)adam[j])));
     within(t, off, 0, muon ? 1e-9 + 300 * REAL_EPS : 0, "%s", x->name);
     fact(t, (biggest(n, r.m2 + x->at) == 0) == muon, "%s: second moments", x->name);
     free(w); free(g); free(M); free(adam);

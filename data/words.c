@@ -61,7 +61,7 @@ enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8,
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
 /* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. */
-enum { CUT_GPT2 = 1, CUT_LLAMA3, CUT_BESIDE, CUT_DIGITS, CUT_QWEN2, CUT_O200K, CUTS_COUNT };
+enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUT_DIGITS, CUT_QWEN2, CUT_O200K, CUTS_COUNT };
 static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 bytes */
 /* What is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
  * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
@@ -807,9 +807,10 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
  *   vocab.json, merges.txt       GPT-2's algorithm: OPT has no other
  *   any .bin                     llama2.c's: pieces and scores
  *
- * becomes the file of 14. Whatever would change the ids of a text and has no counterpart there is
- * refused by its name. tokenizer_config.json, where the folder has it, says which tokens begin and
- * end a text and whether one is put in front.
+ * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever
+ * would change the ids of a text and has no counterpart there is refused by its name. Of
+ * tokenizer_config.json, where the folder has it, is which tokens begin and end a text and whether
+ * one is put in front.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -1029,7 +1030,8 @@ static int joins_of_scores(Making *m, Error *e) {
 
 /* The expressions, as the files have them. */
 static const char *const CUTS[CUTS_COUNT] = {
-  [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""), [CUT_O200K] = O200K_CUTS};
+  [CUT_SINK] = SPLIT, [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""),
+  [CUT_O200K] = O200K_CUTS};
 
 /* A switch of a part, with its value where the part does not say. */
 static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
@@ -1086,7 +1088,9 @@ static int normalizer_read(Making *m, const Json *j, const JsonValue *v, Error *
 static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   const JsonValue *list = sequence(j, v, "pretokenizers");
   const bool pair = list && list->size == 2, plain = m->space == SPACE_PLAIN;
-  const JsonValue *first = pair ? list + 1 : v, *bytes = pair ? json_at(j, list, 1) : v;
+  const bool turned = pair && json_says(j, list + 1, "type", "ByteLevel");   /* as 9 writes it */
+  const JsonValue *first = pair ? json_at(j, list, turned) : v;
+  const JsonValue *bytes = pair ? json_at(j, list, !turned) : v;
   const JsonValue *pattern = json_get(j, first, "pattern");
   const bool split = json_says(j, first, "type", "Split");
   const bool invert = json_true(j, first, "invert", false);
@@ -1106,7 +1110,9 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     for (int i = 0; split && i < CUTS_COUNT; i++)
       if (CUTS[i] && json_says(j, pattern, "Regex", CUTS[i]) &&
           json_says(j, first, "behavior", invert ? "Removed" : "Isolated")) m->cut = i;
+    const bool sinks = m->cut == CUT_SINK;
     known = m->cut < CUTS_COUNT && json_says(j, bytes, "type", "ByteLevel") &&
+            sinks == turned && !(sinks && (invert || m->nfc)) &&
             !json_true(j, bytes, "add_prefix_space", true) &&
             json_true(j, bytes, "use_regex", true) == !CUTS[m->cut];
   }
@@ -1445,9 +1451,30 @@ static uint64_t folds_write(Bytes *out, Error *e) {
   return folds;
 }
 
+/* Appends the tokenizer as the one that sink trained, which it must be with nothing changed. */
+static int own_write(const Making *m, Bytes *out, Error *e) {
+  Tokenizer own = {0}; Bytes file = {0}; size_t at = 0, n;
+  bool same = m->vocab >= TOKEN_MERGE && m->joins == (size_t)(m->vocab - TOKEN_MERGE) && !m->whole;
+  if (same) tokenizer_begin(&own, m->vocab, e);
+  for (size_t i = 0; same && i < m->joins && !e->status; i++) {
+    const Join *x = (const Join *)(const void *)m->join.at + i;
+    tokenizer_merge(&own, x->left, x->right, m->name, e);
+  }
+  for (int id = 0; same && id < m->vocab && !e->status; at += n, id++) {
+    const unsigned char *s = tokenizer_token(&own, id, &n);
+    same = m->entry[id].kind == (id < TOKEN_BYTE ? KIND_MARK : KIND_TEXT) &&
+           m->entry[id].bytes == n && !memcmp(m->spelt.at + at, s, n);
+  }
+  if (!same) refuse(m, "the pieces of sink's own with other tokens or merges", e);
+  else if (!e->status && !tokenizer_bytes(&own, &file, e)) bytes_add(out, file.at, file.size, e);
+  tokenizer_free(&own); bytes_free(&file);
+  return e->status;
+}
+
 /* Appends the tokenizer as the file that chapter 14 describes. */
 static int making_write(const Making *m, Bytes *out, Error *e) {
   Bytes tables = {0}, tokens = {0}, merges = {0};
+  if (m->cut == CUT_SINK) return own_write(m, out, e);
   unsigned char *class = grab(2 * CODE_BYTE, 1, e), *combine = class ? class + CODE_BYTE : NULL;
   if (!class) return e->status;
   if (m->cut != CUT_BESIDE || m->strips) RUNS_PUT(class, CLASSES);
@@ -1497,7 +1524,8 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
 }
 
 /* The tokenizer of a folder or a file as the bytes of sink's file, appended to out, and read back
- * into *words, which the caller frees. A folder that has none: 0 with nothing in out. */
+ * into *words, which the caller frees; bos of sink's own: what begins a text there. A folder that
+ * has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
   static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
   char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1, .most = most};
@@ -1518,7 +1546,8 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
       listed(&m, &vocabulary, &in, &config, e);
   }
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
-    tokenizer_read(out->at, out->size, path, words, e);
+    if (!tokenizer_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
+      words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
   making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
   return e->status;
 }
@@ -1532,13 +1561,14 @@ static int tokenizer_named(const char *from, int most, Bytes *out, Tokenizer *wo
 
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
-  static const char *const NAMES[] = {"", "gpt2", "llama3", "beside", "digits", "qwen2", "o200k"};
+  static const char *const NAMES[] = {"sink", "gpt2", "llama3", "beside", "digits", "qwen2",
+                                      "o200k"};
   Bytes file = {0}; Tokenizer t;
   if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) && !file_ready(out, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-           NAMES[t.published->cut], t.vocab, t.merges.size, t.end, t.bos,
-           t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
+           NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab, t.merges.size, t.end, t.bos,
+           t.published && t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
   tokenizer_free(&t); bytes_free(&file);
   return e->status;
 }

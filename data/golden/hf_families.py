@@ -36,6 +36,10 @@ GEMMA2 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=4, query_pre_
 GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_attn_scalar=10,
               sliding_window=5)
 PHI3 = dict(TINY, pad_token_id=0)
+PHI3_LONG = dict(PHI3, hidden_size=64)
+LONGROPE = dict(rope_type="longrope", rope_theta=100.0, partial_rotary_factor=0.75,
+                short_factor=[1.0, 1.0, 1.125, 1.25, 1.5, 2.0],
+                long_factor=[1.0, 1.25, 1.75, 3.5, 6.0, 9.5])
 YARN = dict(TINY, hidden_size=64)
 OLMO3 = dict(YARN, num_hidden_layers=4, sliding_window=5)
 GPT_OSS = dict(QWEN3, num_local_experts=5, num_experts_per_tok=2, sliding_window=5,
@@ -106,6 +110,12 @@ CASES = [
      "BF16", ""),
     ("gpt_oss-mxfp4", GptOssConfig(**{**GPT_OSS, "hidden_size": 64, "intermediate_size": 32}),
      "BF16", "packed"),
+    # 24 tokens are a longer text, one is a short one; the lists are floats
+    ("phi3-longrope", Phi3Config(**PHI3_LONG, original_max_position_embeddings=16,
+                                 rope_parameters=LONGROPE), "F32", "published"),
+    ("phi3-longrope-short", Phi3Config(**PHI3_LONG, original_max_position_embeddings=24,
+                                       rope_parameters=dict(LONGROPE, attention_factor=1.25)),
+     "BF16", ""),
 ]
 
 drawn = hf_tiny.tensor_bytes
@@ -136,6 +146,12 @@ def published(config):
         old = {k: v for k, v in config.items() if k not in ("rope_parameters", "dtype")}
         rope = dict(config["rope_parameters"]["full_attention"])
         old.update(torch_dtype=config["dtype"], rope_theta=rope.pop("rope_theta"), rope_scaling=rope)
+    elif config["rope_parameters"]["rope_type"] == "longrope":
+        old = hf_tiny_published(config)
+        rope = old["rope_scaling"]
+        del rope["original_max_position_embeddings"]
+        old.update(partial_rotary_factor=rope.pop("partial_rotary_factor"), auto_map={
+            "AutoModelForCausalLM": "modeling_phi3.Phi3ForCausalLM"})
     else:
         old = hf_tiny_published(config)
     if "head_dim" in config:
@@ -155,16 +171,20 @@ def widen(model):
         for part, name in kinds:
             setattr(part, name, getattr(type(part)(part.config), name))
             assert getattr(part, name).dtype == hf_tiny.DOUBLE
+    for part in model.modules():                 # LongRoPE's two, of which a forward takes one
+        if getattr(part, "long_inv_freq", None) is not None:
+            part.original_inv_freq, part.long_inv_freq = part.inv_freq.clone(), None
     return model
 
 
 hf_tiny_published = hf_tiny.published
 def forward(model, ids):
-    """As hf_tiny's, with keys before YaRN's factor, which sink puts into the scores."""
+    """As hf_tiny's, with keys before YaRN's factor, which sink puts into the scores; LongRoPE's is
+    of the dims that turn alone."""
     got, gap = plain_forward(model, ids)
     rotary, kinds = model.model.rotary_emb, getattr(model.config, "layer_types", None)
     for what in got:
-        if what.startswith("key "):
+        if what.startswith("key ") and not hasattr(rotary, "long_inv_freq"):
             kind = f"{kinds[int(what.split()[1])]}_attention_scaling" if kinds else ""
             got[what] = got[what] / getattr(rotary, kind, getattr(rotary, "attention_scaling", 1.0))
         elif what.startswith("attn ") and hasattr(model.model.layers[0].self_attn, "sinks"):
