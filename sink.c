@@ -4882,7 +4882,7 @@ static int text_read(const char *path, Bytes *out, Error *e) {
     return fail(e, 1, "%s: expected text in UTF-8, found UTF-16. Try: iconv -f utf-16 -t utf-8",
                 path);
   if (n && memchr(text, 0, n))
-    return fail(e, 1, "%s: expected a text, found a byte 0: it is none. Try: another file", path);
+    return fail(e, 1, "%s: expected a text, found a byte 0: UTF-16, or none. Try: another", path);
   if ((good = utf8_length(text, n)) < n) {
     for (size_t i = 0; i < good; i++) line += text[i] == '\n';
     return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
@@ -8668,8 +8668,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
                    : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed. Table 6 "
-         "has\nrows of Table 15. No row, a flag of train: --optimizer muon, Muon (2502.16982).\n\n"
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
+         "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n\n"
          "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});

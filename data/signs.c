@@ -590,8 +590,8 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   set_workers(threads);
   bytes_print(&out, e, "loss: nats a token, of all; of tokens 1 to 9, 10 to 99 and so on. dense "
               "keeps every\nkey, window the latest, sink+window the first %d too; recompute makes "
-              "the cache anew\nfor each token. positions: places in the cache, or those of the text."
-              "\n", s->sinks);
+              "the cache anew\nfor each token. positions: places in the cache, or in the text.\n",
+              s->sinks);
   if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
   if (!e->status) rows_write(row, rows, LABEL, s, e);
   for (int k = 0; k < rows; k++) result_free(&row[k].all);
