@@ -57,12 +57,12 @@
  *   [S2] packing              [S3.3] what is measured on
  *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
  *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
- *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
+ *   [T9] learning rate        [T10] --batch, fixed token [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
  *   [FIG2] norms and angles, Figures 11 to 18 too        [FIG3] T and eps
- *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too     [FIG6] window
+ *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
  *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
- *   [FIG19] heads, to Figure 27           [FIG29] p-norm             [FIG30] fine-tuning
+ *   [FIG19] heads, to Figure 27                          [FIG29] p-norm          [FIG30] fine-tuning
  *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.

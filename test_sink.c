@@ -1300,18 +1300,18 @@ static void usage_hold(Test *t, const Program *program) {
   } while ((v = verb_after(v, program)) != NULL);
 }
 
-/* Two models of the same flags. */
-static bool same_config(const Config *a, const Config *b) {
-  Settings s; char one[PATH_ROOM], other[PATH_ROOM]; bool same = true;
-  for (const Option *o = OPTIONS; o->flag && same; o++) {
+/* The first flag of two models that differs; NULL where none does. */
+static const char *differs(const Config *a, const Config *b) {
+  Settings s; char one[PATH_ROOM], other[PATH_ROOM];
+  for (const Option *o = OPTIONS; o->flag; o++) {
     if (o->group != 'm') continue;
     s.model = *a;
     option_text(o, &s, one, sizeof one);
     s.model = *b;
     option_text(o, &s, other, sizeof other);
-    same = !strcmp(one, other);
+    if (strcmp(one, other)) return o->flag;
   }
-  return same;
+  return NULL;
 }
 
 /* What a file holds, and a 0 behind it; a failed statement where it cannot be read. */
@@ -1805,7 +1805,7 @@ static void variants__resolve(Test *t) {
   int n = 0, operations = 0;
   for (const Variant *v = VARIANTS; v->name; v++, n++) {
     const Config c = config_of(t, "%s", v->flags), named = config_of(t, "--variant %s", v->name);
-    fact(t, same_config(&c, &named), "%s differs from its flags", v->name);
+    fact(t, !differs(&c, &named), "--variant %s: --%s", v->name, differs(&c, &named));
     fact(t, v->source && *v->source && v->sink && v->loss, "%s has no source", v->name);
     for (const Variant *u = VARIANTS; u != v; u++)
       fact(t, strcmp(u->name, v->name), "%s twice", v->name);

@@ -517,6 +517,10 @@ static const Fact LATER_FACTS[] = {
   {"bd",     "rope_parameters.rope_type",              ONLY,   NULL, "null"},   /* unread there */
   {"bd",     "rope_parameters.rope_theta",             ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
+  {"p",      "mlp_bias",                               ONLY,   NULL, "false"},  /* Phi-4-mini's */
+  {"p",      "lm_head_bias",                           ONLY,   NULL, "false"},
+  {"p",      "full_attn_mod",                          ONLY,   NULL, "1"},
+  {"p",      "interpolate_factor",                     ONLY,   NULL, "1"},
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},
   {"ab",     "use_bidirectional_attention",            ONLY,   NULL, "false"},

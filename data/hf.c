@@ -3437,6 +3437,16 @@ static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trai
   return put(besides, e, x.acc_norm, "acc_norm");
 }
 
+/* A cache that forgets turns keys back, and LongRoPE's tables, which also stretch, do not. */
+static int verb_cache_hf(Settings *s, const char **words, int n, Error *e) {
+  Trainer t = {0};
+  if (n == 1 && !checkpoint_open(words[0], &t, e) && if_long(&t.m.c))
+    fail(e, 2, "stream: expected angles that stay as they are, found --rope-scaling longrope. Try: "
+               "hf eval %s", words[0]);
+  trainer_free(&t);
+  return e->status ? e->status : verb_cache(s, words, n, e);
+}
+
 static int out_wanted(const Settings *s, const char *verb, Error *e) {
   return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
 }
@@ -3589,7 +3599,7 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
+  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache_hf},
   {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 

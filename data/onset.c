@@ -769,13 +769,16 @@ static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdo
   return e->status;
 }
 
-/* What was foretold before the runs were made, by ./paper onset --predict: shown as it is. */
-static int foretold_show(const char *folder, const char *corpus, FILE *out, Error *e) {
+/* What was written down of an item in FOLDER/CORPUS/ITEM.txt: of onset before its runs were made
+ * (--predict), of remedies its --cost. */
+static int told_show(const char *folder, const char *corpus, const char *item, FILE *out,
+                     Error *e) {
   char path[PATH_ROOM];
   Bytes text = {0};
-  if (snprintf(path, sizeof path, "%s/%s/onset.txt", folder, corpus) >= PATH_ROOM ||
+  if (snprintf(path, sizeof path, "%s/%s/%s.txt", folder, corpus, item) >= PATH_ROOM ||
       file_missing(path) || file_read(path, &text, e)) return e->status;
-  fprintf(out, "\n%s, written before these runs were made:\n\n", path);
+  fprintf(out, "\n%s%s:\n\n", path,
+          strcmp(item, "onset") ? "" : ", written before these runs were made");
   fwrite(text.at, 1, text.size, out);
   bytes_free(&text);
   return 0;

@@ -2993,7 +2993,7 @@ static int results_show(const Command *q, Error *e) {
     else ledger(&out, &r, false, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
-  if (item && item_has_onsets(item)) foretold_show(q->own->results, r.corpus, stdout, e);
+  if (item) told_show(q->own->results, r.corpus, item->name, stdout, e);
   for (int k = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
@@ -3232,13 +3232,26 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
   return command_close(&q, &r, &out, e);
 }
 
+/* The headline claims on the other corpora. */
+static void others_markdown(Bytes *out, const Command *q, Error *e) {
+  for (int k = 0; k < q->x.corpora && !e->status; k++) {
+    const Corpus *other = &q->x.corpus[k];
+    Results r = {0};
+    if (other->domain || other == q->corpus) continue;
+    bytes_print(out, e, "\n### The headline claims on %s\n", other->name);
+    if (!results_load(&r, &q->x, q->own->results, other->name, e)) claims_markdown(out, &r, -1, e);
+    results_free(&r);
+  }
+}
+
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   char found[PATH_ROOM];
   const char *path = located(found, RESULTS_FOLDER "/README.md", &s->data, e);
   Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
-  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
+  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
+  if (!e->status && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
       !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
   bytes_free(&text); bytes_free(&page);

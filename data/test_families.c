@@ -157,6 +157,7 @@ static const LaterFact LATER_ROWS[] = {
   {"phi3", "`auto_map`: {`AutoConfig`: `configuration_phi3.Phi3Config`, `AutoTokenizer`: `x`}, "
    "`sliding_window`: 262144, `attention_bias`: false", "--window 262144 --rotary-dims 8"},
   {"phi3", "`rope_parameters`: {`rope_type`: `longrope`}", "short_factor to be a number"},
+  {"phi3", "`full_attn_mod`: 2", "full_attn_mod to be 1, found 2"},
   {"phi3", "`rope_scaling`: {`type`: `longrope`}", "rope_parameters to be null"},
   {"phi3", "`rope_parameters`: null, `rope_scaling`: {`type`: `linear`}", "longrope, found"},
   {"phi3-longrope", "`rope_parameters`: null, `rope_scaling`: {`type`: `su`, `short_factor`: [1, "
@@ -270,6 +271,7 @@ static void families__facts(Test *t) {
     later_given(t, x->name, x->text);
     if (*x->wants != '-') sink_fails(t, FOLDER_IMPORT, 1, x->wants);
     else if (hf_does(t, FOLDER_IMPORT)) flags_hold(t, IMPORTED, x->text, x->wants);
+    if (strstr(x->wants, "longrope -")) sink_fails(t, "stream " IMPORTED, 2, "longrope. Try");
   }
 }
 
@@ -323,8 +325,7 @@ static void families__tokenizers(Test *t) {
 
 /* --first-tokens text counts on where a float stands still, and a checkpoint keeps the counts. */
 static void first_open__counts(Test *t) {
-  static const char AT[] = SCRATCH "/m.ckpt";
-  enum { IDS_ALL = (1 << 24) + 3 };
+  static const char AT[] = SCRATCH "/m.ckpt"; enum { IDS_ALL = (1 << 24) + 3 };
   Source s = {.first_tokens = "text"}; Error e = {0}; Trainer r = {0};
   Data d = {.vocab = 11, .bos = 1, .fix = 2, .train = {grab(IDS_ALL, 4, &e), IDS_ALL, 0}};
   for (size_t i = 0; !e.status && i < IDS_ALL; i++) d.train.at[i] = 3;
@@ -391,10 +392,9 @@ static void families__sink_logits(Test *t) {
   if (no_binary(t)) return;
   later_given(t, "gpt_oss", "`use_cache`: true");
   if (!hf_does(t, FOLDER_IMPORT)) return;
-  const char *page = said(t, "eval " IMPORTED " --input random --T 24 --n 8 --quiet");
-  fact(t, (at = strstr(page, "\n* ")) && sscanf(at, "\n* %*s %*s %*s %lf", &alpha) == 1
-          && (at = strstr(page, "Row mass ")) && sscanf(at, "Row mass %lf", &mass) == 1, "%s",
-       page);
+  const char *out = said(t, "eval " IMPORTED " --input random --T 24 --n 8 --quiet");
+  fact(t, (at = strstr(out, "\n* ")) && sscanf(at, "\n* %*s %*s %*s %lf", &alpha) == 1
+          && (at = strstr(out, "Row mass ")) && sscanf(at, "Row mass %lf", &mass) == 1, "%s", out);
   within(t, alpha + mass, 1, 2e-3, "the logits' share and the rest");
   fact(t, alpha > 0.05 && alpha < 0.5, "alpha_* %g", alpha);
 }

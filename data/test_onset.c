@@ -361,9 +361,13 @@ static void sink__onset(Test *t) {
   sink_fails(t, "onset --cost", 2, "--cost: it is of the item remedies");
   Error e = {0};
   if (file_ready(SCRATCH "/books/onset.txt", &e) ||
+      file_write(SCRATCH "/books/remedies.txt", "a step costs\n", 13, &e) ||
       file_write(SCRATCH "/books/onset.txt", "it was foretold\n", 16, &e)) exit(1);
   if (!sink_does(t, "onset --show --results " SCRATCH, &r)) return;
   fact(t, has(&r.out, "written before these runs were made:\n\nit was foretold\n"), "told");
+  ran_free(&r);
+  if (!sink_does(t, "remedies --show --results " SCRATCH, &r)) return;
+  fact(t, has(&r.out, "books/remedies.txt:\n\na step costs\n") && !has(&r.out, "foretold"), "cost");
   ran_free(&r);
 }
 

@@ -150,8 +150,10 @@ def published(config):
         old = hf_tiny_published(config)
         rope = old["rope_scaling"]
         del rope["original_max_position_embeddings"]
-        old.update(partial_rotary_factor=rope.pop("partial_rotary_factor"), auto_map={
-            "AutoModelForCausalLM": "modeling_phi3.Phi3ForCausalLM"})
+        old.update(partial_rotary_factor=rope.pop("partial_rotary_factor"), full_attn_mod=1,
+                   interpolate_factor=1, lm_head_bias=False, mlp_bias=False, auto_map={
+                       "AutoModelForCausalLM": "modeling_phi3.Phi3ForCausalLM",
+                       "AutoTokenizer": "Xenova/gpt-4o"})
     else:
         old = hf_tiny_published(config)
     if "head_dim" in config:
