@@ -62,7 +62,7 @@
  *   [FIG2] norms and angles, Figures 11 to 18 too        [FIG3] T and eps
  *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
  *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
- *   [FIG19] heads, to Figure 27                          [FIG29] p-norm          [FIG30] fine-tuning
+ *   [FIG19] heads, to Figure 27                          [FIG29] p-norm    [FIG30] fine-tuning
  *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
