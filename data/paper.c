@@ -3296,7 +3296,7 @@ static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
   {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
   {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
-  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
+  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };

@@ -164,9 +164,8 @@ static void experiments_read__shipped(Test *t) {
     settings_flags(&s, x.row[i].flags, "mtd", &e);
     s.model.vocab = VOCAB_DEFAULT;
     fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
-    for (int k = 0; k < i; k++)
-      fact(t, x.row[i].checksum != x.row[k].checksum, "%s and %s are the same run",
-           x.row[i].name, x.row[k].name);
+    for (int k = 0; k < i; k++) fact(t, x.row[i].checksum != x.row[k].checksum,
+        "%s and %s are the same run", x.row[i].name, x.row[k].name);
   }
   note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
   experiments_free(&x);
@@ -496,8 +495,7 @@ static void trigger_loss__running_mean(Test *t) {
   for (int k = 0; k < C; k++) m.w.layer[0].wv[k * C + k] = m.w.layer[0].wo[k * C + k] = 1;
   for (int b = 0; b < B; b++) {
     int at = trigger_draw(x + b * T * C, y + b * T * C, C, T, 9, (uint64_t)b);
-    for (int i = 0; i < T; i++)
-      for (int k = 0; k < C; k++) {
+    for (int i = 0; i < T; i++) for (int k = 0; k < C; k++) {
         double mean = 0;
         for (int j = 0; j <= i; j++) mean += (double)x[(b * T + j) * C + k] / (i + 1);
         want += i == at ? 0 : mean * mean / (B * T * C);
@@ -970,9 +968,8 @@ static void claims_judge__files(Test *t) {
   static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
                                     "4 of 6 runs; 1 void: the row changed; 1 damaged",
                                     "a.nothing of seed 1 is not there"};
-  for (int i = 0; i < 6; i++)
-    fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]), "%s: %s, %s",
-         x.claim[i].name, VERDICT_NAMES[j[i].verdict], j[i].why);
+  for (int i = 0; i < 6; i++) fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]),
+      "%s: %s, %s", x.claim[i].name, VERDICT_NAMES[j[i].verdict], j[i].why);
   within(t, j[0].estimate, 0.73, 1e-12, "b - a");
   fact(t, j[0].n[0] == 5 && j[0].n[1] == 5 && j[1].n[1] == 0 && j[4].n[0] == 1,
        "seeds %d %d %d %d", j[0].n[0], j[0].n[1], j[1].n[1], j[4].n[0]);
@@ -1271,10 +1268,12 @@ static void report_write__maps(Test *t) {
     r.s.eval_T = T, r.s.eval_n = 20, o->name = "a<b", o->source = "";
     r.s.eps = f == 1 ? 1e-3 : 0.3;             /* so that all heads are sinks, or few */
     if (outcome_measure(o, &r, &r.s, &starts, &e) || outcome_heads(o, &r, &r.s, &e)
+        || !(r.s.eval_n = 99)                  /* 20 are read */
         || report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "x < y & z\xe9\1", &e)
         || acts_create(&a, &r.m, B, T, ACTS_ALL, &e)) { fact(t, false, "%s", e.text); return; }
     char *page = page_sound(t, SCRATCH "/p.html", 4);
-    fact(t, strstr(page, "x &lt; y &amp; z? ") && strstr(page, "a&lt;b"), "not escaped");
+    fact(t, strstr(page, "x &lt; y &amp; z? ") && strstr(page, "a&lt;b")
+         && strstr(page, "over 20 sequences of 12 tokens"), "not escaped, or not as read");
     int column = o->star ? 0 : config_column_first(&r.m.c), H = 2, S = o->s.S, N = o->s.N;
     within(t, page_cell(page, "a&lt;b", 3), sinks_alpha(&o->s, config_column_first(&r.m.c)),
            5.1e-4, "alpha_1");
@@ -1409,8 +1408,7 @@ static void report_write__run(Test *t) {
 static void results_copy(const Experiments *x, int seeds, int every, bool holes, bool wild) {
   static const double ODD[] = {INFINITY, -INFINITY, NAN, 1e300, -1e300, 1e-300, -1, 0, 2.5};
   Rng g = {7};
-  for (int row = 0; row < x->rows; row += every)
-    for (int seed = 1; seed <= seeds; seed++) {
+  for (int row = 0; row < x->rows; row += every) for (int seed = 1; seed <= seeds; seed++) {
       Result r; Bytes text = {0}; Error e = {0}; char path[PATH_ROOM];
       result_path(path, RESULTS_FOLDER, x->corpus->name, x->row[row].name, seed, &e);
       if (file_missing(path)) continue;                    /* a row that is not run yet */
@@ -1521,8 +1519,7 @@ static void paper_write__numbers(Test *t) {
   fact(t, x.item[0].pictures == 2 && second->kind == PICTURE_CURVES && second->words == 1 &&
           is(second->word[0], "loss"), "its pictures");
   for (int corpus = 0; corpus < 2; corpus++)   /* b has it the other way round */
-    for (int row = 0; row < 2; row++)
-      for (int seed = 1; seed <= 3; seed++) {
+    for (int row = 0; row < 2; row++) for (int seed = 1; seed <= 3; seed++) {
         Result r = {.seed = seed, .checksum = x.row[row].checksum};
         snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
         strcpy(r.corpus, corpus ? "b" : "a");
@@ -1599,6 +1596,9 @@ static void sink__items(Test *t) {
 static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
   checks_hold(t, &ALL, 238, 274);
+  for (const Check *c = MORE_CHECKS; c->line; c++)         /* ./sink names them */
+    fact(t, checks_run(&SINK, c->line->reference, stdout, fresh(t)) == 2
+            && strstr(t->e.text, "Try: make paper, ./paper check "), "%s", t->e.text);
   char said[sizeof t->note + 5];
   snprintf(said, sizeof said, "%.*sWRONG", (int)strcspn(t->note, "W"), t->note);
   fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
