@@ -3600,7 +3600,7 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache_hf},
+  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache_hf},
   {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 

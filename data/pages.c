@@ -644,15 +644,15 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
   say(h, "</div>\n");
 }
 
-static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
+/* n models, measured on `read` sequences each. */
+static void page_table(Html *h, const Outcome *o, int n, int read, const Settings *s) {
   table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
   say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
   for (int k = 0; k < ROW; k++)
     say(h, "<th scope=\"col\">%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
-    double row[ROW];
-    char text[32];
+    double row[ROW]; char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     say(h, "<tr>");
     element(h, "th scope=\"row\"", o[i].name);
@@ -664,7 +664,7 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
          "tokens. alpha: mean share of token 1 or * in a row; x even: its multiple of what even "
          "rows give. Row mass: what a row's raw weights on tokens sum to. Norm ratio: the largest "
          "over the blocks of the first row's norm, over the mean of the others. Valid loss: nats "
-         "a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
+         "a token, over %lld tokens.</p>\n", s->eps, read,
       o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
@@ -806,12 +806,12 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
   int looks = 0, measured = 0;
   bool eval = !strcmp(verb, "eval");
   char seed[32], model[300];
-  for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
+  for (int i = 0; i < n; i++) looks += o[i].p.looks, measured = o[i].s.n ? o[i].s.n : measured;
   page_head(&h, verb);
   element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
           : eval ? "Attention sinks of a model" : "Attention sinks: a training");
   page_lead(&h, verb, verdict ? verdict : "");
-  if (measured) page_table(&h, o, n, s);
+  if (measured) page_table(&h, o, n, measured, s);
   if (table) element(&h, "pre", table);
   if (looks) say(&h, "<h2>While it trained</h2>");
   if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
@@ -1107,7 +1107,7 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   acts_free(&a);
   free(ids);
   free(loss);
-  if (!e->status && !got) none_held(T, e);
+  if (!e->status && !got) none_held(d, T, e);
   return e->status;
 }
 

@@ -3232,13 +3232,26 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
   return command_close(&q, &r, &out, e);
 }
 
+/* The headline claims on the other corpora. */
+static void others_markdown(Bytes *out, const Command *q, Error *e) {
+  for (int k = 0; k < q->x.corpora && !e->status; k++) {
+    const Corpus *other = &q->x.corpus[k];
+    Results r = {0};
+    if (other->domain || other == q->corpus) continue;
+    bytes_print(out, e, "\n### The headline claims on %s\n", other->name);
+    if (!results_load(&r, &q->x, q->own->results, other->name, e)) claims_markdown(out, &r, -1, e);
+    results_free(&r);
+  }
+}
+
 /* The tables of data/results/README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   char found[PATH_ROOM];
   const char *path = located(found, RESULTS_FOLDER "/README.md", &s->data, e);
   Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
   (void)words; (void)n;
-  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e) && !file_read(path, &text, e) &&
+  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
+  if (!e->status && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
       !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
   bytes_free(&text); bytes_free(&page);
@@ -3283,7 +3296,7 @@ static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
   {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
   {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
-  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
+  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };
