@@ -7071,9 +7071,8 @@ static void program_folder__on_path(Test *t) {
     snprintf(home, PATH_ROOM, "%s%s", *ROWS[i].home ? SCRATCH : "", ROWS[i].home);
     program_folder(s.home, 0, ROWS[i].name, ROWS[i].path);
     fact(t, !strcmp(s.home, home), "%s on %s: %s", ROWS[i].name, ROWS[i].path, s.home);
-    if (!strcmp(ROWS[i].home, "/c/"))
-      fact(t, !file_missing(located(path, "grammars/story.grammar", &s, fresh(t))), "%s",
-           t->e.text);
+    if (!strcmp(ROWS[i].home, "/c/")) fact(t, !file_missing(located(path, "grammars/story.grammar",
+        &s, fresh(t))), "%s", t->e.text);
   }
 }
 
@@ -7508,9 +7507,8 @@ static void bench__figures(Test *t) {
         const double x = number_after(at, ROWS[i].line, k);
         fact(t, x > 0 && x < 1e12, "bench %s: number %d is %g: %s", words, k, x, out);
       }
-    if (i == 0)
-      within(t, number_after(out, "times_peer=", 0) * 0.5, number_after(out, "gflops=", 0),
-             number_after(out, "gflops=", 0) / 50, "times the peer");
+    if (i == 0) within(t, number_after(out, "times_peer=", 0) * 0.5,
+        number_after(out, "gflops=", 0), number_after(out, "gflops=", 0) / 50, "times the peer");
     fact(t, r.status == 0 && r.err.size == 1 && lines == ROWS[i].lines && !strstr(out, "nan"),
          "bench %s: %d lines of %s, %s%s", words, lines, ROWS[i].line, out, (char *)r.err.at);
     ran_free(&r);
@@ -7673,6 +7671,8 @@ static void sink__tokenize(Test *t) {
     said(t, "tokenize decode %s" SCRATCH "/ids", from);
     fact(t, files_same(SCRATCH "/out", SCRATCH "/text"), "another text comes back");
   }
+  file_write(SCRATCH "/bom", "\xef\xbb\xbf", 3, &t->e);
+  answers(t, PROGRAM, "tokenize encode " SCRATCH "/bom", 0, "242 190 194\n|sink: " SCRATCH "/bom:");
   said(t, "tokenize train " SCRATCH "/tale.txt " SCRATCH "/tale.grammar --vocab 300 --out "
        SCRATCH "/new.tok");
   text.size = 0;
