@@ -147,9 +147,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* ============
+/* ==========
  * PART I   THE MATHEMATICS
- * ============
+ * ==========
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -500,7 +500,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* ============
+/* ==========
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
@@ -828,7 +828,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* ============
+/* ==========
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -860,7 +860,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * ------------
+ * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
@@ -969,7 +969,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* ------------
+/* ----------
  * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b      DyT: below
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -1123,7 +1123,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
   copy(dq, scratch, all);
 }
 
-/* ------------
+/* ----------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
@@ -1163,7 +1163,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* ------------
+/* ----------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1305,7 +1305,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* ------------
+/* ----------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1422,7 +1422,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* ------------
+/* ----------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1688,7 +1688,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* ------------
+/* ----------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -1996,7 +1996,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
       head_backward(m, a, l, task / K, h, N);
 }
 
-/* ------------
+/* ----------
  * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
  * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
@@ -2123,7 +2123,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ------------
+/* ----------
  * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -2159,7 +2159,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* ------------
+/* ----------
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -2217,7 +2217,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* ============
+/* ==========
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. From the stream x = h^{l-1} [B,N,C] it makes y = h^l:
@@ -2514,7 +2514,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* ============
+/* ==========
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2656,7 +2656,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* ------------
+/* ----------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2827,7 +2827,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* ============
+/* ==========
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -3191,7 +3191,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* ============
+/* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3209,16 +3209,16 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  * the same for all t in every head, and but for chance only then, whatever the norm, ffn or score.
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
- * the end of three blocks has passed some 60 additions of terms of order 1 in each, and a block
- * enlarges an error by at most about 5: STATES. A weight's relative error is its score's absolute
- * one: the largest score, about 40, times the angle of its rotation, at most 64 radians: SCORES.
- * The 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
+ * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
+ * grows at most 25 times on the way (measured): STATES. A weight's relative error is its score's
+ * absolute one: the largest score, about 40, times its rotation, at most 64 radians: SCORES. The
+ * 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* ------------
+/* ----------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
@@ -3337,7 +3337,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* ------------
+/* ----------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -3425,7 +3425,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* ------------
+/* ----------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, not the model's. */
@@ -3468,7 +3468,7 @@ static const Line EQ16[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* ------------
+/* ----------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, as z - max = 0 and e^0 = 1. Over another sum: s/(s + 1e-8). */
@@ -3514,7 +3514,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* ------------
+/* ----------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3613,7 +3613,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* ------------
+/* ----------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3674,7 +3674,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* ------------
+/* ----------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3714,7 +3714,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* ------------
+/* ----------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3834,7 +3834,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.30072049}};
 
-/* ------------
+/* ----------
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3873,7 +3873,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* ------------
+/* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3913,10 +3913,10 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* ============
+/* ==========
  * PART II   THE DATA */
 
-/* ============
+/* ==========
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -4333,7 +4333,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
   return e->status;
 }
 
-/* ============
+/* ==========
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4795,7 +4795,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* ------------
+/* ----------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4808,8 +4808,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * by length. Of a grammar, the documents of a seed no training has. An evaluation reads
  * these of the model's own text, and all of another one, unless --valid is said.
  *
- * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused.
+ * --text names a file, standard input, or a folder, whose files follow by name; a file's end ends a
+ * document. What is not UTF-8, or has a byte 0, is refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -4928,12 +4928,14 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
-/* Alike on every machine. */
-static uint64_t hash_number(uint64_t seed, uint64_t n) {
-  unsigned char p[8];
-  number_put(p, n, 8);
-  return hash64(seed, p, 8);
+/* hash64 of n bytes of numbers of that width, their lowest byte first: alike on every machine. */
+static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
+  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;
+  uint64_t h = hash_start(seed);
+  for (size_t i = 0; i < n; i++) h = hash_add(h, (const char *)x + (i ^ flip), 1);
+  return hash_end(h);
 }
+static uint64_t hash_number(uint64_t seed, uint64_t n) { return hash_numbers(seed, &n, 8, 8); }
 
 static bool document_held(double share, uint64_t number) {
   Rng draw = {hash_number(HELD_SEED, number)};
@@ -4969,7 +4971,7 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
-  d->source = hash64(0, all.at, all.size);
+  d->source = hash_numbers(0, all.at, all.size, unit);
   double share = s->whole && !data_own(d, s) ? 0 : s->valid;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
     held += document_held(share, n);
@@ -4989,8 +4991,8 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   }
   data_describe(d, s, share, T || (s->whole && share > 0), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
-    fail(e, 1, "%s: expected below 2^31 held tokens. Try: a smaller --valid",
-         source_name(s));
+    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller --valid",
+         source_name(s), d->held.size);
   bytes_free(&all);
   return e->status;
 }
@@ -5088,7 +5090,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
   if (s->toy && s->open) return s->open(d, s, T, e);
-  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
+  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
   if (!data_open_ids(d, s, e)) {
     if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
     else data_open_grammar(d, s, T, e);
@@ -5153,7 +5155,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* ------------
+/* ----------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10 left: --batch
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
@@ -5221,15 +5223,15 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* ------------
+/* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* Neighbours in a text may be one chapter, so what is read is spread over all of it. A grammar's
- * documents are alike, and the first serve; data/results was measured on a text's first, too. */
+/* Neighbours in a text may be one chapter, so what is read is spread over it. A grammar's documents
+ * are alike, and the first serve; data/results was measured on a text's first, too. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -5274,25 +5276,25 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* ============
+/* ==========
  * PART III   THE EXPERIMENTS
- * ============
+ * ==========
  *
  * 10  Training and checkpoints   section 4 */
 
-/* The one mutable global: a training that has begun ends at Ctrl-C after the step in hand, and
- * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
+ * one the program ends at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* ------------
+/* ----------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value" (option_kept)
+ *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; plus 8
@@ -5362,11 +5364,6 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* What a checkpoint keeps of these groups: all but how many sequences are measured. */
-static bool option_kept(const Option *o, const char *groups) {
-  return strchr(groups, o->group) && strcmp(o->flag, "n");
-}
-
 /* --text, --grammar, --tokens, --tokenizer: by name. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
@@ -5376,7 +5373,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (option_kept(o, groups) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
+    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
   return e->status;
@@ -5410,7 +5407,7 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Before memory is taken: does what is left of the file fit the model it names? */
+/* Before memory is taken: does what is left of the file fit its model? */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
   Error *e = c->e; Model list = {0};
@@ -5504,7 +5501,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* ------------
+/* ----------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5541,15 +5538,15 @@ static bool option_free(const Option *o) {
   return !strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o);
 }
 
-/* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
- * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
+/* The settings to go on with: of `groups` those of `was`, which `file` keeps; all else from s. The
+ * command line must not contradict them: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
-    if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
+    if (!strchr(groups, o->group) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
@@ -5562,7 +5559,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
-    if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
+    if (strchr(groups, o->group) && !option_free(o) && strcmp(old, new))
       return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                   *old ? old : "none", rule);
   }
@@ -5589,7 +5586,7 @@ static int resume_data(Trainer *t, Error *e) {
 }
 
 static uint64_t parameters_hash(const Model *m) {
-  uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
+  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real), sizeof(real));
   return hash ? hash : 1;
 }
 
@@ -5613,7 +5610,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
 }
 
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
- * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
+ * be t's own (unless ids come alone), or where it had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Trainer was = *t;   /* put aside: t is made anew in its place */
   Settings now = *s;
@@ -5730,7 +5727,7 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* ------------
+/* ----------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
@@ -5784,7 +5781,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   return bytes_add(log, line, (size_t)n, e);
 }
 
-/* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
+/* What a run leaves, the log first: so it has every line of a checkpoint's run. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
   if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
   return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
@@ -5844,7 +5841,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* ============
+/* ==========
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5873,7 +5870,7 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
+/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
   bool swap = s->swap_position != 0;
   const char *flag = swap ? "swap-position" : "replace-position";
@@ -5890,8 +5887,8 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   return 0;
 }
 
-/* Sequences that go through a block together: 16; of a model that is still in its file all n, since
- * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
+/* Sequences that go through a block together: 16; of a model still in its file all n, as each batch
+ * reads it. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -5938,7 +5935,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   return e->status;
 }
 
-/* Thresholds by place, as looks and tables read them: --eps, 0.2, 0.4. */
+/* Thresholds by place: --eps, 0.2, 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
   return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
@@ -5980,7 +5977,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   return got ? sum / got : NAN;
 }
 
-/* ------------
+/* ----------
  * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
@@ -6095,9 +6092,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* ------------
- * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
- */
+/* ----------
+ * 11.2  sink dump: every tensor of one forward and backward as .npy, to check in NumPy */
 
 typedef struct Dump {
   Settings *s; const Config *c;
@@ -6305,7 +6301,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* ============
+/* ==========
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6502,10 +6498,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* ============
+/* ==========
  * PART IV   PLUMBING */
 
-/* ============
+/* ==========
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -7087,7 +7083,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* ============
+/* ==========
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -7532,7 +7528,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* ============
+/* ==========
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7786,15 +7782,14 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* ============
+/* ==========
  * 16  Command line
  *
  * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
- * streams, p the page, x reproduction, b benches. A verb takes groups, m first, then a space and
- * flags. */
+ * more, g generation, s a seed without training; of the companions y eval of several, v streams, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, then a space and flags. */
 
 #define AT(field) offsetof(Settings, field)
 #define MODEL(kind, field) 'm', kind, AT(model.field)
@@ -7997,7 +7992,6 @@ static bool has_word(const char *words, const char *word) {
   return strstr(words, spaced) != NULL;
 }
 
-/* Does a verb of these groups take it? */
 static bool option_in(const Option *o, const char *groups) {
   return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
@@ -8014,7 +8008,7 @@ const Option *option_find(const char *flag, const char *groups) {
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|-]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -8025,8 +8019,11 @@ static bool is_chosen(const Settings *s, const char *what) {
 }
 
 const char *option_idle(const char *flag, const Settings *s) {
-  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
-    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+  for (int i = 0; BELONGS[i][0]; i++) {
+    const char *const *row = BELONGS[i];
+    if (has_word(row[0], flag) && (!row[2] || !strcmp(row[2], s->verb)) && !is_chosen(s, row[1]))
+      return row[1];
+  }
   return NULL;
 }
 
@@ -8137,7 +8134,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* ------------
+/* ----------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -8192,7 +8189,7 @@ void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  int full = (int)(12.0 * (double)t->step / r->steps);
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -8260,7 +8257,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* ------------
+/* ----------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -8484,8 +8481,17 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   return e->status ? e->status : page_total(&p);
 }
 
-/* ------------
+/* ----------
  * 16.4  Verbs */
+
+/* A blank and a word, quoted where a shell would read it otherwise. */
+static void word_add(Bytes *out, const char *word, Error *e) {
+  const char *quote = *word && !strpbrk(word, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
+  bytes_print(out, e, " %s", quote);
+  for (; *word; word++)
+    bytes_add(out, *word == *QUOTE ? "'\\''" : word, *word == *QUOTE ? 4 : 1, e);
+  bytes_print(out, e, "%s", quote);
+}
 
 /* The command that repeats the work, with the flags that count and differ from their default. */
 static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
@@ -8497,13 +8503,8 @@ static void command_text(const Settings *s, const char *verb, Bytes *out, Error 
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
-    const char *quote = value[0] && !strpbrk(value, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
-    if (o->kind == 'b' && !strcmp(value, "1")) continue;
-    bytes_print(out, e, " %s", quote);
-    for (const char *p = value; *p; p++)
-      bytes_add(out, *p == *QUOTE ? "'\\''" : p, *p == *QUOTE ? 4 : 1, e);
-    bytes_print(out, e, "%s", quote);
+    if (o->kind != 'b' || strcmp(value, "1")) word_add(out, value, e);
   }
   bytes_add(out, "", 1, e);
 }
@@ -8694,13 +8695,13 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
-/* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] || s->data.bos
+  if (settings_count(s, e)) return e->status;
+  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
             : n > 2 || s->model.vocab || s->data.grammar[0]
               || (!encode && (s->data.bos || strcmp(what, "decode"))))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8860,9 +8861,9 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run},
+  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away", verb_run},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
+  {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
