@@ -137,8 +137,8 @@ xref:
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
-BOOK = data/book.html sink.c data/pages.c data/paper.c data/hf.c test_sink.c data/test_paper.c \
-    data/test_hf.c data/results/README.md
+BOOK = data/book.html sink.c data/pages.c data/paper.c data/scale.c data/hf.c test_sink.c \
+    data/test_paper.c data/test_hf.c data/results/README.md
 book: out/book.html
 out/book.html: data/book.awk $(BOOK) | out
 	@awk -f data/book.awk $(BOOK) > $@.new && mv $@.new $@

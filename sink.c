@@ -50,18 +50,19 @@
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test (`make xref`).
  *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
  *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary (9)
- *   [E10] states of a repeated token stay equal (10 to 17)    [P1] [P2] [P3] [P4] the propositions
+ *   [E10] states of a repeated token stay equal (10 to 17)    [P1] no positions (18)
+ *   [P2] relative (19, 20)    [P3] ALiBi (21, 22)             [P4] rotary (23 to 28)
  *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
  *   [S2] packing              [S3.3] what is measured on
  *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
  *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
- *   [T9] learning rate        [T10] batch, fixed token   [T11] activations          [T12] heads
+ *   [T9] learning rate        [T10] --batch, fixed token [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
- *   [FIG2] norms and angles, also 11 to 18               [FIG3] T and eps
- *   [FIG4] while it trains    [FIG5] prefix; less data, also 28                     [FIG6] window
+ *   [FIG2] norms and angles, Figures 11 to 18 too        [FIG3] T and eps
+ *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
  *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
- *   [FIG19] heads, to 27      [FIG29] p-norm             [FIG30] fine-tuning
+ *   [FIG19] heads, to Figure 27                          [FIG29] p-norm    [FIG30] fine-tuning
  *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
@@ -79,13 +80,13 @@
  * compile, or a test fails.
  *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
  *                 chapter 2; its arrays, take_all in 14; its operator, both ways: 3.2 norm, 3.1
- *                 and 3.4 positions, 3.5 activation and phi, 3.6 sim and Z, 3.7 extra column,
- *                 3.8 gate, what else acts on o, 3.9 heads, 4 block; STATE_ROWS, 7.2;
- *                 closed_row() in data/pages.c, premises() in data/hf.c; test_sink.c 0.3
+ *                 and 3.4 positions, 3.5 activation (in the enum gated ones first) and phi,
+ *                 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9 heads,
+ *                 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in data/hf.c;
+ *                 test_sink.c 0.3, and its tables of an axis
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
- *   a check       its measure, and its line in the table of a section of chapter 7; where the
- *                 table is new, CHECKS, 16.3
+ *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
  * are silent, this file does the following.
@@ -146,9 +147,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* =========================
+/* ===============
  * PART I   THE MATHEMATICS
- * =========================
+ * ===============
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -175,9 +176,8 @@
  *   mask          causal; window w; prefix p                             Figures 5, 6
  *
  * t5, parallel, layer, (ge)gelutanh, fewer key heads, zero and logit are not the paper's: published
- * models need them, or they are close relatives of its rows. Every pair of rows of two axes that is
- * not refused below has its gradients compared with differences of the loss (test
- * gradients__every_pair).
+ * models need them, or they are close relatives of its rows. Every pair of rows of two axes not
+ * refused below has its gradients compared with differences of the loss (gradients__every_pair).
  *
  * The paper's experiments are then nothing but flags. Its rows vary one model of some 60 million
  * parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536). The
@@ -190,12 +190,12 @@
  * (The asterisk of Tables 6 and 15 is another one: there it marks a Sink_1 of proxy scores, s / sum
  * s or |s| / sum |s|. Here m_ij of THE FORMULA serves every row.)
  *
- * What to see in the table: wherever the weights of a row are positive and sum to a constant there
- * is a sink, whatever else is changed. Without that tie (Z = 1) there is next to none. And it moves
- * where a key offers itself for it. */
+ * What to see: wherever a row's weights are positive and sum to a constant there is a sink,
+ * whatever else changes. Without that tie (Z = 1) there is next to none. It moves to a key that
+ * offers itself. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
-  /* [T6] [T15] Section 7.4: the eleven operations, by phi, sim and Z. Compare 2 with 3 */
+  /* [T15] Section 7.4: the eleven operations, by phi, sim and Z; [T6] has some. Compare 2, 3 */
   {"softmax", "", "Table 15, 1", "18.18", "3.73"},
   {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
   {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
@@ -275,7 +275,7 @@ const Variant VARIANTS[] = {
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
   {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", "", ""},
-  {NULL, NULL, NULL, NULL, NULL}
+  {0}
 };
 
 /* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
@@ -370,9 +370,8 @@ static int config_trains(const Config *c, Error *e) {
  * swings with a period of 2 pi = 6.3 tokens. The slowest pair of the paper's D = 96 rotates by
  * 0.000121 a token, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
  *
- * `first`, the default, and `last` count from either end. `lowfreq` takes the dims that rotate
- * slowest: those without a rotation, then pairs by falling index, the lower dim of a pair first. At
- * D = 8, with all dims rotated:
+ * `first`, the default, and `last` count from an end. `lowfreq` takes the dims that rotate slowest:
+ * those that do not, then pairs by falling index, the lower dim first. Of D = 8, all rotated:
  *
  *   first             0 1 2 3 4 5 6 7          last   7 6 5 4 3 2 1 0
  *   lowfreq, half     3 7 2 6 1 5 0 4          lowfreq, interleaved   6 7 4 5 2 3 0 1
@@ -425,8 +424,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
  * 0, or 2 with one line that names a flag and what to try.
  *
  * The signs of s decide. exp, sigmoid and elu + 1 are positive; the identity is where the elu
- * kernel makes both sides of the product so, but for k* and the logit, which enter raw. With either
- * sign of scores:
+ * kernel makes both sides of the product so, but for k* and the logit. With scores of either sign:
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
@@ -502,12 +500,11 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* =========================
+/* ===============
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk. A matrix is stored [in, out], row-major, as
- * the paper's y = x W writes it.
+ * AdamW, checkpoints, gradient checks and dumps walk. A matrix is [in, out], row-major, as y = x W.
  *
  * A shape has one letter a dimension. They are the masthead's, but for
  *
@@ -516,8 +513,7 @@ static int config_resolve(Config *c, Error *e) {
  *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
  *   G  gates of a row (--gate)       q, k  a norm's dims of q and k: D, or all of Q and K
  *
- * How a tensor starts, under each --init (F2). N(0, v) has variance v; U(+-a) has the deviation
- * a / sqrt(3):
+ * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) deviation a / sqrt(3):
  *
  *                    torch                     authors                      gpt2
  *   INITIAL_EMBED    N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
@@ -593,71 +589,72 @@ typedef struct TensorRow {
   bool matrix;   /* what --decay matrices decays; --decay all takes all (F5) */
   bool (*present)(const Config *);   /* NULL: in every model */
 } TensorRow;
+#define NAMED(in, field) #field, offsetof(in, field)
 
 /* Before the blocks: W_E, x*, the positions. */
 static const TensorRow MODEL_TENSORS[] = {
-  {"wte",     offsetof(Weights, wte),  "VE", INITIAL_EMBED,  true,  NULL},
-  {"win",     offsetof(Weights, win),  "EC", INITIAL_LINEAR, true,  if_projected},
-  {"xstar",   offsetof(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
-  {"xstar",   offsetof(Weights, xstar), "XC", INITIAL_EMBED, false, if_sink_tokens},
-  {"wpe",     offsetof(Weights, wpe),  "PC", INITIAL_EMBED,  true,  if_learned},
-  {"rel",     offsetof(Weights, rel),  "bH", INITIAL_ZERO,   false, if_t5},
-  {NULL, 0, NULL, 0, false, NULL}
+  {NAMED(Weights, wte),   "VE", INITIAL_EMBED,  true,  NULL},
+  {NAMED(Weights, win),   "EC", INITIAL_LINEAR, true,  if_projected},
+  {NAMED(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
+  {NAMED(Weights, xstar), "XC", INITIAL_EMBED, false, if_sink_tokens},
+  {NAMED(Weights, wpe),   "PC", INITIAL_EMBED,  true,  if_learned},
+  {NAMED(Weights, rel),   "bH", INITIAL_ZERO,   false, if_t5},
+  {0}
 };
 /* Once for each norm: of norm1 of the first block "l0.norm1", "l0.norm1.b" and "l0.norm1.a". */
 static const TensorRow NORM_TENSORS[] = {
   {"",        offsetof(Norm, g),       "C",  INITIAL_ONE,    false, NULL},
   {".b",      offsetof(Norm, b),       "C",  INITIAL_ZERO,   false, if_norm_bias},
   {".a",      offsetof(Norm, a),       "1",  INITIAL_HALF,   false, if_dyt},
-  {NULL, 0, NULL, 0, false, NULL}
+  {0}
 };
 /* Once for each block, "l0.wq" and so on. W_Q, W_K, W_V hold their heads side by side: head h (for
  * keys and values, key head h) has the columns h D .. h D + D - 1. */
 static const TensorRow ATTENTION_TENSORS[] = {
-  {"wq",      offsetof(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
-  {"wk",      offsetof(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
-  {"wv",      offsetof(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
-  {"bq",      offsetof(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
-  {"bk",      offsetof(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
-  {"bv",      offsetof(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+  {NAMED(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
+  {NAMED(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
+  {NAMED(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
+  {NAMED(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
+  {NAMED(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
+  {NAMED(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
   /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
-  {"phi1",    offsetof(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
-  {"phi2",    offsetof(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
-  {"cscale",  offsetof(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},
-  {"sbias",   offsetof(Layer, sbias),  "H",  INITIAL_SHIFT,  false, if_shift},
+  {NAMED(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
+  {NAMED(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
+  {NAMED(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},
+  {NAMED(Layer, sbias),  "H",  INITIAL_SHIFT,  false, if_shift},
   /* Tables 4, 5, 12 and 13: learned, in every block anew */
-  {"kstar",   offsetof(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
-  {"vstar",   offsetof(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
-  {"logit",   offsetof(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
-  {"vplus",   offsetof(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+  {NAMED(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
+  {NAMED(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
+  {NAMED(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
+  {NAMED(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
   /* Not the paper's: 3.8 */
-  {"wg",      offsetof(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
-  {"gate",    offsetof(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
-  {"vscale",  offsetof(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
-  {"hnorm",   offsetof(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
+  {NAMED(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
+  {NAMED(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
+  {NAMED(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
+  {NAMED(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
   {"qnorm",   offsetof(Layer, qnorm.g), "q",  INITIAL_ONE,    false, if_qk_norm},
   {"knorm",   offsetof(Layer, knorm.g), "k",  INITIAL_ONE,    false, if_qk_norm},
-  {"wo",      offsetof(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
-  {"bo",      offsetof(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
-  {NULL, 0, NULL, 0, false, NULL}
+  {NAMED(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
+  {NAMED(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
+  {0}
 };
 /* w2 is the second branch of a gated ffn, and the way back of one that is not. */
 static const TensorRow FFN_TENSORS[] = {
-  {"w1",      offsetof(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
-  {"w2",      offsetof(Layer, w2),     "CF", INITIAL_LINEAR, true,  config_gated},
-  {"w2",      offsetof(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
-  {"w3",      offsetof(Layer, w3),     "FC", INITIAL_DOWN,   true,  config_gated},
-  {"b1",      offsetof(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
-  {"b2",      offsetof(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
-  {"b2",      offsetof(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
-  {"b3",      offsetof(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
-  {NULL, 0, NULL, 0, false, NULL}
+  {NAMED(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
+  {NAMED(Layer, w2),     "CF", INITIAL_LINEAR, true,  config_gated},
+  {NAMED(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
+  {NAMED(Layer, w3),     "FC", INITIAL_DOWN,   true,  config_gated},
+  {NAMED(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
+  {NAMED(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
+  {NAMED(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
+  {NAMED(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
+  {0}
 };
 /* After the blocks and the final norm: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
-  {"wout",    offsetof(Weights, wout), "CE", INITIAL_LINEAR, true,  if_projected},
-  {"wcls",    offsetof(Weights, wcls), "EV", INITIAL_LINEAR, true,  if_untied},
-  {NULL, 0, NULL, 0, false, NULL}
+  {NAMED(Weights, wout),  "CE", INITIAL_LINEAR, true,  if_projected},
+  {NAMED(Weights, wcls),  "EV", INITIAL_LINEAR, true,  if_untied},
+  {0}
 };
 
 static int tensor_extent(const Config *c, char letter) {
@@ -831,7 +828,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* =========================
+/* ===============
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -863,7 +860,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * -------------------------
+ * ---------------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
@@ -972,7 +969,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* -------------------------
+/* ---------------
  * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b      DyT: below
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -1107,9 +1104,8 @@ static Config head_norm_of(const Config *c, idx heads) {
   return own;
 }
 
-/* --qk-norm (2010.04245): q = qnorm q0 r in each head before it rotates; so k.
- * While the gains are 1, |q| = |k| = sqrt(D), and no score is above sqrt(D). --qk-whole (OLMo 2's):
- * all heads of a row as one. */
+/* --qk-norm (2010.04245): q = qnorm q0 r in each head before it rotates; so k. While the gains are
+ * 1, |q| = |k| = sqrt(D), and no score is above it. --qk-whole (OLMo 2's): a row's heads as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
                             idx rows, idx heads) {
   idx one = c->qk_whole ? heads : 1;
@@ -1117,8 +1113,7 @@ static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0
   norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
 
-/* dq, the gradient of q, becomes that of q0, by RMSNorm's line above, and so dk. scratch is as
- * long: norm_backward adds. */
+/* dq, of q, becomes q0's gradient by RMSNorm's line above; so dk. scratch as long: it adds. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
                              const Norm *w, real *scratch, idx rows, idx heads) {
   idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
@@ -1128,7 +1123,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
   copy(dq, scratch, all);
 }
 
-/* -------------------------
+/* ---------------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
@@ -1168,7 +1163,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* -------------------------
+/* ---------------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1241,8 +1236,7 @@ static bool rope_is_local(const Config *c, int l) {
   return c->rope_local > 0 && config_window(c, l);
 }
 
-/* Tables by the position alone, where the model has them: cosine, sine [N,r/2], and once more for
- * --rope-local; sinusoid [N,C]. */
+/* By position alone, where there: cosine, sine [N,r/2], then --rope-local's; sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
   int half = c->rotary_dims / 2, C = c->dim;
   for (int p = 0; a->cosine && p < half; p++)
@@ -1311,7 +1305,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* -------------------------
+/* ---------------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1428,7 +1422,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* -------------------------
+/* ---------------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1589,8 +1583,7 @@ static real row_exp(const Config *c, idx n, real *z, real *spare) {
   return log_sum;
 }
 
-/* z [n] of a row that sees `seen` keys becomes the weights a = s/Z, in place. Returns row_stat;
- * spare [n] is scratch. */
+/* z [n] of a row that sees `seen` keys becomes the weights a = s/Z. Returns row_stat; spare [n]. */
 static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) {
   if (is_exp(c)) return row_exp(c, n, z, spare);
   SIMS[c->sim](n, z, spare, NULL);
@@ -1623,8 +1616,7 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
   else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
 }
 
-/* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n] and none of them
- * overlapping z. */
+/* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n], none over z. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
                          real *dlogz) {
   if (is_exp(c)) {
@@ -1696,7 +1688,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* -------------------------
+/* ---------------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -2004,7 +1996,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
       head_backward(m, a, l, task / K, h, N);
 }
 
-/* -------------------------
+/* ---------------
  * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
  * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
@@ -2131,7 +2123,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
-/* -------------------------
+/* ---------------
  * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -2167,7 +2159,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* -------------------------
+/* ---------------
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -2182,8 +2174,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2 */
 
-/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated) and la->fa [rows,F], which is f1's
- * array where nothing is kept. */
+/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated), la->fa [rows,F]: f1's if none is
+ * kept. */
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
   const Config *c = &m->c;
@@ -2225,11 +2217,10 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* =========================
+/* ===============
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
- * A block is drawn at the head of chapter 3. It reads the residual stream x = h^{l-1} [B,N,C] and
- * writes y = h^l:
+ * A block is drawn at the head of chapter 3. From the stream x = h^{l-1} [B,N,C] it makes y = h^l:
  *
  *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
  *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
@@ -2396,8 +2387,7 @@ static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, in
 
 /* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
  * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
- * input has been read for the last time when the output's array is begun, so blocks may share
- * arrays. */
+ * input is not read any more when the output's array is begun, so blocks may share arrays. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2436,8 +2426,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
  * (dn1: the first dn. --behind-only: no n1', n2'.) In all but post-norm dy itself is a term of dx.
- * dh travels, dn is what a branch sends to its input, and dx what a norm makes of dh, or what waits
- * in parallel. */
+ * dh travels, dn is what a branch sends to its input, dx what a norm makes of dh, or what waits. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2482,8 +2471,7 @@ int model_fault(const Model *m, Error *e) {
   return m->published ? m->published->fault(m, e) : 0;
 }
 
-/* Y = LN(H^L) W_cls (section 2), as far as the LN: from a->h = h^L to a->nf [B,N,C], the rows that
- * W_cls will multiply. */
+/* The LN of Y = LN(H^L) W_cls (section 2): a->h = h^L to a->nf [B,N,C], for W_cls to take. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
   a->nf = a->h;
   if (m->c.place == PLACE_POST) return;
@@ -2492,9 +2480,8 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 }
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
- * less than acts_create made room for; arrays then fill from their start. a->h is then h^L before
- * the final norm, where Figures 11 to 14 take it (Appendix B.3). Of ACTS_ALL a->layer[l].x is h^l,
- * l = 0 .. L-1. */
+ * less than acts_create made room for; arrays then fill from their start. a->h is h^L before the
+ * final norm, where Figures 11 to 14 take it (B.3). Of ACTS_ALL a->layer[l].x is h^l, l < L. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2527,7 +2514,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* =========================
+/* ===============
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2669,7 +2656,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* -------------------------
+/* ---------------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2694,8 +2681,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
  * no decay is left. eps keeps g = 0 at 0/eps = 0. Tests: optimizer_step__*. */
 
-/* What is the same for all n: 1 - lr wd, lr / (1 - b1^t), and 1 / sqrt(1 - b2^t), since sqrt(v^) =
- * sqrt(v) / sqrt(1 - b2^t). */
+/* The same for all n: 1 - lr wd, lr / (1 - b1^t), and the factor 1 / sqrt(1 - b2^t) of sqrt(v). */
 typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
 
 /* AdamW on n <= CHUNK numbers. */
@@ -2812,8 +2798,7 @@ static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real 
   blend(n, w, 1 - s->lr * s->wd, w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
 }
 
-/* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup, so that step
- * warmup - 1 has all of lr; then
+/* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup; then
  *
  *   constant   lr, as every configuration of the authors' code has it (their min_lr is lr)
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2,  u = (s - warmup) / (steps - warmup)
@@ -2828,9 +2813,8 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). *bad is the
- * first tensor whose sum is not finite, else NULL: a NaN or infinity, or, in float, gradients near
- * 1e18, whose squares overflow. */
+/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). *bad: the first
+ * tensor whose sum is not finite, else NULL. In float it overflows from gradients near 1e18. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   double total = 0;
   *bad = NULL;
@@ -2843,7 +2827,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* =========================
+/* ===============
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -3207,7 +3191,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* =========================
+/* ===============
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3222,25 +3206,23 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  * One lemma runs through Appendix B.1. Let the input repeat a token, and let h_1 = .. = h_T enter a
  * block. Then all values are one v, and a head gives o_t = r_t v, r_t being the sum of row t of the
  * weights. Everything else in a block acts on each token alone. So the states stay equal if r_t is
- * the same for all t in every head, and but for chance only then, whatever the norm, the ffn and
- * the positions inside the score.
+ * the same for all t in every head, and but for chance only then, whatever the norm, ffn or score.
  *
  * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
- * the end of three blocks has passed some 60 additions of terms of order 1 in each, and a block
- * enlarges an error by at most about 5: STATES. A weight's relative error is its score's absolute
- * one: the largest score, about 40, times the angle of its rotation, at most 64 radians: SCORES.
- * The 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
+ * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
+ * grows at most 25 times on the way (measured): STATES. A weight's relative error is its score's
+ * absolute one: the largest score, about 40, times its rotation, at most 64 radians: SCORES. The
+ * 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* -------------------------
+/* ---------------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
- * REFUTES: then the printed statement is wrong. DECIDES: it holds, or else is refuted. SAYS: a
- * number without a bound. */
+ * REFUTES: then the printed statement is wrong. DECIDES: holds, or refuted. SAYS: no bound. */
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
 /* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
@@ -3289,8 +3271,7 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
 
-/* Runs on its ids; or on T tokens and the target of the last: all the same for seed 0, else drawn
- * at random. */
+/* Runs on its ids; or on T tokens and the last's target: all the same for seed 0, else drawn. */
 static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
 static void toy_feed(Toy *y, uint64_t seed) {
   Rng rng = {seed};
@@ -3356,7 +3337,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* -------------------------
+/* ---------------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -3434,17 +3415,20 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
                && GATE_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to closed_row()");
 
+static const Line STATES_OF[] = {
+  {"states", "Equations 10 to 17: states of repeated tokens\nThey stay equal where the weights of "
+   "every row have one sum, whatever else a block has.", "", NULL, 0, 0, 0}};
+
 static void keys_from_queries(Model *m, double gain) {
   for (int l = 0; l < m->c.layers && gain != 0; l++)
     for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* -------------------------
+/* ---------------
  * 7.3  [E10] Equation 16 itself */
 
-/* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, so that equation 16
- * shares no code with the model. */
+/* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, not the model's. */
 static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
   double square = 0;
   for (int i = 0; i < in; i++) square += x[i] * x[i];
@@ -3484,15 +3468,13 @@ static const Line EQ16[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* -------------------------
+/* ---------------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
- * A_11 = e^z / e^z = 1 to the bit, since z - max = 0 and e^0 = 1. Another similarity over its sum
- * has s/(s + 1e-8), almost 1. */
+ * A_11 = e^z / e^z = 1 to the bit, as z - max = 0 and e^0 = 1. Over another sum: s/(s + 1e-8). */
 enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
 
-/* How many numbers of h_1^0 .. h_1^L move when the later tokens change, or W_Q and W_K; or how many
- * of x*'s when all tokens do. */
+/* How many numbers of h_1^0 .. h_1^L move with later tokens, or W_Q and W_K; or x*'s with all. */
 static double h1_moved(Toy *y) {
   int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1;
   real before[4][WIDEST];   /* of three blocks */
@@ -3532,7 +3514,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* -------------------------
+/* ---------------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3631,7 +3613,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* -------------------------
+/* ---------------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3692,7 +3674,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* -------------------------
+/* ---------------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3732,7 +3714,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* -------------------------
+/* ---------------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3852,7 +3834,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.30072049}};
 
-/* -------------------------
+/* ---------------
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3891,7 +3873,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* -------------------------
+/* ---------------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3931,10 +3913,10 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* =========================
+/* ===============
  * PART II   THE DATA */
 
-/* =========================
+/* ===============
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -4351,7 +4333,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
   return e->status;
 }
 
-/* =========================
+/* ===============
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4664,8 +4646,7 @@ static int tell_operation(Telling *t, const Node *p) {
   return t->e->status;
 }
 
-/* Tells all forms of a rule into memory, by way of out, and again while another variable holds the
- * same first form. */
+/* Tells a rule's forms into memory, by way of out; again while another variable has the first. */
 static int tell_forms(Telling *t, const Node *p, size_t *at) {
   size_t from = t->out->size, floor = t->floor; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
@@ -4814,7 +4795,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* -------------------------
+/* ---------------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4892,8 +4873,26 @@ static const char *located(char path[PATH_ROOM], const char *name, const Source 
   return name;
 }
 
-/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. A byte
- * order mark becomes blanks, which document_next drops. */
+/* Appends a text. A byte order mark becomes blanks, which document_next drops. */
+static int text_read(const char *path, Bytes *out, Error *e) {
+  size_t before = out->size, good, line = 1;
+  if (file_read(path, out, e)) return e->status;
+  unsigned char *text = out->at + before; size_t n = out->size - before;
+  if (n > 1 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2)))
+    return fail(e, 1, "%s: expected text in UTF-8, found UTF-16. Try: iconv -f utf-16 -t utf-8",
+                path);
+  if (n && memchr(text, 0, n))
+    return fail(e, 1, "%s: expected a text, found a byte 0: UTF-16, or none. Try: another", path);
+  if ((good = utf8_length(text, n)) < n) {
+    for (size_t i = 0; i < good; i++) line += text[i] == '\n';
+    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
+                path, line, text[good]);
+  }
+  if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3)) memset(text, ' ', 3);
+  return 0;
+}
+
+/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
   Bytes names = {0}, file = {0}; Ids ids = {0};
@@ -4902,20 +4901,11 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const char *name = (const char *)names.at + at;
     at += strlen(name) + 1;
     file.size = ids.size = 0;
-    if (file_read(name, &file, e)) break;
-    if (s->tokens[0]) {
-      if (!shard_read(file.at, file.size, name, free_ids, &ids, e))
-        bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
-      continue;
-    }
-    size_t good = utf8_length(file.at, file.size), line = 1;
-    for (size_t i = 0; i < good; i++) line += file.at[i] == '\n';
-    if (good < file.size)
-      fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-           name, line, file.at[good]);
-    else if (good >= 3 && !memcmp(file.at, "\xEF\xBB\xBF", 3)) memset(file.at, ' ', 3);
-    if (!e->status && !bytes_add(out, file.at, good, e))
-      bytes_add(out, DOCUMENT_END, strlen(DOCUMENT_END), e);
+    if (!s->tokens[0]) {
+      if (!text_read(name, out, e)) bytes_print(out, e, DOCUMENT_END);
+    } else if (!file_read(name, &file, e)
+               && !shard_read(file.at, file.size, name, free_ids, &ids, e))
+      bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
   }
   bytes_free(&names); bytes_free(&file); ids_free(&ids);
   return e->status;
@@ -4938,12 +4928,14 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
   return false;
 }
 
-/* Alike on every machine. */
-static uint64_t hash_number(uint64_t seed, uint64_t n) {
-  unsigned char p[8];
-  number_put(p, n, 8);
-  return hash64(seed, p, 8);
+/* hash64 of n bytes of numbers of that width, their lowest byte first: alike on every machine. */
+static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
+  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;
+  uint64_t h = hash_start(seed);
+  for (size_t i = 0; i < n; i++) h = hash_add(h, (const char *)x + (i ^ flip), 1);
+  return hash_end(h);
 }
+static uint64_t hash_number(uint64_t seed, uint64_t n) { return hash_numbers(seed, &n, 8, 8); }
 
 static bool document_held(double share, uint64_t number) {
   Rng draw = {hash_number(HELD_SEED, number)};
@@ -4974,13 +4966,12 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
   return ids_add(out, &d->end, 1, e);
 }
 
-/* Shares the documents of a text or of shards out. The last, if it must be cut, is cut at white
- * space. */
+/* Shares the documents of a text or of shards out. Must the last be cut, then at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
   source_read(d, s, &all, e);
-  d->source = hash64(0, all.at, all.size);
+  d->source = hash_numbers(0, all.at, all.size, unit);
   double share = s->whole && !data_own(d, s) ? 0 : s->valid;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
     held += document_held(share, n);
@@ -5000,8 +4991,8 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   }
   data_describe(d, s, share, T || (s->whole && share > 0), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
-    fail(e, 1, "%s: expected below 2^31 held tokens. Try: a smaller --valid",
-         source_name(s));
+    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller --valid",
+         source_name(s), d->held.size);
   bytes_free(&all);
   return e->status;
 }
@@ -5091,8 +5082,7 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
 
-/* Opens what s names; after a failure d is empty. seed orders the data; T is 0 when only the held
- * documents are wanted. */
+/* Opens what s names; after a failure d is empty. seed orders the data; T 0: held ones alone. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .end = TOKEN_END,
               .bos = TOKEN_BOS, .fix = TOKEN_FIX, .pass = -1};
@@ -5100,7 +5090,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
   if (s->toy && s->open) return s->open(d, s, T, e);
-  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: cc -O3 data/paper.c -o paper -lm");
+  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
   if (!data_open_ids(d, s, e)) {
     if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
     else data_open_grammar(d, s, T, e);
@@ -5165,8 +5155,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* -------------------------
- * 9.3  Interventions on a block   [T10] [FIG5] section 5
+/* ---------------
+ * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10 left: --batch
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
@@ -5233,7 +5223,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* -------------------------
+/* ---------------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
@@ -5286,25 +5276,25 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* =========================
+/* ===============
  * PART III   THE EXPERIMENTS
- * =========================
+ * ===============
  *
  * 10  Training and checkpoints   section 4 */
 
-/* The one mutable global: a training that has begun ends at Ctrl-C after the step in hand, and
- * saves. A second one ends the program at once: files are whole at any moment (chapter 15). */
+/* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
+ * one the program ends at once: files are whole at any moment (chapter 15). */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* -------------------------
+/* ---------------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
- *   8   length of the text  .. the text: lines "flag value" (option_kept)
+ *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; plus 8
@@ -5374,11 +5364,6 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* What a checkpoint keeps of these groups: all but how many sequences are measured. */
-static bool option_kept(const Option *o, const char *groups) {
-  return strchr(groups, o->group) && strcmp(o->flag, "n");
-}
-
 /* --text, --grammar, --tokens, --tokenizer: by name. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
@@ -5388,7 +5373,7 @@ static int settings_lines(const Settings *s, const char *groups, Bytes *out, Err
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (option_kept(o, groups) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
+    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
   return e->status;
@@ -5516,7 +5501,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* -------------------------
+/* ---------------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5553,15 +5538,15 @@ static bool option_free(const Option *o) {
   return !strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o);
 }
 
-/* The settings to go on with: what a checkpoint keeps of `groups` from `was`, the settings of
- * `file`; all else from s. The command line must not contradict what was kept: the `rule`. */
+/* The settings to go on with: of `groups` those of `was`, which `file` keeps; all else from s. The
+ * command line must not contradict them: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
-    if (!option_kept(o, groups) || (text && source_named(&s->data))) continue;
+    if (!strchr(groups, o->group) || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
@@ -5574,7 +5559,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
-    if (option_kept(o, groups) && !option_free(o) && strcmp(old, new))
+    if (strchr(groups, o->group) && !option_free(o) && strcmp(old, new))
       return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                   *old ? old : "none", rule);
   }
@@ -5601,7 +5586,7 @@ static int resume_data(Trainer *t, Error *e) {
 }
 
 static uint64_t parameters_hash(const Model *m) {
-  uint64_t hash = hash64(0, m->params, (size_t)m->count * sizeof(real));
+  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real), sizeof(real));
   return hash ? hash : 1;
 }
 
@@ -5742,7 +5727,7 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* -------------------------
+/* ---------------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
@@ -5856,7 +5841,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* =========================
+/* ===============
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5915,11 +5900,16 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   return n;
 }
 
-static int none_held(int T, Error *e) {
-  return fail(e, 1, "no held document has %d tokens. Try: a smaller --T, or --valid 0.2", T + 1);
+static int none_held(const Data *d, int T, Error *e) {
+  int longest = 0, end = (int)d->held.size; char shorter[32] = "";
+  for (size_t i = d->starts.size; i--; end = d->starts.at[i])
+    if (end - d->starts.at[i] > longest) longest = end - d->starts.at[i];
+  if (longest > 2) snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
+  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d in one. Try: %sa "
+              "larger --valid or a longer text", T + 1, d->held.size, longest, shorter);
 }
 
-/* Measures n sequences of T tokens, *starts of them document starts. Natural input has a loss.
+/* Measures n sequences of T tokens, *starts of them document starts; natural input has a loss.
  * After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
@@ -5930,7 +5920,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
   int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
   int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
-  if (!got) none_held(T, e);
+  if (!got) none_held(d, T, e);
   if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
   a.edit = edit.t ? &edit : NULL;
@@ -5969,7 +5959,7 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
   return s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
-/* Mean cross-entropy over up to n held blocks of the model's context. */
+/* Mean cross-entropy over up to n held blocks of the model's context; NAN where there is none. */
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   enum { BATCH = 16 };
   int T = m->c.context; double sum = 0; Acts a = {0};
@@ -5984,10 +5974,10 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
     }
   }
   acts_free(&a); free(ids);
-  return got ? sum / got : 0;
+  return got ? sum / got : NAN;
 }
 
-/* -------------------------
+/* ---------------
  * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
@@ -6102,9 +6092,8 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* -------------------------
- * 11.2  sink dump: every tensor of one forward and backward as .npy, for anyone to check in NumPy
- */
+/* ---------------
+ * 11.2  sink dump: every tensor of one forward and backward as .npy, to check in NumPy */
 
 typedef struct Dump {
   Settings *s; const Config *c;
@@ -6312,7 +6301,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* =========================
+/* ===============
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6340,7 +6329,7 @@ static const char RUN_FLAGS[] =
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", "text", "read", NULL};
-  Measured rows[ARMS] = {0};
+  Measured rows[ARMS] = {0}; int n = 0;   /* sequences, of an arm that did not diverge */
   fprintf(out, "\n%-8s %-9s", "arm", "paper");
   for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
   fprintf(out, " %8s\n%18s", "sink", "");
@@ -6349,6 +6338,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int i = 0; i < ARMS; i++) {
     double row[ROW]; char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
+    if (o[i].s.n) n = o[i].s.n;
     strcpy(rows[i].label[0], o[i].name), strcpy(rows[i].label[1], o[i].text);
     strcpy(rows[i].label[2], o[i].read);
     fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
@@ -6364,7 +6354,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
           "row mass: what\nthe weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
           "over the mean of\nthe others. valid loss: nats a token, over %lld tokens.\n"
-          "Text: %s (%s).\n", s->eps, s->eval_n, s->eval_T, (long long)o->tokens, o->text, o->read);
+          "Text: %s (%s).\n", s->eps, n, s->eval_T, (long long)o->tokens, o->text, o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
@@ -6384,22 +6374,29 @@ static void run_history(const Outcome *o, FILE *out) {
 }
 
 /* Shares of a row that hardly weighs say little: `heavy` counts a head by the mass of its rows. */
-static void run_verdict(const Outcome *o, Bytes *out, Error *e) {
+static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   const Sinks *s = &o[2].s; double row[ARMS][ROW], heavy = 0;
   for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
          star = row[1][ALPHA_STAR] / o[1].even, gap = o[2].loss - o[0].loss;
   for (int i = 0, first = config_column_first(&o[2].c); i < s->L * s->H; i++)
     heavy += s->alpha[i * s->S + first] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
+  bool there = sink >= SHOWS; int all = atoi(strstr(RUN_FLAGS, "--steps") + 8);
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), with a\nkey bias it %s (alpha_* %.1f times, alpha_1 %.1f), and under "
-              "sigmoid\nattention without normalisation it %s (alpha_1 %.1f times even, %.1f with\n"
-              "heads counted by their row mass, %.2f) at %s loss (%+.3f nats).\n",
-              sink >= SHOWS ? "emerged" : "did not emerge", sink,
-              star >= SHOWS && left < ABSENT ? "moved onto the bias" : "did not move clearly",
-              star, left, sigmoid < ABSENT ? "failed to appear"
-                          : sigmoid >= SHOWS ? "appeared" : "is unclear", sigmoid, heavy,
-              row[2][ROW_MASS], gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower" : "equal", gap);
+              "even), with a\nkey bias %s (alpha_* %.1f times, alpha_1 %.1f), and under "
+              "sigmoid\nattention without normalisation %s (alpha_1 %.1f times even, %.1f with\n"
+              "heads counted by their row mass, %.2f)",
+              there ? "emerged" : sink < ABSENT ? "did not emerge" : "is unclear", sink,
+              !there ? star < SHOWS ? "none shows on the bias" : "one emerged on the bias"
+              : star < SHOWS || left >= ABSENT ? "it did not move clearly"
+              : "it moved onto the bias", star, left,
+              sigmoid >= SHOWS ? "one appeared" : sigmoid >= ABSENT ? "it is unclear"
+              : there ? "it failed to appear" : "none appeared", sigmoid, heavy, row[2][ROW_MASS]);
+  bytes_print(out, e, isnan(gap) ? ".\nNo loss was measured: too little text is held.\n"
+              : " at %s loss (%+.3f nats).\n", gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower"
+              : "equal", gap);
+  if (steps < all)
+    bytes_print(out, e, "These are %d of the job's %d steps.\n", steps, all);
   bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
               "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, ALIKE);
 }
@@ -6418,7 +6415,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     run_history(o, out);
     fprintf(out, "\nalpha by layer (down) and head (across)\n");
     heat_maps(maps, n, out);
-    run_verdict(o, verdict, e);
+    run_verdict(o, s->train.steps, verdict, e);
   }
   bytes_add(verdict, "", 1, e);
   if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
@@ -6501,10 +6498,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* =========================
+/* ===============
  * PART IV   PLUMBING */
 
-/* =========================
+/* ===============
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -7086,13 +7083,12 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* =========================
+/* ===============
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
- * and a tile meets all n = hi - lo keys that any of its queries sees. Forward it takes two: q k^T
- * and a v, with 3.6 row by row between. Backward it takes five: z again, da = do v^T, dq = dz k,
- * dk += dz^T q, dv += a^T do.
+ * and a tile meets all n = hi - lo keys that any of its queries sees. Forward: q k^T and a v, with
+ * 3.6 row by row between. Backward: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
  * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
  * again. It cuts the keys into tiles too, and corrects a running maximum and sum (online softmax).
@@ -7131,8 +7127,7 @@ static Tile tile_of(const Config *c, const Acts *a, idx N, const real *k, real *
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see between them, and, masked, what lies between a prefix
- * and a window far behind it. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see, and, masked, those between a prefix and a window. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
   int w = config_window(c, l), first = c->sink_token;
@@ -7533,7 +7528,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* =========================
+/* ===============
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7749,8 +7744,7 @@ int file_ready(const char *path, Error *e) {
   return e->status;
 }
 
-/* From its path, where the system told one in home; else from argv[0]: a name alone is the first on
- * PATH that runs, as for a shell. */
+/* Of the path that the system told in home; else of argv[0]: a name alone is PATH's first. */
 static void program_folder(char home[PATH_ROOM], long told, const char *name, const char *path) {
   bool found = told > 0 || strpbrk(name, "/\\"); struct stat is;
   size_t size = told > 0 ? (size_t)told : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
@@ -7788,15 +7782,14 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* =========================
+/* ===============
  * 16  Command line
  *
  * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
  * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
  * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s the seed where nothing is trained; of the companions y eval of several, v
- * streams, p the page, x reproduction, b benches. A verb takes groups, m first, and behind a space
- * some flags by name. */
+ * more, g generation, s a seed without training; of the companions y eval of several, v streams, p
+ * the page, x reproduction, b benches. A verb takes groups, m first, then a space and flags. */
 
 #define AT(field) offsetof(Settings, field)
 #define MODEL(kind, field) 'm', kind, AT(model.field)
@@ -7999,7 +7992,6 @@ static bool has_word(const char *words, const char *word) {
   return strstr(words, spaced) != NULL;
 }
 
-/* Does a verb of these groups take it? */
 static bool option_in(const Option *o, const char *groups) {
   return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
@@ -8016,7 +8008,7 @@ const Option *option_find(const char *flag, const char *groups) {
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
   for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|]", flag, values);
+    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|-]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
@@ -8027,8 +8019,11 @@ static bool is_chosen(const Settings *s, const char *what) {
 }
 
 const char *option_idle(const char *flag, const Settings *s) {
-  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
-    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])) return BELONGS[i][1];
+  for (int i = 0; BELONGS[i][0]; i++) {
+    const char *const *row = BELONGS[i];
+    if (has_word(row[0], flag) && (!row[2] || !strcmp(row[2], s->verb)) && !is_chosen(s, row[1]))
+      return row[1];
+  }
   return NULL;
 }
 
@@ -8139,7 +8134,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* -------------------------
+/* ---------------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -8194,7 +8189,7 @@ void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  int full = (int)(12.0 * (double)t->step / r->steps);   /* of the bar */
+  int full = (int)(12.0 * (double)t->step / r->steps);
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
@@ -8262,7 +8257,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* -------------------------
+/* ---------------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -8303,8 +8298,7 @@ static const char *number(char text[32], double x) {
 
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
-/* Under "=" x may be off by SCORES and half a unit of the last digit given. What is not finite is
- * WRONG. */
+/* Under "=" x may be off by SCORES and half a unit of the last digit given. Not finite is WRONG. */
 static void page_line(Page *p, const Line *l, double x) {
   char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
   double bound = l->bound, unit = 1;
@@ -8443,20 +8437,17 @@ static void page_measure(Page *p, const Line *l) {
   page_line(p, l, worst);
 }
 
-static const Line STATES_OF[] = {
-  {"states", "Equations 10 to 17: states of repeated tokens\nThey stay equal where the weights of "
-   "every row have one sum, whatever else a block has.", "", NULL, 0, 0, 0}};
 #define LINES(table) table, (int)(sizeof table / sizeof *table)
 struct Check { const Line *line; int lines; void (*more)(Page *p); };
 static const Check CHECKS[] = {
   {LINES(STATES_OF), check_states}, {LINES(EQ16), NULL}, {LINES(FIRST), NULL},
   {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
-  {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {NULL, 0, NULL}};
+  {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {0}};
 
 /* The check after c: sink's, then the program's own; NULL after the last. */
 static const Check *check_after(const Check *c, const Program *program) {
   bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
-  return c[1].line ? c + 1 : core && program ? program->checks : NULL;
+  return c[1].line ? c + 1 : core ? program->checks : NULL;
 }
 
 static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
@@ -8483,13 +8474,24 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
-  if (!ran) fail(e, 2, "check %s: no check has this name. Try: sink check %s", name,
-                 near.best[0] ? near.best : "list");
+  bool papers = !program->checks && has_word(" scale behind scores gate neutral causal ", name);
+  if (!ran) fail(e, 2, "check %s: no check has this name. Try: %s check %s", name, papers ?
+                 "make paper, ./paper" : program->name,
+                 papers ? name : near.best[0] ? near.best : "list");
   return e->status ? e->status : page_total(&p);
 }
 
-/* -------------------------
+/* ---------------
  * 16.4  Verbs */
+
+/* A blank and a word, quoted where a shell would read it otherwise. */
+static void word_add(Bytes *out, const char *word, Error *e) {
+  const char *quote = *word && !strpbrk(word, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
+  bytes_print(out, e, " %s", quote);
+  for (; *word; word++)
+    bytes_add(out, *word == *QUOTE ? "'\\''" : word, *word == *QUOTE ? 4 : 1, e);
+  bytes_print(out, e, "%s", quote);
+}
 
 /* The command that repeats the work, with the flags that count and differ from their default. */
 static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
@@ -8501,13 +8503,8 @@ static void command_text(const Settings *s, const char *verb, Bytes *out, Error 
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
     if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
-    const char *quote = value[0] && !strpbrk(value, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
     bytes_print(out, e, " --%s", o->flag);
-    if (o->kind == 'b' && !strcmp(value, "1")) continue;
-    bytes_print(out, e, " %s", quote);
-    for (const char *p = value; *p; p++)
-      bytes_add(out, *p == *QUOTE ? "'\\''" : p, *p == *QUOTE ? 4 : 1, e);
-    bytes_print(out, e, "%s", quote);
+    if (o->kind != 'b' || strcmp(value, "1")) word_add(out, value, e);
   }
   bytes_add(out, "", 1, e);
 }
@@ -8529,7 +8526,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
-  char page[PATH_ROOM + 8];   /* "" where neither --report nor --out is given */
+  char page[PATH_ROOM + 8], held[32];   /* page: "" where neither --report nor --out is given */
   int starts; (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
@@ -8543,8 +8540,9 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
-    printf("steps=%ld loss=%.6f valid_loss=%.6f valid_tokens=%lld alpha_1=%.6f sink_1=%.6f "
-           "parameters=%lld text=%s%s%s\n", t->step, t->loss, o->loss, (long long)o->tokens,
+    printf("steps=%ld loss=%.6f valid_loss=%s valid_tokens=%lld alpha_1=%.6f sink_1=%.6f "
+           "parameters=%lld text=%s%s%s\n", t->step, t->loss,
+           cell_text(held, &(Column){.form = "%.6f", .unit = 1}, o->loss), (long long)o->tokens,
            o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
            s->out);
   has_ended(o->ended, t, e);
@@ -8571,7 +8569,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
   d->own = t->data.source;   /* its text is read where it is still there */
   if (d->own) strcpy(d->own_name, source_name(d));
-  if (source_named(&s->data) || file_missing(d->own_name) || !option_find("input", s->groups))
+  if (source_named(&s->data) || file_missing(d->own_name) || !option_find("valid", s->groups))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
   d->random_tokens[0] = 0;
@@ -8671,8 +8669,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
                    : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
-  printf("train            beyond: Muon (2502.16982) --optimizer muon\n\n"
-         "--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n\n"
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
+         "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n\n"
          "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});
@@ -8695,13 +8693,13 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
-/* tokenize train FILE.. --out F --vocab N   |   encode < text   |   decode < ids */
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
   char name[PATH_ROOM];
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0] || s->data.bos
+  if (settings_count(s, e)) return e->status;
+  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
             : n > 2 || s->model.vocab || s->data.grammar[0]
               || (!encode && (s->data.bos || strcmp(what, "decode"))))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
@@ -8859,9 +8857,9 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl", "a sink emerges, moves, stays away", verb_run},
+  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away", verb_run},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", "dseoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
+  {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
   {"list", "", "", "the paper's variants by name", verb_list},
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",

@@ -629,7 +629,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 #define COMMON_OPTIONS \
   {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"}, \
   {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"}, \
-  {"n", 'e', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"}, \
+  {"n", 'a', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"}, \
   {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"}, \
   {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"}, \
   {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
@@ -666,18 +666,16 @@ static const char *const SECTIONS[][2] = {
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
-  "--lr| learning-rate ",
+  "--lr| learning-rate ", "--prompt| start ", "--norm-eps| rms-norm-eps ", "--act| hidden-act ",
   "--context| block-size sequence-length max-position-embeddings n-positions ",
   "--heads| n-head num-attention-heads ", "--kv-heads| num-key-value-heads n-kv-heads ",
   "--layers| n-layer num-hidden-layers ", "--dim| hidden-size n-embd d-model ",
   "--wd| weight-decay ", "--ffn| intermediate-size n-inner ", "--clip| max-grad-norm ",
-  "--warmup| warmup-steps warmup-iters ",
-  "--steps| max-iters num-iterations num-train-epochs epochs ", "--act| hidden-act ",
-  "--accumulate| gradient-accumulation-steps ", "--norm-eps| rms-norm-eps ",
+  "--warmup| warmup-steps warmup-iters ", "--accumulate| gradient-accumulation-steps ",
+  "--steps| max-iters num-iterations num-train-epochs epochs ", "--temperature| do-sample ",
   "--rope-base| rope-theta ", "--tied| tie-word-embeddings ", "--tokens| input-bin train-bin ",
   "--text| train-file dataset ", "--log-every| logging-steps log-interval eval-interval ",
   "--save-every| save-steps ", "--start| init-from model-name-or-path ", "--n| max-new-tokens ",
-  "--temperature| do-sample ", "--prompt| start ",
   "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
@@ -685,10 +683,10 @@ static const char *const THEIRS[] = {
   "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
-/* What flags belong to: "extra k|kv" is one of these values of --extra, "window" any but none,
- * "a/b" one of both, "!a" no --a. Where that is not so they are refused if given, and not echoed. A
- * flag that the verb does not take counts as said. */
-static const char *const BELONGS[][2] = {
+/* What flags belong to (of one verb, where that is named): "extra k|kv" is one of these values of
+ * --extra, "window" any but none, "a/b" one of both, "!a" no --a. Where that is not so they are
+ * refused if given, and not echoed. A flag that the verb does not take counts as said. */
+static const char *const BELONGS[][3] = {
   {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3|yarn"},
   {" rope-low rope-high rope-original ", "rope-scaling llama3|yarn"},
   {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
@@ -705,7 +703,9 @@ static const char *const BELONGS[][2] = {
   {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p ", "!grammar"}};
+  {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!grammar",
+   "generate"}, {" bos tokenizer ", "!out", "tokenize"},
+  {" seed ", "ablate key1|value1-mean|kstar/isolate/probe", "eval"}, {NULL}};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the

@@ -134,10 +134,10 @@ static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
   const char *at = (const char *)peer->at;
   for (int line = 1, n, end; (*at || line == 1) && !e->status; line++, at += n + (at[n] != 0)) {
     double x = end = 0;
-    n = (int)strcspn(at, "\r\n");
+    n = (int)strcspn(at, "\n");
     if (sscanf(at, "step %*s %*d %lf%n", &x, &end) < 1)
       sscanf(at, "gemm %*d %*d %*d %*s %*d %lf%n", &x, &end);
-    if (end != n || !(x > 0 && x < INFINITY))
+    if (end + (at[end] == '\r') != n || !(x > 0 && x < INFINITY))
       fail(e, 1, "%s:%d: expected gemm M N K WAY THREADS GFLOPS or step NAME THREADS MS, found "
            "\"%.*s\". Try: python3 data/peer.py > FILE", file, line, n < 40 ? n : 40, at);
   }
@@ -436,16 +436,16 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
   return e->status;
 }
 
-/* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, with one
- * sequence a step. A token's time outside attention should not depend on T, its time in attention
- * be proportional to T, and so should all memory but the parameters'. */
+/* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, or a
+ * shorter --context alone, with one sequence a step. A token's time outside attention should not
+ * depend on T, its time in attention be proportional to T, as all memory but the parameters'. */
 static int bench_length(Settings *s, const char **words, int n_words, Error *e) {
   (void)words; (void)n_words;
   enum { COUNT = 3 }; int longest = s->model.context;
   s->train.batch = s->train.accumulate = 1;
   printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
          "us a token elsewhere", "activations", "in all");
-  for (int T = 128; T <= longest && !e->status; T *= 2) {
+  for (int T = longest < 128 ? longest : 128; T <= longest && !e->status; T *= 2) {
     Trainer t;
     double step[COUNT], attn[COUNT];
     s->model.context = T;
@@ -456,11 +456,9 @@ static int bench_length(Settings *s, const char **words, int n_words, Error *e) 
       half = seconds();
       run_part(&t, PART_ATTENTION, e);
       run_part(&t, PART_ATTENTION_BACK, e);
-      if (i >= 0) {
-        step[i] = half - from;
-        attn[i] = seconds() - half;
-      }
+      if (i >= 0) step[i] = half - from, attn[i] = seconds() - half;
     }
+    if (e->status) { trainer_free(&t); break; }
     double whole = median(step, COUNT), in = median(attn, COUNT), mb = sizeof(real) * 1e-6;
     printf("%7d %10.1f %21.2f %21.2f %8.1f MB %6.0f MB\n", T, 1e3 * whole, 1e6 * in / T,
            1e6 * (whole - in) / T, mb * (double)t.a.size,

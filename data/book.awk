@@ -17,8 +17,8 @@ function tags_in(s, list,   n, t, k) {                     # "[E1] to [E8]" is a
   return n
 }
 FILENAME ~ /book.html$/ { FRAME[++frame] = $0; next }
-FNR == 1 { topic = test = table = claims = ""; ruled = waiting = 0; book = FILENAME == "sink.c" }
-book { L[FNR] = $0 }
+FNR == 1 { topic = label = test = table = claims = ""; ruled = waiting = 0 }
+(book = FILENAME == "sink.c") { L[FNR] = $0 }
 book && !top {                                             # the masthead, by blocks
   if (match($0, /^ \* ([A-Z][A-Z]+( [A-Z']+)*|Language models)/))
     BLOCK[block = substr($0, 4, RLENGTH - 3)] = FNR

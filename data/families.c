@@ -7,6 +7,7 @@
  *
  *   qwen2        llama with biases of q, k and v
  *   qwen3        llama with QK-norm; heads may be wider than C / H
+ *   gemma        llama with gains 1 + w; GeGLU by tanh; the embedding times sqrt(C)
  *   gemma2       sandwich norms with gains 1 + w; GeGLU by tanh; capped scores and logits; the
  *                embedding times sqrt(C); <q,k> over the root of another number than D; a window in
  *                every other block
@@ -125,19 +126,27 @@ static void qwen3_more(const Facts *f) {
   layers_more(f);
 }
 
-/* --- Gemma 2, Gemma 3 ------------------------------------------------------------------------- */
+/* --- Gemma 1, 2 and 3 ------------------------------------------------------------------------- */
 
-/* post_attention_layernorm is the norm behind attention here, and before the ffn in a llama. */
+#define OF_GEMMA \
+  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS}, \
+  {"@norm1", "@input_layernorm", PLUS_ONE}, {"@wq", "@self_attn.q_proj", TURNED}, \
+  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED}, \
+  {"@qnorm", "@self_attn.q_norm", PLUS_ONE}, {"@knorm", "@self_attn.k_norm", PLUS_ONE}, \
+  {"@wo", "@self_attn.o_proj", TURNED}, {"@w1", "@mlp.gate_proj", TURNED}, \
+  {"@w2", "@mlp.up_proj", TURNED}, {"@w3", "@mlp.down_proj", TURNED}, \
+  {"normf", "model.norm", PLUS_ONE}
+
+/* post_attention_layernorm is before the ffn in Gemma 1, as in a llama; later behind attention. */
+static const Counterpart GEMMA1[] = {
+  OF_GEMMA, {"@norm2", "@post_attention_layernorm", PLUS_ONE}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
+
 static const Counterpart GEMMA[] = {
-  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS},
-  {"@norm1", "@input_layernorm", PLUS_ONE}, {"@wq", "@self_attn.q_proj", TURNED},
-  {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED},
-  {"@qnorm", "@self_attn.q_norm", PLUS_ONE}, {"@knorm", "@self_attn.k_norm", PLUS_ONE},
-  {"@wo", "@self_attn.o_proj", TURNED}, {"@norm3", "@post_attention_layernorm", PLUS_ONE},
+  OF_GEMMA, {"@norm3", "@post_attention_layernorm", PLUS_ONE},
   {"@norm2", "@pre_feedforward_layernorm", PLUS_ONE},
-  {"@norm4", "@post_feedforward_layernorm", PLUS_ONE}, {"@w1", "@mlp.gate_proj", TURNED},
-  {"@w2", "@mlp.up_proj", TURNED}, {"@w3", "@mlp.down_proj", TURNED},
-  {"normf", "model.norm", PLUS_ONE}, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+  {"@norm4", "@post_feedforward_layernorm", PLUS_ONE}, {"wcls", "lm_head", TURNED},
+  {NULL, NULL, AS_IS}};
 
 /* n bytes of their tensor from x on. */
 static int source_take(const ModelWriter *w, const char *theirs, const Extent *x,
@@ -175,14 +184,26 @@ static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Ex
   return e->status;
 }
 
-/* What both have. */
-static void gemma_more(const Facts *f, int period) {
+/* What all have. */
+static void gemma_any(const Facts *f) {
   char text[64];
-  refuse_yarn(f);                                          /* it would share the divisor */
   snprintf(text, sizeof text, "--embed-scale %.17g", sqrt((double)f->s->model.dim));
   flags_set(f, text);
-  fact_at(f, "hidden_act");                                /* the library reads hidden_activation */
   if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
+}
+
+/* The first configs say gelu, and mean that by tanh. */
+static void gemma1_more(const Facts *f) {
+  const bool gelu = json_is(f->j, fact_at(f, "hidden_act"), "gelu");
+  fact_act(f, gelu ? "" : "hidden_act", "gelu_pytorch_tanh", true);
+  gemma_any(f);
+}
+
+/* What both later ones have. */
+static void gemma_more(const Facts *f, int period) {
+  refuse_yarn(f);                                          /* it would share the divisor */
+  gemma_any(f);
+  fact_at(f, "hidden_act");                                /* the library reads hidden_activation */
   windows(f, period, "4096");
 }
 
@@ -523,7 +544,8 @@ static const Fact LATER_FACTS[] = {
   {"p",      "interpolate_factor",                     ONLY,   NULL, "1"},
   {"ab",     "query_pre_attn_scalar",                  NUMBER, "score-divisor", "256"},
   {"ab",     "hidden_activation",                      GATED,  NULL, "gelu_pytorch_tanh"},
-  {"ab",     "use_bidirectional_attention",            ONLY,   NULL, "false"},
+  {"abf",    "use_bidirectional_attention",            ONLY,   NULL, "false"},
+  {"f",      "hidden_activation",                      ONLY,   NULL, "gelu_pytorch_tanh"},
   /* Gemma 3's code ignores it */
   {"b",      "attn_logit_softcapping",                 ONLY,   NULL, "null"},
   {"qw",     "use_mrope",                              ONLY,   NULL, "false"},

@@ -1152,7 +1152,7 @@ static void parts_close(Model *m) {
 static void long_tabulate(const Model *m, Acts *a, idx N);       /* families.c */
 
 static bool parts_mix(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
-  if (!l && if_long(&m->c)) long_tabulate(m, a, a->past + N);
+  if (!l && if_long(&m->c) && a->cosine) long_tabulate(m, a, a->past + N);
   return mamba_forward(m, a, l, y, x, B, N);
 }
 
@@ -2439,7 +2439,7 @@ static const Fact FACTS[] = {
   {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
   {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
   {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
-  {"lmjqwab", "rms_norm_eps",                          NUMBER, "norm-eps", "1e-6"},
+  {"lmjqwabf", "rms_norm_eps",                         NUMBER, "norm-eps", "1e-6"},
   {"j",      "attn_layer_period",                      NUMBER, "attention-period", "8"},
   {"j",      "attn_layer_offset",                      NUMBER, "attention-offset", "4"},
   {"j",      "mamba_d_state",                          NUMBER, "mamba-state", "16"},
@@ -2453,10 +2453,10 @@ static const Fact FACTS[] = {
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
   {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
-  {"ab",     "head_dim",                               NUMBER, "head-dim", "256"},
+  {"abf",    "head_dim",                               NUMBER, "head-dim", "256"},
   {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwac", ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", ""},
+  {"lmqwacf", ROPE("rope_theta") "|rope_theta",        ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2465,7 +2465,7 @@ static const Fact FACTS[] = {
   {"g",      "scale_attn_weights",                     ONLY,   NULL, "true"},
   {"*",      "add_cross_attention",                    ONLY,   NULL, "false"},
   {"o",      "layer_norm_elementwise_affine",          ONLY,   NULL, "true"},
-  {"lmqwac", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
+  {"lmqwacf", ROPE("partial_rotary_factor") "|partial_rotary_factor", ONLY, NULL, "1"},
   {"lm",     "rope_interleaved",                       ONLY,   NULL, "false"},
   {"mjp",    "attention_bias",                         ONLY,   NULL, "false"},
   {"mj",     "mlp_bias",                               ONLY,   NULL, "false"},
@@ -2595,6 +2595,7 @@ static const Family FAMILIES[] = {
   {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
   {"qwen2",    "Qwen2ForCausalLM",   "model.",       LLAMA, 'q', QWEN2, layers_more, false},
   {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", qwen3_more, false},
+  {"gemma",    "GemmaForCausalLM",   "model.",       GEMMA1, 'f', "",     gemma1_more,  true},
   {"gemma2",   "Gemma2ForCausalLM",  "model.",       GEMMA, 'a', "--place sandwich", gemma2_more,
    true},
   {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
@@ -2619,8 +2620,8 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
-         "qwen3, gemma2, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: a model "
-         "of these", j->name, shown(&f, type ? type : first, text));
+         "qwen3, gemma, gemma2, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: a "
+         "model of these", j->name, shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
@@ -3589,8 +3590,8 @@ static const Option HF_OPTIONS[] = {
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
-   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma2,\n"
-   "    gemma3_text, phi3, olmo2, olmo3, gpt_oss; FILE.bin is llama2.c's.\n"
+   "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma,\n"
+   "    gemma2, gemma3_text, phi3, olmo2, olmo3, gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
@@ -3599,7 +3600,7 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache_hf},
+  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache_hf},
   {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 

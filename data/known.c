@@ -69,7 +69,7 @@ static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids, Error *e)
   int got = targets ? data_probe(&f->of[k], &f->source, INPUT_NATURAL, n, T, ids, targets, &starts)
                     : 0;
   free(targets);
-  if (!got) none_held(T, e);
+  if (!got) none_held(&f->of[k], T, e);
   return got;
 }
 

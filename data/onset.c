@@ -823,6 +823,7 @@ static void onset_marks(Series *line, const Results *r, int row, int what, doubl
 static void onset_line(Series *line, const Law *l, const Sample *s) {
   enum { POINTS = 24 };
   static const double MOST = 1e12;
+  line->band = line->bare = true;
   for (int i = 0; i <= POINTS; i++) {
     double N = pow(PAPER_VOCAB, (double)i / POINTS);
     Foretold f = law_foretell(l, s, N);
@@ -832,7 +833,6 @@ static void onset_line(Series *line, const Law *l, const Sample *s) {
     line->low[n] = f.low / 1e6;
     line->high[n] = fmin(f.high, MOST) / 1e6;
   }
-  line->band = line->bare = true;
 }
 
 static void onset_chart(Paper *p, const Laws *laws) {

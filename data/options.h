@@ -6,12 +6,14 @@
  * published model and run forward only. */
 #define MORE_OPTIONS \
   {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"}, \
+  {"n", 'p', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences it is measured on"}, \
   {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"}, \
   {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"}, \
   {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"}, \
   {"ablate", 'y', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"}, \
   {"isolate", 'y', 'i', AT(isolate), "0", 1, 1 << 24, "T", "row T sees itself alone; a sink?"}, \
   {"isolate-blocks", 'y', 'i', AT(isolate_blocks), "2", 1, 1024, "B", "in the first B blocks"}, \
+  {"seed", 'y', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of these three [the model's]"}, \
   {"probe", 'y', 'b', AT(probe), ON_OFF, "which block tells row 1: its norm, a linear probe"}, \
   {"signs", 'y', 'b', AT(signs), ON_OFF, "row mass, entropy, dead heads, kurtosis, .., by block"}, \
   {"quantize", 'y', 'i', AT(quantize), "0", 2, 24, "B", "the loss with B bits a number"}, \

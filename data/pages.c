@@ -12,15 +12,13 @@
  * A page is one HTML file for a browser, a phone or paper: no script, nothing fetched, inline SVG.
  * It reads in grey: lines differ in dashes, marks and lightness, and the ramp of the maps falls in
  * lightness from white. Every element is closed, as in XML. Four pieces draw everything: an element
- * of text, a chart of axes and lines, a map of cells, and the keys of a legend.
- */
+ * of text, a chart of axes and lines, a map of cells, and the keys of a legend. */
 typedef struct Html { Bytes text; Error *e; } Html;
 
 /* Formatted text of up to 2047 bytes, as it is. */
 #define say(h, ...) bytes_print(&(h)->text, (h)->e, __VA_ARGS__)
 
-/* Text with what HTML reads as its own replaced. */
-/* A page is UTF-8 without control bytes, whatever a name holds. */
+/* Text with what HTML reads as its own replaced, whatever a name holds: UTF-8 without controls. */
 static void html_text(Html *h, const char *s) {
   bool odd = utf8_length((const unsigned char *)s, strlen(s)) < strlen(s);
   for (; *s; s++)
@@ -97,11 +95,9 @@ static void axis_see(Axis *a, double x) {
   a->seen = true;
 }
 
-/* text NULL: the number itself */
 static void axis_tick(Axis *a, double at, const char *text) {
   if (a->n == TICKS || !isfinite(at) || (a->log && at <= 0)) return;
-  if (text) snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
-  else snprintf(a->text[a->n], sizeof *a->text, "%g", at);
+  snprintf(a->text[a->n], sizeof *a->text, "%.24s", text);
   a->at[a->n++] = at;
 }
 
@@ -113,12 +109,14 @@ static double axis_place(const Axis *a, double x) {
   return a->first + share * (a->last - a->first);
 }
 
-/* The axis lies from first to last; an axis that has no ticks gets three to eight, 1, 2 or 5 times
- * a power of ten apart, or powers of ten and where these are few 2 and 5 times them. */
+/* The axis lies from first to last, and spans a millionth of its values at least; an axis that has
+ * no ticks gets three to eight, 1, 2 or 5 times a power of ten apart, or powers of ten and where
+ * these are few 2 and 5 times them. */
 static void axis_end(Axis *a, double first, double last) {
-  a->first = first;
-  a->last = last;
+  double whole = fmax(fabs(a->from), fabs(a->to));
+  a->first = first; a->last = last;
   if (!(a->to > a->from)) a->to = a->log ? 2 * a->from : a->from + 1;
+  a->to = fmax(a->to, a->from + 1e-6 * whole);
   if (a->n) return;
   double range = a->to - a->from, step = pow(10, floor(log10(range / 3)));
   step *= range / step > 15 ? 5 : range / step > 6 ? 2 : 1;
@@ -126,6 +124,7 @@ static void axis_end(Axis *a, double first, double last) {
   double low = a->log ? floor(log10(a->from) + 1e-9) : floor(a->from / step + 1e-9);
   double high = a->log ? ceil(log10(a->to) - 1e-9) : ceil(a->to / step - 1e-9);
   int every = high - low > 2 ? 3 * ((int)(high - low) / 7 + 1) : 1;
+  int digits = a->log ? 6 : (int)fmax(6, 1 + floor(log10(whole)) - floor(log10(step)));
   if (!a->tight) {
     a->from = a->log ? pow(10, low) : step * low;
     a->to = a->log ? pow(10, high) : step * high;
@@ -133,9 +132,10 @@ static void axis_end(Axis *a, double first, double last) {
   for (int i = 0; a->n < TICKS && i < 2000; i += a->log ? every : 1) {
     static const int PARTS_OF_TEN[] = {1, 2, 5};
     double at = a->log ? pow(10, low + i / 3) * PARTS_OF_TEN[i % 3] : step * (low + i);
-    double near = 1e-9 * (a->log ? at : step);
+    double near = 1e-9 * (a->log ? at : step); char text[32];
     if (at > a->to + near) return;
-    if (at >= a->from - near) axis_tick(a, at, NULL);
+    snprintf(text, sizeof text, "%.*g", digits, at);
+    if (at >= a->from - near) axis_tick(a, at, text);
   }
 }
 
@@ -588,7 +588,7 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
   int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
   for (int i = 0; i < T; i++) if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
-  int left = 8 + 5 * (int)longest, bottom = 16 + T * CELL, width = left + S * CELL + 6;
+  int left = 8 + 5 * (int)longest, bottom = 16 + T * CELL, width = S * CELL + 6;
   double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
   const char *sink = star < 0 ? "token 1" : column_name(&o->c);
   char title[200], text[80];
@@ -596,10 +596,11 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
            map->layer + 1, map->head + 1, k ? "least" : "most", sink, alpha,
            alpha > eps ? "a sink" : "no sink");
   element(h, "p", title);
-  say(h, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
-         "%d queries (down) by %d keys (across) of one sequence; a table follows\">", width,
-      bottom + left, map->layer + 1, map->head + 1, T, S);
   snprintf(text, sizeof text, "\342\206\223 %s%s", alpha > eps ? "the sink: " : "", sink);
+  width = (int)fmax(width, column * CELL + 6 * (double)strlen(text));   /* its room, at 11 px */
+  say(h, "<svg viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"Attention map of block %d, head %d, "
+         "%d queries (down) by %d keys (across) of one sequence; a table follows\">", left + width,
+      bottom + left, map->layer + 1, map->head + 1, T, S);
   svg_text(h, left + column * CELL + 2, 11, "", text);
   cells(h, &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S}, left, CELL,
         CELL);
@@ -644,15 +645,15 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
   say(h, "</div>\n");
 }
 
-static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
+/* n models, measured on `read` sequences each. */
+static void page_table(Html *h, const Outcome *o, int n, int read, const Settings *s) {
   table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
   say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
   for (int k = 0; k < ROW; k++)
     say(h, "<th scope=\"col\">%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
-    double row[ROW];
-    char text[32];
+    double row[ROW]; char text[32];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     say(h, "<tr>");
     element(h, "th scope=\"row\"", o[i].name);
@@ -664,7 +665,7 @@ static void page_table(Html *h, const Outcome *o, int n, const Settings *s) {
          "tokens. alpha: mean share of token 1 or * in a row; x even: its multiple of what even "
          "rows give. Row mass: what a row's raw weights on tokens sum to. Norm ratio: the largest "
          "over the blocks of the first row's norm, over the mean of the others. Valid loss: nats "
-         "a token, over %lld tokens.</p>\n", s->eps, s->eval_n,
+         "a token, over %lld tokens.</p>\n", s->eps, read,
       o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
@@ -749,19 +750,18 @@ static void processor_name(char to[100]) {
 static void page_facts(Html *h, const Settings *s, const char *verb, const char *model,
                        const char *const facts[][2]) {
   char text[400], processor[100];
-  const char *name = s->program ? s->program->name : "sink";
+  Bytes command = {0};
+  bytes_print(&command, h->e, "./%s %s", s->program ? s->program->name : "sink", verb);
+  if (*model) word_add(&command, model, h->e);
+  for (int i = 0; i < s->argc; i++)
+    if (!*model || strcmp(s->argv[i], model)) word_add(&command, s->argv[i], h->e);
+  bytes_add(&command, "", 1, h->e);
   say(h, "<section class=\"facts\"><h2>How this page was made</h2>\n");
   table_begin(h, "What repeats it");
-  say(h, "<tr><th scope=\"row\">command</th><td><code>./%s %s", name, verb);
-  for (int i = -1; i < s->argc; i++) {
-    const char *word = i < 0 ? model : s->argv[i];
-    if (!*word || (i >= 0 && !strcmp(word, model))) continue;      /* eval's model stands there */
-    const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
-    say(h, " %s", quote);
-    html_text(h, word);
-    say(h, "%s", quote);
-  }
-  say(h, "</code></td></tr>\n");
+  say(h, "<tr><th scope=\"row\">command</th><td>");
+  element(h, "code", command.at ? (const char *)command.at : "");
+  bytes_free(&command);
+  say(h, "</td></tr>\n");
   for (int i = 0; facts[i][0]; i++) {
     say(h, "<tr><th scope=\"row\">%s</th>", facts[i][0]);
     element(h, "td", facts[i][1]);
@@ -806,12 +806,12 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
   int looks = 0, measured = 0;
   bool eval = !strcmp(verb, "eval");
   char seed[32], model[300];
-  for (int i = 0; i < n; i++) looks += o[i].p.looks, measured += o[i].s.n;
+  for (int i = 0; i < n; i++) looks += o[i].p.looks, measured = o[i].s.n ? o[i].s.n : measured;
   page_head(&h, verb);
   element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
           : eval ? "Attention sinks of a model" : "Attention sinks: a training");
   page_lead(&h, verb, verdict ? verdict : "");
-  if (measured) page_table(&h, o, n, s);
+  if (measured) page_table(&h, o, n, measured, s);
   if (table) element(&h, "pre", table);
   if (looks) say(&h, "<h2>While it trained</h2>");
   if (looks) page_charts(&h, o, n, LOOK_LOSS, NORM_HIDDEN);
@@ -1107,7 +1107,7 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   acts_free(&a);
   free(ids);
   free(loss);
-  if (!e->status && !got) none_held(T, e);
+  if (!e->status && !got) none_held(d, T, e);
   return e->status;
 }
 

@@ -3013,16 +3013,10 @@ static bool model_path(char path[PATH_ROOM], const Own *own, const char *name) {
   return !file_missing(path);
 }
 
-/* Appends a word to a command, in quotes where a shell would split it. */
-static void argument_add(Bytes *line, const char *word, Error *e) {
-  const char *quote = strpbrk(word, " \"$&;()*?<>|\\") ? "'" : "";
-  bytes_print(line, e, " %s%s%s", quote, word, quote);
-}
-
 /* The flags of an eval or each line; NAME, where there is one, and TEXTS are filled in. */
 static void flags_add(Bytes *line, const char *flags, const char *name, const char *texts,
                       Error *e) {
-  while (*flags) {
+  for (; *flags; flags += strspn(flags, " ")) {
     Bytes word = {0};
     for (; *flags && *flags != ' '; flags++) {
       bool named = name && !strncmp(flags, "NAME", 4), text = !strncmp(flags, "TEXTS", 5);
@@ -3031,9 +3025,8 @@ static void flags_add(Bytes *line, const char *flags, const char *name, const ch
       flags += named ? 3 : text ? 4 : 0;
     }
     bytes_add(&word, "", 1, e);
-    if (!e->status) argument_add(line, (const char *)word.at, e);
+    if (!e->status) word_add(line, (const char *)word.at, e);
     bytes_free(&word);
-    flags += strspn(flags, " ");
   }
 }
 
@@ -3048,14 +3041,12 @@ static int eval_command(Bytes *line, const Command *q, const Evaluation *v, int 
   for (int i = 0; i < q->x.models; i++) {
     if (q->x.model[i].item != q->item || (only >= 0 && i != only)) continue;
     if (!model_path(path, q->own, q->x.model[i].name) && there) continue;
-    argument_add(line, path, e);
+    word_add(line, path, e);
     models++;
   }
   flags_add(line, v->flags, name, q->own->texts[0] ? q->own->texts : "TEXTS", e);
-  for (int i = 0; i < q->x.evals; i++) {
-    lines += q->x.eval[i].item == q->item;
-    if (&q->x.eval[i] == v) number = lines;
-  }
+  for (const Evaluation *x = q->x.eval; x < q->x.eval + q->x.evals; x++)
+    if (x->item == q->item) lines++, number += x <= v;
   int n = snprintf(csv, sizeof csv, "out/%.80s%s%.80s", q->x.item[q->item].name, name ? "-" : "",
                    name ? name : "");
   if (lines > 1) snprintf(csv + n, sizeof csv - (size_t)n, "-%d", number);
@@ -3092,16 +3083,25 @@ static int evals_do(const Command *q, bool run, Error *e) {
 static void imports_print(const Command *q) {
   static const char word[] = "--choices TEXTS/";
   const char *texts = q->own->texts[0] ? q->own->texts : "TEXTS";
-  char path[PATH_ROOM];
-  for (int i = 0; i < q->x.models; i++)
-    if (q->x.model[i].item == q->item && !model_path(path, q->own, q->x.model[i].name))
-      printf("  ./hf %s/%s --link --out %s\n", q->own->models, q->x.model[i].name, path);
+  char path[PATH_ROOM], folder[PATH_ROOM];
+  Bytes line = {0}; Error e = {0};
+  for (int i = 0; i < q->x.models; i++) {
+    if (q->x.model[i].item != q->item || model_path(path, q->own, q->x.model[i].name)) continue;
+    snprintf(folder, sizeof folder, "%.*s", (int)strlen(path) - 6, path);      /* less .model */
+    bytes_print(&line, &e, "  ./hf"), word_add(&line, folder, &e);
+    bytes_print(&line, &e, " --link --out"), word_add(&line, path, &e);
+    bytes_add(&line, "\n", 1, &e);
+  }
   for (int i = 0; i < q->x.evals; i++) {
     const char *file = strstr(q->x.eval[i].flags, word);
     int n = file ? (int)strcspn(file += strlen(word), ". ") : 0;
-    if (n && q->x.eval[i].item == q->item)
-      printf("  ./hf choices %.*s_val.jsonl --out %s/%.*s.txt\n", n, file, texts, n, file);
+    if (!n || q->x.eval[i].item != q->item) continue;
+    snprintf(path, sizeof path, "%.400s/%.*s.txt", texts, n, file);
+    bytes_print(&line, &e, "  ./hf choices %.*s_val.jsonl --out", n, file);
+    word_add(&line, path, &e), bytes_add(&line, "\n", 1, &e);
   }
+  if (line.size) fwrite(line.at, 1, line.size, stdout);
+  bytes_free(&line);
 }
 
 /* The paper's numbers; what is to be downloaded, and how it is measured; and what is at hand,
@@ -3296,7 +3296,7 @@ static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
   {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
   {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
-  {"stream", "MODEL", "dojv input force ", "a cache of keys that forgets", verb_cache},
+  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };

@@ -4,9 +4,12 @@
 Lines: gemm M N K WAY THREADS GFLOPS (torch.mm; WAY one of xW, dyW^T, x^Tdy) and step NAME THREADS MS (the same decoder,
 the better of eager and torch.compile; AdamW, clip 1, float32). A name as argument leaves the other steps out."""
 import os, statistics, sys, time
-import torch
-import torch.nn as nn
-import torch.nn.functional as F
+try:
+    import torch
+    import torch.nn as nn
+    import torch.nn.functional as F
+except ImportError as error:
+    sys.exit(f"peer.py: expected PyTorch, found: {error}. Try: pip install torch")
 
 SHAPES = [(768, 768, 768), (2048, 1536, 768), (1024, 2048, 64), (64, 2048, 1024), (256, 50432, 768)]
 STEPS = {"run": dict(d=64, L=4, H=2, f=128, V=2048, T=128, B=8), "dim256": dict(d=256, L=6, H=4, f=512, V=2048, T=256, B=8),
@@ -99,4 +102,7 @@ for name, o in STEPS.items():
             best.append(step(o, compiled))
         except Exception as error:          # torch.compile needs a C++ compiler
             print(name, error, file=sys.stderr)
+    if not best:
+        sys.exit(f"peer.py: step {name}: expected eager or torch.compile to run, found neither: see above. "
+                 "Try: the other steps by their names")
     print("step", name, ALL, f"{1e3 * min(best):.2f}", flush=True)

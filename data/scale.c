@@ -1,7 +1,10 @@
-/* scale.c - [E29] the scale, and [E32] what it is to the optimiser: equations 29 to 42 as a check,
- * `paper check scale`. A part of paper.c, which includes it.
+/* scale.c - equations 29 to 42 as a check, `paper check scale`. A part of paper.c.
  *
  * SPDX-License-Identifier: MIT
+ */
+
+/* -------------------------------------------------------------------------------------------------
+ * 1  [E29] [E32] The scale, and what it is to the optimiser
  *
  * The scale folds into W_V or W_O (equations 30, 31), but W_O also carries v+, and W_V leaves v*
  * behind. So training W under the scale a is training W^ = a W without it, if each step keeps W^ =

@@ -327,8 +327,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
            sizeof x[k]);
     sinks_free(&seen);
   }
-  m->linear = PUBLISHED_PARTS.linear;
-  m->rounding = NULL;
+  m->linear = PUBLISHED_PARTS.linear, m->rounding = NULL;
   return e->status;
 }
 
@@ -404,8 +403,7 @@ static void stream_drop(Stream *s) {
     if (la->fk != la->k)
       kernel_forward(c, &s->m->w.layer[l], la->fk + at, la->hk, la->k + at, later * c->kv_heads);
   }
-  s->rows--;
-  s->gone++;
+  s->rows--, s->gone++;
 }
 
 /* Of the text: the next row, `gone` behind its place, reads its own p and angle, and its distances
@@ -491,8 +489,7 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
     }
   }
   m->w.wpe = s.wpe;
-  acts_free(a);
-  free(s.raw);
+  acts_free(a); free(s.raw);
   return e->status;
 }
 
@@ -572,7 +569,6 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
   Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: sink help");
-  if (s->input != INPUT_NATURAL) fail(e, 2, "stream: it reads a text. Try: --input natural");
   if (!e->status && !results_ready(s, e)) open_model(s, words[0], INFINITY, &t, e);
   if (!e->status && config_attending(&t.m.c) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
@@ -592,6 +588,10 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   for (int k = 0; k < POLICIES_KNOWN && !e->status; k++)
     if (is[k]) stream_one(&POLICIES[k], s, &t, n, W, &row[rows++], &out, e);
   set_workers(threads);
+  bytes_print(&out, e, "loss: nats a token, of all; of tokens 1 to 9, 10 to 99 and so on. dense "
+              "keeps every\nkey, window the latest, sink+window the first %d too; recompute makes "
+              "the cache anew\nfor each token. positions: places in the cache, or in the text.\n",
+              s->sinks);
   if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
   if (!e->status) rows_write(row, rows, LABEL, s, e);
   for (int k = 0; k < rows; k++) result_free(&row[k].all);

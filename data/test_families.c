@@ -8,7 +8,7 @@
 static const char *const NEWER[6] = {"qwen2", "qwen3", "gemma2", "gemma3", "phi3", "others"};
 
 static void families__against_library(Test *t) {
-  library_compare(t, LATER_TINY, NEWER, 34);
+  library_compare(t, LATER_TINY, NEWER, 36);
 }
 
 /* The comparison sees what it is for: a model with a fault differs by more than its bounds. */
@@ -137,7 +137,7 @@ static const LaterFact LATER_ROWS[] = {
   {"gemma2", "`attn_logit_softcapping`: `a`", "attn_logit_softcapping to be a number"},
   {"gemma2", "`final_logit_softcapping`: 0", "final_logit_softcapping to be a number"},
   {"gemma2", "`query_pre_attn_scalar`: -1", "query_pre_attn_scalar to be a number"},
-  {"gemma2", "`model_type`: `gemma`", "found gemma. Try"},
+  {"gemma2", "`model_type`: `gemma`", "found attn_logit_softcapping: 1.5"},
   {"gemma2", "`model_type`: `gemma3`", "found gemma3. Try"},
   {"gemma2", "`tie_word_embeddings`: false", "lm_head.weight [97,36], found none"},
   {"gemma2", "`attention_bias`: true", "self_attn.q_proj.bias [48], found none"},

@@ -157,8 +157,7 @@ static bool tensor_of(const char *family, int n, Theirs *x) {
   for (at = row + blocks + 1; *at; at += used) {
     words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0], here[1]);
     used = (int)strcspn(at, ";") + 1;
-    const char *of = strchr(name, '@');
-    const bool every = of == name, both = words == 5;
+    const char *of = strchr(name, '@'); const bool every = of == name, both = words == 5;
     const int copies = (every ? 2 : 1) * (both ? 2 : 1);
     if (n >= copies) { n -= copies; continue; }
     const int bias = both ? n % 2 : 0, l = every ? n / (1 + both) : name[0] - '0';
@@ -1114,8 +1113,7 @@ static const char *const NO_CONFIGS[][2] = {
 
 /* A folder with a family's model and its config, in front of which the text goes. */
 static void facts_given(Test *t, const char *family, const char *text) {
-  const char *like = strcmp(family, "mistral") ? family : "llama";
-  char config[1500];
+  const char *like = strcmp(family, "mistral") ? family : "llama"; char config[1500];
   published_write(t, DOWNLOAD "/model.safetensors", like, "BF16", 0, 1, NULL, "");
   snprintf(config, sizeof config, "{%s%s%s", text, *text ? ", " : "",
            CONFIGS_OF[family_of(family)] + 1);
@@ -1390,8 +1388,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
   bytes_number(&head, 0, 8, &e);
   bytes_print(&head, &e, "{\"__metadata__\":{\"format\":\"pt\"}");
   for (g->at += used; *g->at == ' ' && listed_read(g, &x);) {
-    double *u = room(x.count);
-    size_t begin = body.size;
+    double *u = room(x.count); size_t begin = body.size;
     listed_draw(&x, k, u);
     for (idx i = 0; i < x.count; i++) {
       uint64_t bits = dtype_bits(x.dtype, u[i], &bytes);
@@ -1468,8 +1465,7 @@ static bool tiny_next(Golden *g, TinyCase *c) {
 static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
   Error e = {0}; int T, used, ids[32], V = m->c.vocab;
   while (sscanf(g->at, "run %d :%n", &T, &used) == 1 && T > 0 && T <= 32 && !g->e.status) {
-    double id[32]; Acts a = {0};
-    idx map = (idx)m->c.heads * T * config_columns(&m->c, T);
+    double id[32]; Acts a = {0}; idx map = (idx)m->c.heads * T * config_columns(&m->c, T);
     g->at += used;
     if (!golden_numbers(g, T, id)) return;
     for (int i = 0; i < T; i++) ids[i] = (int)id[i];
@@ -1756,8 +1752,7 @@ static void pieces__published(Test *t) {
     Other o = other_begin(ROWS[i].cut, SPACE_PLAIN, 1);
     snprintf(wanted, sizeof wanted, "%s", ROWS[i].pieces);
     for (const char *s = ROWS[i].pieces; *s;) {
-      const size_t length = strcspn(s, "|");
-      bool known = length < 2;
+      const size_t length = strcspn(s, "|"); bool known = length < 2;
       for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
         known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
       if (!known) other_token(&o, KIND_TEXT, s, length);
@@ -1856,8 +1851,7 @@ static void tokenizer_encode__ranks(Test *t) {
       memcpy(merge[merges++], row, sizeof row);
     }
     for (int i = merges - 1; i > 0; i--) {               /* in any order */
-      const int k = (int)rng_below(&r, (uint64_t)i + 1);
-      int swap[4];
+      const int k = (int)rng_below(&r, (uint64_t)i + 1); int swap[4];
       memcpy(swap, merge[i], sizeof swap);
       memcpy(merge[i], merge[k], sizeof swap);
       memcpy(merge[k], swap, sizeof swap);
@@ -2250,8 +2244,7 @@ static void hf__sentencepiece(Test *t) {
            SPACE_EACH, "%d %d %d %d", k.published->begins, k.bos, k.end, k.published->space);
       if (tok_open(t, SCRATCH "/t.bin", &k2, &c2))
         for (int i = 0; i < 40; i++) {
-          static const char *const LETTERS[] = {"a", "b", U_E9, " "};
-          char text[400] = "";
+          static const char *const LETTERS[] = {"a", "b", U_E9, " "}; char text[400] = "";
           int slow[400], size = 1 + (int)rng_below(&r, 150);
           Ids ids = {0}, ids2 = {0};
           for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
@@ -2589,8 +2582,7 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
 static void slow_experts(const Slow *s, int l, double *y, const double *x) {
   const Config *c = &s->m->c;
   const OtherBlock *w = &s->m->other[l];
-  int X = c->experts, C = c->dim;
-  double *p = room(X), total = 0, f[WIDE_LAB];
+  int X = c->experts, C = c->dim; double *p = room(X), total = 0, f[WIDE_LAB];
   slow_linear(p, x, w->router, NULL, C, X);
   for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
   for (int i = 0; i < C; i++) y[i] = 0;
@@ -2780,8 +2772,7 @@ static void experts_forward__alike(Test *t) {
     {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
     {"--experts 1 --act gelu --linear-bias", 1, 1}};
   for (int f = 0; f < 6; f++) {
-    Lab plain, b;
-    const char *rest = strstr(ROWS[f].flags, "--act");
+    Lab plain, b; const char *rest = strstr(ROWS[f].flags, "--act");
     if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
       return;
     lab_share(&b, &plain);
@@ -3160,8 +3151,7 @@ static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
 
 /* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
 static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
-  size_t width = dtype_width(dtype);
-  idx in = x->shape[0], out = x->shape[1];
+  size_t width = dtype_width(dtype); idx in = x->shape[0], out = x->shape[1];
   unsigned char *raw = malloc((size_t)x->count * width);
   if (!raw) exit(1);
   for (idx i = 0; i < in; i++)
@@ -3178,8 +3168,7 @@ static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int ord
 
 /* Gives m new parameters and writes them as a model file, of types and orders by `kind`. */
 static bool model_written(Test *t, Model *m, const char *path, int kind) {
-  Settings s; Error e = {0}; ModelWriter w;
-  Rng r = {(uint64_t)kind};
+  Settings s; Error e = {0}; ModelWriter w; Rng r = {(uint64_t)kind};
   settings_default(&s);
   s.model = m->c;
   if (failed(t, path, model_file_begin(&w, path, &s, 77, &e), &e)) return false;
@@ -3304,7 +3293,7 @@ static void evaluate__streamed(Test *t) {
   Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
   scratch_open();
   settings_default(&s);
-  settings_flags(&s, "--T 9 --n 37 --quiet", "eo", &e);
+  settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
   for (int i = 0; i < 37; i++)
     for (int k = 0; k < 10; k++)
       bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
@@ -3461,8 +3450,7 @@ static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error 
 /* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
  * others, which must be refused in one line or leave a head that can be freed. */
 static void model_head_read__hostile(Test *t) {
-  size_t at;
-  Bytes file = model_file_of(t, &at), head = {0};
+  size_t at; Bytes file = model_file_of(t, &at), head = {0};
   Error e = {0};
   bytes_add(&head, file.at + at, file.size - at, &e);
   size_t n = head.size;
@@ -3523,8 +3511,7 @@ static bool file_refused(const char *path, const Bytes *file, Error *e) {
 
 /* Damage to the tensors: found when they are read, whichever way, and named. */
 static void model_file__damage(Test *t) {
-  const char *path = SCRATCH "/model.bin"; size_t at;
-  Bytes file = model_file_of(t, &at);
+  const char *path = SCRATCH "/model.bin"; size_t at; Bytes file = model_file_of(t, &at);
   Trainer r; Error e = {0}; int whole = 0, streamed = 0, tried = 0;
   for (size_t i = 64; i < at; i += 37) {
     file.at[i] ^= 1;

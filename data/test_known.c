@@ -291,7 +291,7 @@ static void sink__known(Test *t) {
     {"--isolate 1 --T 1", "Try: --T 64"}, {"--isolate-blocks 1", "--isolate-blocks"},
     {"--isolate 5 --T 12 --input random", "--input natural"}, {"--probe --n 4 --T 12", "--n 400"},
     {"--isolate 5 --T 400", "made for"}, {"--isolate 5 --inputs", "one model and one text"},
-    {"--probe --lengths 8,12", "one model and one text"}};
+    {"--probe --lengths 8,12", "one model and one text"}, {"--seed 3", "--seed: it belongs"}};
   EACH(i, REFUSED) {
     char words[200];
     snprintf(words, sizeof words, "eval " SCRATCH "/m.ckpt %s", REFUSED[i][0]);

@@ -164,11 +164,8 @@ static void law_fit__recovers(Test *t) {
       if (!law_fit(&l, &s, -1, 0)) { fact(t, false, "no fit"); return; }
       law_interval(&l, &s, 1, &low, &high);
       fact(t, low < l.at[1] && l.at[1] < high, "%g [%g, %g]", l.at[1], low, high);
-      inside += low < is.b && is.b < high;
-      censored += l.censored;
-      slope += l.at[1] / DRAWS;
-      start += l.at[0] / DRAWS;
-      sigma += l.sigma / DRAWS;
+      inside += low < is.b && is.b < high; censored += l.censored;
+      slope += l.at[1] / DRAWS; start += l.at[0] / DRAWS; sigma += l.sigma / DRAWS;
       square += (l.at[1] - is.b) * (l.at[1] - is.b);
     }
     double error = sqrt(square / DRAWS / DRAWS);
@@ -183,18 +180,18 @@ static void law_fit__recovers(Test *t) {
   }
 }
 
-/* Against a search: no coefficients nearby are likelier. And without noise the line itself. */
+/* No coefficients nearby are likelier; without noise: the line; off the page, its band stays. */
 static void law_fit__top(Test *t) {
   Truth is = {14, 0.6, 0, 0, 0.5, 16.5, 9, 3}, exact = {14, 0.25, 0, 0, 0, INFINITY, 9, 2};
+  Truth steep = {14, 1.6, 0, 0, 0.3, INFINITY, 9, 3}; static Series line;
   Sample s; Law l = {.terms = 2};
   sample_draw(&s, &is, 5, false, false);
   fact(t, law_fit(&l, &s, -1, 0) && l.censored > 3, "fitted, %d censored", l.censored);
-  for (int k = 0; k < 2; k++)
-    for (int side = -1; side <= 1; side += 2) {
-      Law near = l;
-      fact(t, law_fit(&near, &s, k, l.at[k] + side * 1e-3) && near.likelihood < l.likelihood
-           && near.likelihood > l.likelihood - 1, "%d: %.12g", k, near.likelihood - l.likelihood);
-    }
+  for (int k = 0, side = -1; k < 2; k += side > 0, side = -side) {
+    Law near = l;
+    fact(t, law_fit(&near, &s, k, l.at[k] + side * 1e-3) && near.likelihood < l.likelihood
+         && near.likelihood > l.likelihood - 1, "%d: %.12g", k, near.likelihood - l.likelihood);
+  }
   Foretold f = law_foretell(&l, &s, 50000);
   within(t, log(f.tokens), l.at[0] + l.at[1] * log(50000), 1e-9, "foretold");
   fact(t, f.run_low < f.low && f.low < f.tokens && f.tokens < f.high && f.high < f.run_high,
@@ -214,6 +211,9 @@ static void law_fit__top(Test *t) {
   within(t, (high - low) / 2, 2.446911848791681 * sqrt(rest / 6 / squares), 1e-6, "t of 6 degrees");
   f = law_foretell(&l, &s, exp(x));                      /* in the middle: sigma^2 (1 + 1/n) */
   within(t, log(f.run_high / f.tokens), 2.446911848791681 * sqrt(rest / 6 * 9 / 8), 1e-6, "a run");
+  sample_draw(&s, &steep, 1, false, false);
+  if (law_fit(&l, &s, -1, 0)) onset_line(&line, &l, &s);
+  fact(t, line.n > 9 && line.n < 25 && line.band && line.bare, "%d points", line.n);
 }
 
 /* What determines no law, and what is no run. */

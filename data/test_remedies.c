@@ -22,10 +22,8 @@ static void null_logit__gate(Test *t) {
   const double SLOTS[] = {-3, 0, 1.5, 20};
   EACH(k, SLOTS) {
     Config c = config_of(t, "--extra logit");
-    real with[1 + N], plain[1 + N], spare[1 + N];
-    double sum = 0;
-    with[0] = (real)SLOTS[k];
-    plain[0] = -INFINITY;
+    real with[1 + N], plain[1 + N], spare[1 + N]; double sum = 0;
+    with[0] = (real)SLOTS[k]; plain[0] = -INFINITY;
     for (int j = 1; j <= N; j++) {
       with[j] = plain[j] = (real)sin(5.0 * j);
       sum += exp((double)with[j]);
@@ -63,8 +61,7 @@ static void before_sim__by_hand(Test *t) {
 /* A row by its flags, forward and backward. */
 typedef struct Row { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Row;
 static Row row_of(Test *t, const char *flags, int n, int seen, const double *z) {
-  const Config c = config_of(t, "%s", flags);
-  real of[8], again[8]; Row r;
+  const Config c = config_of(t, "%s", flags); real of[8], again[8]; Row r;
   for (int j = 0; j < n; j++) r.a[j] = of[j] = (real)z[j];
   r.row_stat = row_forward(&c, n, seen, r.a, again);
   row_metric(&c, n, r.a, r.row_stat, r.m);
@@ -151,8 +148,7 @@ static void row_clip__by_hand(Test *t) {
   const double border = 0.1 / 1.3, to[] = {0, 0, 0.55, 1, 0}, back[] = {0, 0, 1.3, 0, 0};
   const real from[] = {0, (real)0.02, (real)0.5, (real)0.98, (real)(border * 0.99)};
   real a[5], da[] = {1, 1, 1, 1, 1};
-  copy(a, from, 5);
-  row_clip_backward(&c, 5, a, da);
+  copy(a, from, 5); row_clip_backward(&c, 5, a, da);
   row_clip(&c, 5, a);
   for (int j = 0; j < 5; j++) {
     within(t, (double)a[j], to[j], 4 * REAL_EPS, "weight %d", j);
@@ -163,8 +159,7 @@ static void row_clip__by_hand(Test *t) {
   row_clip_backward(&wide, 3, edge, d_edge);
   fact(t, d_edge[0] == 2 && d_edge[1] == 2 && d_edge[2] == 0, "at 0 %g, at 1 %g, beyond %g",
        (double)d_edge[0], (double)d_edge[1], (double)d_edge[2]);
-  copy(a, from, 5);
-  row_clip(&none, 5, a);
+  copy(a, from, 5); row_clip(&none, 5, a);
   fact(t, same_numbers(5, a, from), "0 and 1 clip something");
 }
 
@@ -272,8 +267,7 @@ static void scores__refuses(Test *t) {
     "--sim relu --kernel elu --normalizer count", "--sim identity --normalizer count --extra k",
     "--clip-low 0 --clip-high 1 --normalizer one", "--clip-low -1 --sim relu --extra logn"};
   EACH(i, WRONG) {
-    Config c;
-    int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
+    Config c; int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
     fact(t, status == 2 && strstr(t->e.text, WRONG[i].named) && strstr(t->e.text, "Try: "),
          "%s: %d, %s", WRONG[i].flags, status, t->e.text);
   }
@@ -304,8 +298,7 @@ static void sinks__raw_mass(Test *t) {
 static void sinks__no_number(Test *t) {
   LABS(b, 1, 3, "--layers 1 --normalizer one --extra logit --extra-logit 1000") {
     Sinks s;
-    lab_maps(&b);
-    lab_loss(&b);
+    lab_maps(&b); lab_loss(&b);
     fact(t, isfinite(b.a.loss_row[0]), "the loss is %g", b.a.loss_row[0]);
     if (sinks_create(&s, &b.m.c, 3, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
     measure_head(&s, &b.m.c, METRIC_REAL, 0, b.probe[0].metric, b.probe[0].weight);
@@ -322,8 +315,7 @@ static void options__none(Test *t) {
     const char *flag = FLAGS[k];
     const Option *o = option_find(flag, "m");
     char text[PATH_ROOM]; Settings s;
-    settings_default(&s);
-    option_text(o, &s, text, sizeof text);
+    settings_default(&s); option_text(o, &s, text, sizeof text);
     fact(t, !strcmp(text, "none"), "--%s is %s unless given", flag, text);
     option_set(o, &s, "2.5", true, fresh(t));
     option_text(o, &s, text, sizeof text);
@@ -387,8 +379,7 @@ static void leave__by_hand(Test *t) {
     if (la->gate) la->gate[0] = (real)0.25;
     if (la->gate && config_gates(&b.m.c) == 2) la->gate[1] = (real)0.5;
     copy(la->v, v, 2); copy(la->av, out, 2); copy(b.a.dout, ones, 2);
-    leave_forward(&b.m, &b.a, 0, la->v, 1);
-    slots_begin(&b.m.c, &b.a, 1, 1);
+    leave_forward(&b.m, &b.a, 0, la->v, 1); slots_begin(&b.m.c, &b.a, 1, 1);
     real left[] = {la->o[0], la->o[1]};
     if (la->av == la->o) copy(la->av, out, 2);
     leave_backward(&b.m, &b.a, 0, 1, 1);
@@ -446,8 +437,7 @@ static void xsa__own_value(Test *t) {
   LABS(b, 2, 9, "--xsa", "--xsa --gate value --heads 4 --kv-heads 2 --head-dim 4",
        "--xsa --window 1",
        "--xsa --kv-heads 1 --sim sigmoid --normalizer one --extra kv --sink-token") {
-    const Config *c = &b.m.c;
-    idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = b.a.N;
+    const Config *c = &b.m.c; idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = b.a.N;
     lab_forward(&b);
     for (idx at = 0; at < 2 * N * H; at++) {
       const real *o = b.a.layer[1].o + at * D, *av = b.a.layer[1].av + at * D;
@@ -599,8 +589,7 @@ static void block_sandwich__lengths(Test *t) {
     const bool sandwich = b.m.c.place == PLACE_SANDWICH;
     const LayerActs *y = &b.a.layer[0];
     lab_fill(&b, "l0.norm3", 1); lab_fill(&b, "l0.norm4", 1);
-    lab_forward(&b);
-    copy(before, b.a.h, n);
+    lab_forward(&b); copy(before, b.a.h, n);
     for (int row = 0; row < n && sandwich; row += C) {
       double first = 0, second = 0;
       for (int i = row; i < row + C; i++) {
@@ -699,8 +688,7 @@ static void muon_step__against_slow(Test *t) {
   EACH(k, SHAPES) {
     const int R = SHAPES[k][0], C = SHAPES[k][1], n = R * C;
     real *w = reals(n), *g = reals(n), *M = reals(n), *scratch = reals(2 * n + 2 * n);
-    double *slow = room(n), *slow_g = room(n), *slow_M = room(n);
-    Rng r = {(uint64_t)k + 3};
+    double *slow = room(n), *slow_g = room(n), *slow_M = room(n); Rng r = {(uint64_t)k + 3};
     for (int i = 0; i < n; i++) slow[i] = (double)(w[i] = (real)rng_normal(&r));
     for (int step = 1; step <= 3; step++) {
       const Step s = {.lr = 0.02, .wd = 0.5, .t = step, .shrink = step == 2 ? 0.25 : 1};
@@ -777,8 +765,7 @@ static void muon_step__threads(Test *t) {
   if (set_workers(16)) t->skip = "one thread in this build";
   for (int i = 0; i < N; i++) g[i] = (real)rng_normal(&r);
   for (int k = 0; k < 3 && !t->skip; k++) {
-    set_workers(THREADS[k]);
-    zero(M, N);
+    set_workers(THREADS[k]); zero(M, N);
     for (int step = 0; step < 2; step++)
       muon_step(&(Step){.lr = 0.1, .wd = 0.1, .shrink = 0.5}, R, C, w + k * N, g, M, scratch);
     fact(t, same_numbers(N, w, w + k * N), "%d threads", THREADS[k]);
@@ -798,14 +785,12 @@ static void muon__of_the_matrices(Test *t) {
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
   const Train *p = &r.s.train;
   real *was = reals(r.m.count);
-  copy(was, r.m.params, r.m.count);
-  steps_of(t, &r, 1);
+  copy(was, r.m.params, r.m.count); steps_of(t, &r, 1);
   const double shrink = r.norm > p->clip ? p->clip / (r.norm + 1e-6) : 1;
   for (int i = 0; i < r.m.n_tensors; i++) {
     const Tensor *x = &r.m.tensor[i];
     const idx n = x->count; bool muon = false;
-    double *w = room(n), *g = room(n), *M = room(n), off = 0;
-    real *adam = reals(3 * n);
+    double *w = room(n), *g = room(n), *M = room(n), off = 0; real *adam = reals(3 * n);
     EACH(k, MATRICES) {
       const char *leaf = strchr(x->name, '.');
       muon |= leaf && !strcmp(leaf, MATRICES[k]);
@@ -827,8 +812,32 @@ static void muon__of_the_matrices(Test *t) {
     free(w); free(g); free(M); free(adam);
   }
   fact(t, by_muon == 9 * r.m.c.layers, "%d matrices", by_muon);
-  free(was);
-  trainer_free(&r);
+  free(was); trainer_free(&r);
+}
+
+/* [E10] What chapter 7 says of STATES: an error in one row's embedding is at most 25 times as large
+ * three blocks on, in all rows of its table whose states agree, the paper's too. */
+static void states__errors(Test *t) {
+  Page p = {.out = stdout, .e = fresh(t)}; Rng rng = {7};
+  const double size = sqrt(REAL_EPS); double most = 0; real was[16 * WIDEST];
+  for (int i = 0; i < N_STATE_ROWS * INSIDE; i++) {
+    const StateRow *row = &STATE_ROWS[i / INSIDE];
+    Toy *y = row->agree && row->flags ? toy(&p, 1, "%s %s", SCHEMES[i % INSIDE], row->flags) : NULL;
+    if (!y) continue;
+    const int C = y->m.c.dim, n = y->T * C; real *wte = y->m.w.wte;
+    keys_from_queries(&y->m, row->gain);
+    for (int at = 0; at < y->T; at++) copy(wte + at * C, wte, C), y->ids[at] = at;
+    for (int at = -1; at < y->T; at += 3) {    /* first without an error */
+      for (int j = 0; j < C && at > 0; j++)
+        wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
+      toy_forward(y);
+      const real *h = toy_state(y, 3, 1);
+      copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
+      for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+    }
+  }
+  for (int k = 0; k < 4; k++) toy_free(&p.toy[k]);
+  within(t, most, 17.5, 7.5, "how an error grows");
 }
 
 /* What README.md says of the pairs whose gradients are compared. */
@@ -849,7 +858,7 @@ static const TestEntry TESTS[] = {
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
-  RUNS(readme__pairs)};
+  RUNS(states__errors), RUNS(readme__pairs)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);

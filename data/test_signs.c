@@ -317,7 +317,7 @@ static void sink__signs(Test *t) {
 #define OF_TEXT_M "stream " SCRATCH "/m.ckpt --n 60 --quiet "
   static const char *const ROWS[][2] = {
     {"eval " OF_M "--signs --quantize 8 --json " SCRATCH "/m.json", "\nmodel "},
-    {"eval " OF_M "--signs --input random", "No gradient: only"},
+    {"eval " OF_M "--signs --input random", "No gradient: only"}, {OF_TEXT_M, "10 to 99 and"},
     {OF_TEXT_M "--cache-size 9 --csv " SCRATCH "/m.csv", "recompute    cache"},
     {OF_TEXT_M "--cache sink+window --positions text --sinks 2", "2 of them"},
     {"stream " SCRATCH "/p.ckpt --n 60 --quiet", "dense        text             -          -"}};
@@ -326,7 +326,7 @@ static void sink__signs(Test *t) {
     {OF_TEXT_M "--positions cache", "--cache"}, {OF_TEXT_M "--cache window --positions x", "|text"},
     {OF_TEXT_M "--cache window --sinks 2", "nothing"}, {OF_TEXT_M "--steps 3", "no such flag"},
     {OF_TEXT_M "--sinks 30 --cache-size 30 --cache sink+window", "expected 31 or more"},
-    {OF_TEXT_M "--cache dense --cache-size 9", "nothing"}, {OF_TEXT_M "--input random", "natural"},
+    {OF_TEXT_M "--cache dense --cache-size 9", "nothing"}, {OF_TEXT_M "--input natural", "no such"},
     {"stream " SCRATCH "/p.ckpt --n 60 --cache dense", "learned positions end"},
     {"eval " OF_M "--quantize 8 --input random", "natural"},
     {"eval " OF_M "--signs --swap-position 3", "beside --signs"},

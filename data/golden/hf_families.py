@@ -21,8 +21,8 @@ import sys
 
 import torch
 import transformers
-from transformers import (Gemma2Config, Gemma3TextConfig, GptOssConfig, LlamaConfig, Olmo2Config,
-                          Olmo3Config, Phi3Config, Qwen2Config, Qwen3Config)
+from transformers import (Gemma2Config, Gemma3TextConfig, GemmaConfig, GptOssConfig, LlamaConfig,
+                          Olmo2Config, Olmo3Config, Phi3Config, Qwen2Config, Qwen3Config)
 
 import hf_tiny
 from golden import finish
@@ -33,6 +33,7 @@ QWEN3 = dict(TINY, head_dim=12)
 # sqrt(hidden_size) is a float
 GEMMA2 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=4, query_pre_attn_scalar=10,
               sliding_window=5, attn_logit_softcapping=1.5, final_logit_softcapping=3.0)
+GEMMA1 = dict(TINY, hidden_size=36, head_dim=12)
 GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_attn_scalar=10,
               sliding_window=5)
 PHI3 = dict(TINY, pad_token_id=0)
@@ -116,6 +117,10 @@ CASES = [
     ("phi3-longrope-short", Phi3Config(**PHI3_LONG, original_max_position_embeddings=24,
                                        rope_parameters=dict(LONGROPE, attention_factor=1.25)),
      "BF16", ""),
+    ("gemma1", GemmaConfig(**GEMMA1), "F32", "published"),
+    ("gemma1-bias", GemmaConfig(**GEMMA1, attention_bias=True, hidden_act="silu",
+                                rope_parameters=dict(rope_type="linear", factor=2.0,
+                                                     rope_theta=500.0)), "BF16", ""),
 ]
 
 drawn = hf_tiny.tensor_bytes
@@ -156,6 +161,8 @@ def published(config):
                        "AutoTokenizer": "Xenova/gpt-4o"})
     else:
         old = hf_tiny_published(config)
+    if config["model_type"] == "gemma":          # the first files say gelu, and mean it by tanh
+        old["hidden_act"] = "gelu"
     if "head_dim" in config:
         old["head_dim"] = config["head_dim"]
     old.pop("layer_types", None)
