@@ -147,9 +147,9 @@
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
-/* ===============
+/* ==========
  * PART I   THE MATHEMATICS
- * ===============
+ * ==========
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
@@ -500,7 +500,7 @@ static int config_resolve(Config *c, Error *e) {
   return 0;
 }
 
-/* ===============
+/* ==========
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
  * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
@@ -828,7 +828,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
   }
 }
 
-/* ===============
+/* ==========
  * 3  Operators, forward and backward side by side
  *
  * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
@@ -860,7 +860,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
  * task owns CHANNELS of them, and walks down from the first row to the last.
  *
- * ---------------
+ * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
@@ -969,7 +969,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       }
 }
 
-/* ---------------
+/* ----------
  * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b      DyT: below
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
@@ -1123,7 +1123,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
   copy(dq, scratch, all);
 }
 
-/* ---------------
+/* ----------
  * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
  *
  *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
@@ -1163,7 +1163,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
     for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
 }
 
-/* ---------------
+/* ----------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
@@ -1305,7 +1305,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
         m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
 }
 
-/* ---------------
+/* ----------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
  * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
@@ -1422,7 +1422,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
 }
 
-/* ---------------
+/* ----------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
  * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
@@ -1688,7 +1688,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
   for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
-/* ---------------
+/* ----------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
@@ -1996,7 +1996,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
       head_backward(m, a, l, task / K, h, N);
 }
 
-/* ---------------
+/* ----------
  * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
  * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
@@ -2123,7 +2123,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
-/* ---------------
+/* ----------
  * 3.9  Heads put together: concatenated, or added before W_O   [E4] [T12] (F8)
  *
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
@@ -2159,7 +2159,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
   for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
-/* ---------------
+/* ----------
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
@@ -2217,7 +2217,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
   if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
 }
 
-/* ===============
+/* ==========
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
  * A block is drawn at the head of chapter 3. From the stream x = h^{l-1} [B,N,C] it makes y = h^l:
@@ -2514,7 +2514,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* ===============
+/* ==========
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The objective is the expectation of the loss over sequences; here, the mean of
@@ -2656,7 +2656,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   return count ? sum / (double)count : 0;
 }
 
-/* ---------------
+/* ----------
  * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
@@ -2827,7 +2827,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
   return sqrt(total);
 }
 
-/* ===============
+/* ==========
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
@@ -3191,7 +3191,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   return e->status;
 }
 
-/* ===============
+/* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
  * Every statement of the paper that can be decided without training is decided here, on toys: three
@@ -3218,7 +3218,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
 
-/* ---------------
+/* ----------
  * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
 
 /* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
@@ -3337,7 +3337,7 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
   return worst;
 }
 
-/* ---------------
+/* ----------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
@@ -3425,7 +3425,7 @@ static void keys_from_queries(Model *m, double gain) {
       m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
 }
 
-/* ---------------
+/* ----------
  * 7.3  [E10] Equation 16 itself */
 
 /* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, not the model's. */
@@ -3468,7 +3468,7 @@ static const Line EQ16[] = {
    "no other token comes in.", "", NULL, 0, 0, 0},
   {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
 
-/* ---------------
+/* ----------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * A_11 = e^z / e^z = 1 to the bit, as z - max = 0 and e^0 = 1. Over another sum: s/(s + 1e-8). */
@@ -3514,7 +3514,7 @@ static const Line FIRST[] = {
   {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
    "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
 
-/* ---------------
+/* ----------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
  * With H_n = 1 + 1/2 + .. + 1/n
@@ -3613,7 +3613,7 @@ static const Line PROP1[] = {
   {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
   {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
-/* ---------------
+/* ----------
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
@@ -3674,7 +3674,7 @@ static const Line PROP2[] = {
   {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
   {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
-/* ---------------
+/* ----------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
  * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
@@ -3714,7 +3714,7 @@ static const Line PROP3[] = {
   {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
   {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
 
-/* ---------------
+/* ----------
  * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At T = 64 it keeps
@@ -3834,7 +3834,7 @@ static const Line PROP4[] = {
   {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
   {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.30072049}};
 
-/* ---------------
+/* ----------
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
@@ -3873,7 +3873,7 @@ static const Line PNORMS[] = {
   {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
   {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
-/* ---------------
+/* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
  * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
@@ -3913,10 +3913,10 @@ static const Line METRIC[] = {
   {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
   {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
 
-/* ===============
+/* ==========
  * PART II   THE DATA */
 
-/* ===============
+/* ==========
  * 8  Tokenizer   (the paper's section 2)
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
@@ -4333,7 +4333,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
   return e->status;
 }
 
-/* ===============
+/* ==========
  * 9  Text, grammars, packing, interventions
  *
  * 9.1  Grammars: endless text from a page of rules
@@ -4795,7 +4795,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   return e->status;
 }
 
-/* ---------------
+/* ----------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
  * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
@@ -4808,8 +4808,8 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
  * by length. Of a grammar, the documents of a seed no training has. An evaluation reads
  * these of the model's own text, and all of another one, unless --valid is said.
  *
- * --text names a file, standard input, or a folder, whose files follow each other by name; a file's
- * end ends a document. Bytes that are not UTF-8 are refused.
+ * --text names a file, standard input, or a folder, whose files follow by name; a file's end ends a
+ * document. What is not UTF-8, or has a byte 0, is refused.
  *
  * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
  *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
@@ -5155,7 +5155,7 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   return 0;
 }
 
-/* ---------------
+/* ----------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10 left: --batch
  *
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
@@ -5223,15 +5223,15 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
   return e->status;
 }
 
-/* ---------------
+/* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
  *   natural   the first T tokens of held documents, as in the paper; then further stretches
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* Neighbours in a text may be one chapter, so what is read is spread over all of it. A grammar's
- * documents are alike, and the first serve; data/results was measured on a text's first, too. */
+/* Neighbours in a text may be one chapter, so what is read is spread over it. A grammar's documents
+ * are alike, and the first serve; data/results was measured on a text's first, too. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[] = {
@@ -5276,9 +5276,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
   return (int)blocks;
 }
 
-/* ===============
+/* ==========
  * PART III   THE EXPERIMENTS
- * ===============
+ * ==========
  *
  * 10  Training and checkpoints   section 4 */
 
@@ -5290,7 +5290,7 @@ static void on_interrupt(int number) {
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-/* ---------------
+/* ----------
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -5407,7 +5407,7 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Before memory is taken: does what is left of the file fit the model it names? */
+/* Before memory is taken: does what is left of the file fit its model? */
 static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
                            int width, bool with_moments) {
   Error *e = c->e; Model list = {0};
@@ -5501,7 +5501,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
   return e->status;
 }
 
-/* ---------------
+/* ----------
  * 10.2  A run   section 4 */
 
 static int trainer_room(Trainer *t, Error *e) {
@@ -5610,7 +5610,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
 }
 
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
- * be t's own (unless ids come alone), or for a model that had none, one of as many ids. */
+ * be t's own (unless ids come alone), or where it had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Trainer was = *t;   /* put aside: t is made anew in its place */
   Settings now = *s;
@@ -5727,7 +5727,7 @@ static int trainer_step(Trainer *t, Error *e) {
   return trainer_finish(t, e);
 }
 
-/* ---------------
+/* ----------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
 enum { LOOK_N = 16 };   /* sequences of a look */
@@ -5781,7 +5781,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   return bytes_add(log, line, (size_t)n, e);
 }
 
-/* What a run leaves, the log first: then it has every line that a checkpoint's run had. */
+/* What a run leaves, the log first: so it has every line of a checkpoint's run. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
   if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
   return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
@@ -5841,7 +5841,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* ===============
+/* ==========
  * 11  Evaluation   sections 3.1 to 3.3 */
 
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
@@ -5870,7 +5870,7 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position, --swap-position (3.1): what is read in place of p_1; x->t 0 for nothing. */
+/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: nothing. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
   bool swap = s->swap_position != 0;
   const char *flag = swap ? "swap-position" : "replace-position";
@@ -5887,8 +5887,8 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   return 0;
 }
 
-/* Sequences that go through a block together: 16; of a model that is still in its file all n, since
- * each batch reads the file. Fewer where these have no room: two maps of H T^2 numbers each. */
+/* Sequences that go through a block together: 16; of a model still in its file all n, as each batch
+ * reads it. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with a slab and what stays in memory, below 2 GB */
@@ -5935,7 +5935,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   return e->status;
 }
 
-/* Thresholds by place, as looks and tables read them: --eps, 0.2, 0.4. */
+/* Thresholds by place: --eps, 0.2, 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
   return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
@@ -5977,7 +5977,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
   return got ? sum / got : NAN;
 }
 
-/* ---------------
+/* ----------
  * 11.1  The numbers of an evaluation */
 
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
@@ -6092,7 +6092,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
   return e->status;
 }
 
-/* ---------------
+/* ----------
  * 11.2  sink dump: every tensor of one forward and backward as .npy, to check in NumPy */
 
 typedef struct Dump {
@@ -6301,7 +6301,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   return d->e->status;
 }
 
-/* ===============
+/* ==========
  * 12  The main job   Tables 4, 10 and 15 in small
  *
  * `sink run` trains one small model three times from one seed on the same tokens:
@@ -6498,10 +6498,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   return e->status;
 }
 
-/* ===============
+/* ==========
  * PART IV   PLUMBING */
 
-/* ===============
+/* ==========
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
@@ -7083,7 +7083,7 @@ real real_log(real x) { return (real)log((double)x); }
 real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* ===============
+/* ==========
  * 14  Attention in tiles, with a cache
  *
  * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
@@ -7528,7 +7528,7 @@ void acts_free(Acts *a) {
   *a = (Acts){0};
 }
 
-/* ===============
+/* ==========
  * 15  Files, memory, random numbers, errors */
 
 #include <dirent.h>
@@ -7782,7 +7782,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   return e->status;
 }
 
-/* ===============
+/* ==========
  * 16  Command line
  *
  * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
@@ -8134,7 +8134,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* ---------------
+/* ----------
  * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
 
 static bool wants_colour(FILE *f) {
@@ -8257,7 +8257,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
-/* ---------------
+/* ----------
  * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
@@ -8481,7 +8481,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   return e->status ? e->status : page_total(&p);
 }
 
-/* ---------------
+/* ----------
  * 16.4  Verbs */
 
 /* A blank and a word, quoted where a shell would read it otherwise. */
@@ -8526,7 +8526,8 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
-  char page[PATH_ROOM + 8], held[32];   /* page: "" where neither --report nor --out is given */
+  const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
+  char page[PATH_ROOM + 8], cell[4][32];   /* page: "" where neither --report nor --out is given */
   int starts; (void)words; (void)n;
   snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
            s->out[0] && !s->report[0] ? ".html" : "");
@@ -8540,11 +8541,12 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
-    printf("steps=%ld loss=%.6f valid_loss=%s valid_tokens=%lld alpha_1=%.6f sink_1=%.6f "
-           "parameters=%lld text=%s%s%s\n", t->step, t->loss,
-           cell_text(held, &(Column){.form = "%.6f", .unit = 1}, o->loss), (long long)o->tokens,
-           o->p.alpha1, o->p.sink1, (long long)t->m.count, o->text, s->out[0] ? " out=" : "",
-           s->out);
+    printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s "
+           "parameters=%lld text=%s%s%s\n", t->step, cell_text(cell[0], &six, t->loss + never),
+           cell_text(cell[1], &six, o->loss), (long long)o->tokens,
+           cell_text(cell[2], &six, o->p.alpha1 + never),
+           cell_text(cell[3], &six, o->p.sink1 + never), (long long)t->m.count, o->text,
+           s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0]
       && (o->ended[0] || (o->p.looks && !outcome_measure(o, t, &seen, &starts, e))))
@@ -8707,7 +8709,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (!train && s->out[0])
     return fail(e, 2, "--out: tokenize %s writes to standard output. Try: without it", what);
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
-    for (int i = 1; i < n && !file_read(words[i], &w.in, e); i++)
+    for (int i = 1; i < n && !text_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
     int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
@@ -8721,6 +8723,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (s->data.bos && t->bos < 0)
       fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
     if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
+    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
+      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
