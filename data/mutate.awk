@@ -39,7 +39,6 @@ BEGIN {
     EQUAL["-> if (distance <= 16) return"] = "16 is where the logarithm begins"
     EQUAL["-> matmul(B, k, transpose_of(A, k), rows_of(A, k)"] = "A is symmetric, bit for bit"
     EQUAL["-> if (0) if (s->bad) return;"] = "the measurement ends in an error all the same"
-    EQUAL["-> {NULL, 0, NULL, 0, true, NULL}"] = "the end of a table"
     EQUAL["M = most > 0 ? most : 2;"] = "the row is all zeros, and so is its norm"
     EQUAL["-> if (l == 1 || (l >= 1 && largest"] = "l is 1 on the left already"
 }
