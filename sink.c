@@ -1113,7 +1113,8 @@ static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0
   norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
 
-/* dq, of q, becomes q0's gradient by RMSNorm's line above; so dk. scratch as long: it adds. */
+/* dq, the gradient of q, becomes q0's, by RMSNorm's line above; so dk. norm_backward adds, hence
+ * scratch, as long. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
                              const Norm *w, real *scratch, idx rows, idx heads) {
   idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
@@ -1236,7 +1237,7 @@ static bool rope_is_local(const Config *c, int l) {
   return c->rope_local > 0 && config_window(c, l);
 }
 
-/* By position alone, where there: cosine, sine [N,r/2], then --rope-local's; sinusoid [N,C]. */
+/* Tables of the model's scheme: cosine, sine [N,r/2], then --rope-local's; sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
   int half = c->rotary_dims / 2, C = c->dim;
   for (int p = 0; a->cosine && p < half; p++)
@@ -1616,7 +1617,7 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
   else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
 }
 
-/* From z [n] and row_stat: a = s/Z, deriv = s'/Z and dlogz = dlog Z/dz, each [n], none over z. */
+/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n], none overlaps z. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
                          real *dlogz) {
   if (is_exp(c)) {
@@ -2174,8 +2175,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2 */
 
-/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated), la->fa [rows,F]: f1's if none is
- * kept. */
+/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated), la->fa [rows,F], the array
+ * of f1 where none is kept. */
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
   const Config *c = &m->c;
