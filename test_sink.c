@@ -1279,8 +1279,8 @@ static void usage_hold(Test *t, const Program *program) {
     if (*line == '#') continue;
     sscanf(line, "%d %15s %n", &status, name, &at);
     EACH(i, PROGRAMS) known |= !strcmp(name, PROGRAMS[i]);
-    fact(t, known && at && (part = strstr(line, " => ")) != NULL, "data/usage.txt: %s", line);
-    if (t->wrong || strcmp(name, &PROGRAM[2])) continue;
+    fact(t, (part = strstr(line, " => ")) && known && at, "data/usage.txt: %s", line);
+    if (t->wrong || !part || strcmp(name, &PROGRAM[2])) continue;
     ours++;
     *part = 0;
     part += 4;

@@ -175,7 +175,7 @@ static void experiments_read__shipped(Test *t) {
 /* VARIANTS and the table say the same twice: with a variant's flags the default row is a row there,
  * and what the paper prints of it stands in both, but for what is second-hand. */
 static void variants__as_in_the_table(Test *t) {
-  Experiments x; int numbers = 0; char flags[FLAGS_ROOM];
+  Experiments x; int numbers = 0; char flags[2 * FLAGS_ROOM];
   table_open(&x, text_in(t, EXPERIMENTS_FILE));
   for (const Variant *v = VARIANTS; strncmp(v->source, "beyond", 6); v++) {
     const bool other = is(v->name, "prefix-5") || is(v->name, "addition");  /* another recipe's */
