@@ -1079,7 +1079,7 @@ static void item_text__narrow(Test *t) {
     bytes_add(&out, "", 1, &e);
     is_narrow(t, &out, 100);
     for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++) blocks++;
-    fact(t, blocks == 2 * is(x.item[i].name, "toy-trigger"), "%s: %d", x.item[i].name, blocks);
+    fact(t, (blocks > 1) == is(x.item[i].name, "toy-trigger"), "%s: %d", x.item[i].name, blocks);
     bytes_free(&out);
   }
   Bytes list = {0};
