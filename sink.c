@@ -424,7 +424,8 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
  * 0, or 2 with one line that names a flag and what to try.
  *
  * The signs of s decide. exp, sigmoid and elu + 1 are positive; the identity is where the elu
- * kernel makes both sides of the product so, but for k* and the logit. With scores of either sign:
+ * kernel makes both sides of the product so, but for k* and the logit, which enter raw. With
+ * scores of either sign:
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
