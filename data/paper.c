@@ -380,6 +380,8 @@ static int read_claim(Reading *r) {
   *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
                .headline = !strncmp(r->at, "headline ", 9)};
   if (c->headline) next_word(r);
+  /* A line's end and the blank that begins the next are one blank. */
+  for (char *two; (two = strstr(r->at, "  ")) != NULL;) memmove(two, two + 1, strlen(two));
   return read_title(r, &c->reference, &c->statement);
 }
 
