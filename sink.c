@@ -14,7 +14,7 @@
  *
  * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
  *
- *   q, k, v = n(x) W (+ b)            head h reads key head h / (H/K); the first r <= D dims rotate
+ *   q, k, v = n(x) W (+ b)        head h reads key head floor(h K/H); the first r <= D dims rotate
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number      the extra column: unrotated
  *          or, not the paper's: a fixed number, log n_i                 n_i: the keys i sees
@@ -22,14 +22,13 @@
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+          s / Z may be clipped; j is * and every key
- *   q, k <- RMSNorm before R;  v <- sigma(x W_g) v;  o <- o less its part along v_i, before v+;
- *   o_i  <- c_h o_i, then sigma(x W_g) o_i, then RMSNorm                 not the paper's: 3.8, 4
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+             every sum is over * and all visible keys
+ *          not the paper's: QK-norm (3.2), clipped weights (3.6), gates and the rest of 3.8
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do, with a_j = s_j / Z:
  *
- *   da_j = scale <do, v_j>      delta = sum_j a_j da_j      dz_j = s'_j / Z da_j - dlogz_j delta
+ *   da_j = scale <do, v_j>     delta = sum_j a_j da_j     dz_j = (s'_j / Z) da_j - dlogz_j delta
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z | 0
  *
@@ -76,9 +75,9 @@
  *                               14 Attention in tiles, with a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT, in this order. Axes count their rows: a place that is forgotten does not
- * compile, or a test fails.
- *   an axis row   its CHOICE in sink.h, which is its word too; RULES of chapter 1; its tensors,
+ * WHERE TO CHANGE WHAT, in this order. Assertions count the rows of an axis: where a place is
+ * forgotten, it does not compile, or a test fails.
+ *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES of chapter 1; its tensors,
  *                 chapter 2; its arrays, take_all in 14; its operator, both ways: 3.2 norm, 3.1
  *                 and 3.4 positions, 3.5 activation (in the enum gated ones first) and phi,
  *                 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9 heads,
@@ -97,7 +96,7 @@
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
  *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  heads are added before W_O, which is then [D,C]; sink tokens are input rows, positions 0 ..
+ *   F8  heads are added before W_O, which is then [D,C]; sink tokens are input rows from position 0
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
 #define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
@@ -117,10 +116,9 @@
 #endif
 
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
- * INSTANCES compiles one call for every instruction set of the processor family: a table of
- * functions by Isa, each with its constant BYTES, a vector's width. WIDE opens a function of
- * plain loops that runs as the best of such instances. Its parts are the name, the parameters, and
- * the same as arguments; the body follows. It returns nothing. */
+ * Read WIDE(f, (parameters), (their names)) { body } as void f(parameters) { body }. The body,
+ * plain loops, is compiled for every instruction set of the processor family; the best one runs.
+ * INSTANCES makes such a table of functions by Isa; BYTES is the width of each one's vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -283,7 +281,7 @@ const Variant VARIANTS[] = {
 static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
 _Static_assert(ACT_ROWS == 8, "a new activation: gated? Then here too; and in slow_act");
 
-/* Does --gate gate the output o? Then G: how many gates a row has, of o or of v. */
+/* Does --gate gate o, the output of a head? And G: how many gates a row has, of o or of v. */
 static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
 static int config_gates(const Config *c) {
   int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
@@ -324,7 +322,7 @@ static int config_column_star(const Config *c) { return c->extra || c->sink_toke
 
 /* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
  * window, and through n of them a token still reaches back n (w-1) places. Published models give it
- * to some layers only, always with a period. */
+ * to some layers only: to one in each period, at the offset, or (window_others) to all but that. */
 static int config_window(const Config *c, int l) {
   bool named = !c->window_period || l % c->window_period == c->window_offset;
   return named != c->window_others ? c->window : 0;
@@ -420,21 +418,21 @@ static void config_fill(Config *c) {
 
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6,
                "a new row: which signs have its scores, and beside what is it refused?");
-/* Fills what follows, and refuses the few rows that mean nothing together, and only those. Returns
+/* Calls config_fill, and refuses the few rows that mean nothing together, and only those. Returns
  * 0, or 2 with one line that names a flag and what to try.
  *
- * The signs of s decide. exp, sigmoid and elu + 1 are positive; the identity is where the elu
- * kernel makes both sides of the product so, but for k* and the logit, which enter raw. With
- * scores of either sign:
+ * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is so where the elu
+ * kernel makes q and k positive; but k* and the logit do not pass through the kernel. With scores
+ * of either sign:
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
  *   Z = 1               needs no sum
  *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
- *                       p = 1: refused there, and with the elu kernel beside a raw key or logit
+ *                       p = 1: refused there, and at any p beside the elu kernel's raw k* or logit
  *
- * ALiBi and a learned T5 bias can make the scores of the elu kernel negative too. The paper tries
- * neither, and they are not refused. A score bias does it from the start, and is.
+ * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
+ * neither, and they are not refused. A score bias makes them so from the start, and is refused.
  *
  * Tests: config_resolve__refuses, and config_resolve__near_misses for all that must pass. */
 static int config_resolve(Config *c, Error *e) {
@@ -528,8 +526,8 @@ static int config_resolve(Config *c, Error *e) {
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
  * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. The
- * paper does not say which. Its authors' training on several GPUs builds the model without memory,
- * and the framework that fills it in calls PyTorch's defaults: so torch is the default.
+ * paper does not say which. On several GPUs its authors' code builds the model without memory, and
+ * the framework then fills it in by PyTorch's defaults, not by theirs: so torch is the default.
  *
  * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model: from it the stream
  * starts, and so the norm ratios of Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a
@@ -679,7 +677,8 @@ static int tensor_extent(const Config *c, char letter) {
 /* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
-/* Appends t; tensors lie end to end in one array. What is beyond memory is cut; grab refuses. */
+/* Appends t; tensors lie end to end in one array. A count that idx cannot hold is cut: grab refuses
+ * that much memory. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
   enum { MORE = 64 };
   if (m->n_tensors % MORE == 0) {
@@ -695,8 +694,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. `whole`
- * is the name of the norm at `field` that they are parts of, or "". */
+/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Parts of
+ * a norm have its name, `whole`, before their own, and its offset, `field`; else "" and 0. */
 static void list_parts(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
                        Error *e) {
   for (; rows->name && !e->status; rows++) {
@@ -713,7 +712,7 @@ static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
   list_parts(m, rows, layer, "", 0, e);
 }
 
-/* The list of tensors alone, and w.layer, d.layer without memory behind them. */
+/* Fills in the list of tensors. Of the parameters there is only w.layer, d.layer: NULL pointers. */
 static int model_list(Model *m, const Config *c, Error *e) {
   const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
   *m = (Model){.c = *c, .published = p, .linear = PUBLISHED_PARTS.linear};
@@ -749,7 +748,7 @@ static void model_point(Model *m, Weights *w, real *base) {
   }
 }
 
-/* Gradients, of the parameters' layout, 0. */
+/* Makes room for gradients, all 0, laid out as the parameters are. */
 static int model_grads(Model *m, Error *e) {
   m->grads = grab(m->count, sizeof(real), e);
   if (m->grads) model_point(m, &m->d, m->grads);
@@ -757,7 +756,7 @@ static int model_grads(Model *m, Error *e) {
 }
 
 /* All parameters 0; gradients only when asked for. c must be resolved. On failure nothing is left
- * to free. In float each takes 546 MB for the paper's model. */
+ * to free. Parameters and gradients each take 546 MB in float for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   *m = (Model){0};
   if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
@@ -780,7 +779,7 @@ static void model_zero_grads(Model *m) {
   idx piece = 4096;
   PARALLEL
   for (idx at = 0; at < m->count; at += piece)
-    zero(m->grads + at, m->count - at < piece ? m->count - at : piece);
+    zero(m->grads + at, at_most(m->count - at, piece));
 }
 
 /* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
@@ -887,7 +886,7 @@ enum {
 };
 
 /* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
-static idx chunk(idx n, idx from) { return n - from < CHUNK ? n - from : CHUNK; }
+static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C). Channel ch from 0 is
  * the sine (even) or cosine (odd) of frequency i = ch/2 + 1, rounded down. Each pair has sin^2 +
@@ -1091,9 +1090,8 @@ static void norm_backward(const Config *c, real *dx, const Norm *d, const real *
   PARALLEL
   for (idx block = 0; block < C; block += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      norm_gains(C - block < CHANNELS ? C - block : CHANNELS, d->g + block,
-                 d->b ? d->b + block : NULL, dy + n * C + block, x + n * C + block, stat + 2 * n,
-                 w->a);
+      norm_gains(at_most(C - block, CHANNELS), d->g + block, d->b ? d->b + block : NULL,
+                 dy + n * C + block, x + n * C + block, stat + 2 * n, w->a);
   for (idx n = 0; w->a && n < rows; n++) d->a[0] += stat[2 * n];
 }
 
@@ -2635,7 +2633,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
   double sum = 0;
   if (m->published && m->published->loss(m, a, targets, B, T, &sum)) return sum;
   for (idx s0 = 0; s0 < count; s0 += SLICE) {
-    idx R = count - s0 < SLICE ? count - s0 : SLICE, token[SLICE], row[SLICE];
+    idx R = at_most(count - s0, SLICE), token[SLICE], row[SLICE];
     for (idx r = 0; r < R; r++) {
       /* scored row s0 + r: token t of sequence b, further down where x* stand first */
       idx b = (s0 + r) / per, t = from + (s0 + r) % per;
@@ -3038,7 +3036,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
     for (idx from = 0; from < S; from += CHUNK) {
-      idx some = S - from < CHUNK ? S - from : CHUNK; real log_p[CHUNK];
+      idx some = chunk(S, from); real log_p[CHUNK];
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
