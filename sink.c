@@ -863,12 +863,12 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
- *   h_n = wte[id] (W_in) + p_n      row n of a sequence; x*, if there are any, come first
+ *   h_n = f wte[id] (W_in) + p_n    row n of a sequence; x*, if there are any, come first
  *
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
- * there when E is not C; Gemma multiplies wte[id] by sqrt(C). P is absolute
- * [E5], a table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere
- * (NoPE). Appendix B.1 draws its line here. Without P a repeated token starts from equal states
+ * there when E is not C. f is 1, but for Gemma's sqrt(C) (--embed-scale). P is absolute [E5], a
+ * table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere (NoPE).
+ * Appendix B.1 draws its line here. Without P a repeated token starts from equal states
  * and, under softmax, keeps them in all blocks; with P it does not. So Table 1 has on repeated
  * tokens a Sink_1 of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
  * Positions count from 0, x* included, as in the authors' code; the paper counts from 1. It has one
@@ -876,8 +876,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
- *   dwte[id] += dh_n        over all n that hold id; other ids get 0
- *   with W_in:  e = wte[id], h = e W_in + p:    dW_in += e^T dh    de = dh W_in^T    dwte[id] += de
+ *   dwte[id] += f dh_n      over all n that hold id; other ids get 0
+ *   with W_in:  e = f wte[id], h = e W_in + p:  dW_in += e^T dh   de = dh W_in^T   dwte[id] += f de
  */
 
 enum {
@@ -992,8 +992,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
  *
- * DyT (Zhu et al. 2025) is y = g t + b, t = tanh(a x): no sum over the row, which
- * keeps its length unless it saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
+ * DyT (Zhu et al. 2025) is y = g t + b, t = tanh(a x): no sum over the row, so a long row stays
+ * long until tanh saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
  *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
  *   dg_c += sum over rows of dy_c t_c        db_c as above
  */
@@ -1132,7 +1132,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
  * All of the paper's projections have this form, without a bias; --linear-bias is for published
- * models. The forward reads both factors along rows; transpose_of only swaps two strides (13).
+ * models.
  *
  * Cost: rows * in * out multiplications forward, twice that backward: the 1 : 2 of training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
@@ -1186,7 +1186,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H, for any H: equation 7 is taken at its word
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
  * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
@@ -1212,8 +1212,8 @@ static double rope_frequency(const Config *c, int pair) {
   return w * (kept + (1 - kept) / c->rope_factor);
 }
 
-/* [E6] as the authors' code computes it: distances up to 15 have a bucket each, then 16 buckets
- * whose borders 16 * 2^(3k/16) grow geometrically to 128 (16, 19, 21, 24, 27, .., 99, 113). As
+/* [E6] with 32 buckets up to the distance 128, as the authors' code computes it: one each for 0 to
+ * 15, then 16 whose borders 16 * 2^(3k/16) grow to 128 (16, 19, 21, 24, 27, .., 99, 113). As
  * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
 static int position_bucket(idx distance) {
   if (distance < 16) return distance < 0 ? 0 : (int)distance;
@@ -1321,7 +1321,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
  * a masked score, x = -infinity, gives 0 with derivative 0. */
 
-/* f(x), and its derivative unless df is NULL, of n numbers: at most CHUNK in the first three. */
+/* f(x), and its derivative unless df is NULL, of n numbers; of swish and gelu at most CHUNK. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
@@ -1453,9 +1453,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
  *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = s'_k / Z 1[j = k] - a_j dlogz_k                         dlogz_k = Z|k / Z = (log Z)|k
+ *         = (s'_k / Z) 1[j = k] - a_j dlogz_k                       dlogz_k = Z|k / Z = (log Z)|k
  *   dz_k  = sum_j da_j a_j|k                                        chain rule
- *         = s'_k / Z da_k - dlogz_k delta                           delta = sum_j a_j da_j
+ *         = (s'_k / Z) da_k - dlogz_k delta                         delta = sum_j a_j da_j
  *
  * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
  *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
@@ -1468,10 +1468,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
- * SOFTPICK is taken relative to m = max(0, top), seen by e alone: u_j = e^(z_j - m) - e^-m, and
- *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0    u' = e^(z - m)
+ * SOFTPICK has every term times e^-m, m = max(0, top), which cancels but for e, and m stands still
+ * in the derivative. With u_j = e^(z_j - m) - e^-m, and so u'_j = e^(z_j - m), 0 and 0 if masked:
+ *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0
  *                                                   dlogz_k = sign(u_k) u'_k / Z   0 at u = 0
- * A key below 0 gets nothing, and takes from all others. Masked keys have u = u' = 0.
+ * A key with a score below 0 gets no weight, and lessens those of all others.
  *
  * CLIPPED, a'_j = min(max((X - G) a_j + G, 0), 1) with G <= 0 and X >= 1: a weight can be 0, or 1,
  * at a finite score. da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as above.
@@ -1523,7 +1524,7 @@ static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity,
   [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = sim_relu};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
-_Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, row_exp, the backwards below");
+_Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, and row_* both ways, also of exp");
 
 static bool is_exp(const Config *c) { return !SIMS[c->sim]; }
 
@@ -1641,9 +1642,9 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
     for (idx j = 0; j < n; j++)
       dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
     break;
-  /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2), and vec_pow is of |a|: the whole
-   * power of a small a might overflow before s', as small, multiplies it. It is 0 at s = 0:
-   * right for p > 1. For p < 1 such an s is masked, or s' underflows, or it is a zero logit */
+  /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2) (vec_pow takes |a|): for p < 1 the
+   * whole power of a small a might overflow before a small s' multiplies it. It is 0 at s = 0: the
+   * limit for p > 1; for p < 1 s' is 0 there too, or s is the zero logit, which learns nothing */
   case NORMALIZER_PNORM:
     vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
     for (idx j = 0; j < n; j++) {
@@ -1722,7 +1723,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
  *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
  *     a = s / Z in row i (3.6), with * among the columns of the sum:
- *       delta_i = sum_j a_ij da_ij                dz_ij = s'_ij / Z_i da_ij - dlogz_ij delta_i
+ *       delta_i = sum_j a_ij da_ij                dz_ij = (s'_ij / Z_i) da_ij - dlogz_ij delta_i
  *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
@@ -1732,8 +1733,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * Z = 1 even that is 0, and so is all of dk*.
  *
  * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
- * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice
- * forward and five times backward (scores again, da, dq, dk, dv).
+ * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward
+ * (z, o) and five times backward (z again, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1810,7 +1811,7 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
 /* SCORES BEFORE SIM, of keys alone; none of the three is the paper's. n_i keys are seen, log 1 = 0:
  *
  *   soft-cap      y = X tanh(z / X)      |y| < X                            Gemma 2
- *   score scale   c_h log(n_i) y         an even row stays as sharp when it grows
+ *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
  *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *
  * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     df_h = sum_j dz_j
@@ -2005,16 +2006,16 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
  *   --vbias       o <- o + v+                                 [T4] outside the weights
  *   --v-scale     o <- c o                                    one number a head, 1 at the start
- *   --gate        o <- g o         one g a head, or an element; static: u from 0, sees no x
+ *   --gate        o <- g o         a g for each head, or element; static: u learned, 0 at first
  *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
  *
- * --gate value: v <- g v before 3.7, for XSA too, but not v* and v+. Weights that must sum to 1 are
- * silent only on a value near 0, at a sink. A gate of x is silent wherever they look.
+ * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are not. A head whose
+ * weights sum to 1 can add nothing only from a value near 0, a sink's; a gate can close anywhere.
  *
  * BACKWARD, where a step receives dy, from the last to the first, made again from la->av:
  *   head norm   as 3.2
- *   gate        do = g dy, dg = dy o, summed up where dims share g;    du = dg g (1 - g)
- *               dW_g += x^T du    dx += du W_g^T    static: du summed up over the rows
+ *   gate        do = g dy, dg = dy o, summed over dims that share g;    du = dg g (1 - g)
+ *               dW_g += x^T du    dx += du W_g^T    static: du summed over the rows
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
  *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2 v. With t = <dy, v>
@@ -2050,7 +2051,7 @@ static void gate_backward(const Config *c, const Layer *w, Layer *d, const Layer
 }
 
 /* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], which may be av,
- * and plain [D], what V-scale and its gates g multiply. g is NULL for none. */
+ * and plain [D], what V-scale and its gates multiply: g, of one for each dim or of one; or NULL. */
 static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
                       const real *v, const real *g) {
   idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
@@ -2174,8 +2175,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2 */
 
-/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated), la->fa [rows,F], the array
- * of f1 where none is kept. */
+/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated), la->fa [rows,F]. Where no backward
+ * follows fa is f1's array. */
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
   const Config *c = &m->c;
@@ -2264,8 +2265,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
  * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
- * and a row of q is head after head. With K < H key heads (grouped-query attention; the paper has
- * K = H) query head h reads key head h / (H/K). */
+ * and a row of q is head after head. K < H is grouped-query attention; the paper has K = H. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2592,10 +2592,9 @@ static void logits_backward(Model *m, Acts *a, idx R) {
  * share / n, is given.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]),  capped dz_v = dy_v (1 - (y_v / X)^2)
  *
- * Where logits are capped, y = X tanh(z / X), that becomes dz_v = dy_v (1 - (y_v / X)^2).
- * y_v is overwritten by then, and comes back from e^(y_v - max). */
+ * where y_v, overwritten by then, comes back from e^(y_v - max). */
 static double cross_entropy(const Config *c, real *y, int target, const real *weight) {
   idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];
