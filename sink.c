@@ -33,8 +33,7 @@
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z | 0
  *
  * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
- * FlashAttention; sum s, its logarithm, or Z elsewhere (3.6). The scores z are made again, so
- * memory grows with T, not T^2, for every variant.
+ * FlashAttention (others: 3.6). The scores z are made again, so memory grows with T, not T^2.
  *
  * LETTERS, where a section says nothing else:
  *   B sequences   T tokens   N rows: T and any x*     S columns of a map: N, N+1 with *   L layers
@@ -583,7 +582,7 @@ static bool if_untied(const Config *c) { return !c->tied; }
 typedef struct TensorRow {
   const char *name;
   size_t field;   /* offset of the pointer in struct Weights, or in struct Layer */
-  const char *shape;   /* one letter a dimension */
+  const char *shape;
   int init;   /* INITIAL_* */
   bool matrix;   /* what --decay matrices decays; --decay all takes all (F5) */
   bool (*present)(const Config *);   /* NULL: in every model */
@@ -1131,8 +1130,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
  * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
- * All of the paper's projections have this form, without a bias; --linear-bias is for published
- * models.
+ * The paper's projections all have this form, without b; --linear-bias is for published models.
  *
  * Cost: rows * in * out multiplications forward, twice that backward: the 1 : 2 of training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
@@ -1498,7 +1496,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
   if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
 }
 
-/* What is masked is told by comparison: z itself would carry -infinity into the sum. */
+/* A masked z, -infinity, must not reach the sum. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
   for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];   /* a NaN stays one */
