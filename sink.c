@@ -2255,7 +2255,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
  * attention 5 products to the forward's 2, one of them to make the scores again.
  *
- * `sink check first` measures what moves row 1, `causal` that no row sees ahead. */
+ * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead. */
 
 /* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
  * n1's output, or the stream itself under post-norm.
@@ -2350,7 +2350,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows, H);
     qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows, K);
   }
-  /* q = x W_Q + b_Q, k = x W_K + b_K, v = x W_V + b_V :  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q, and so k, v:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
   if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* of --gate value dv as well */
@@ -2366,7 +2366,8 @@ static void add_rows(real *y, const real *x, idx n) {
 /* A branch of a block, y = x + F(x) as the placement has it: F is MHSA for k = 0, FFN for k = 1. */
 typedef struct Branch {
   const real *x, *read;   /* where it leaves the stream; what norm 1 or 2 reads */
-  real *n, *nstat, *out, *outstat, *sum;   /* that norm's; F's output, which n3 or n4 reads; y */
+  real *n, *nstat, *out, *outstat;   /* what norm 1 or 2 leaves; F's output, n3's or n4's stat */
+  real *sum;   /* y, before a post-norm */
   const Norm *norm, *behind;   /* norm 1 or 2; n3 or n4 */
 } Branch;
 
@@ -2424,7 +2425,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
  * (dn1: the first dn. --behind-only: no n1', n2'.) In all but post-norm dy itself is a term of dx.
- * dh travels, dn is what a branch sends to its input, dx what a norm makes of dh, or what waits. */
+ * In the code dh is the stream's gradient, dn that of what F reads, and dx what comes of dh through
+ * a norm behind F; in parallel dx gathers the norms' two terms, which join dh in the end. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
