@@ -2530,7 +2530,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
  *
  * Forward, with y = nf W_cls and n scored targets in the batch; then backward, as d log S / dy_v =
- * e^{y_v} / S = softmax(y)_v, with the share that a step of several forwards gives to each:
+ * e^{y_v} / S = softmax(y)_v. share is 1, or 1/k where a step adds up the gradients of k forwards:
  *
  *   L = (1/n) sum over rows of (log S - y_target),    S = sum_v e^{y_v}
  *
@@ -2618,8 +2618,8 @@ static double cross_entropy(const Config *c, real *y, int target, const real *we
  * SLICE at a time to a place of their own, whole slices across the borders of sequences.
  *
  * with_grads also adds share dL to the gradients of W_cls (or wte) and W_out, and overwrites a->dh
- * [B,N,C] with share dL/dnf. share is 1, or 1/k when a step adds up k forwards of equal size. Rows
- * that are not scored, x*'s among them, keep dh = 0: they learn only through rows that see them. */
+ * [B,N,C] with share dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
+ * only through rows that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
                          double share) {
   const Config *c = &m->c;
@@ -2680,7 +2680,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
  * no decay is left. eps keeps g = 0 at 0/eps = 0. Tests: optimizer_step__*. */
 
-/* The same for all n: 1 - lr wd, lr / (1 - b1^t), and the factor 1 / sqrt(1 - b2^t) of sqrt(v). */
+/* The same for all n: decay = 1 - lr wd, step = lr / (1 - b1^t), root = 1 / sqrt(1 - b2^t). */
 typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
 
 /* AdamW on n <= CHUNK numbers. */
