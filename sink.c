@@ -2991,8 +2991,9 @@ static bool sinks_attends(const Sinks *s, int l) {
   return !s->period || l % s->period == s->offset;
 }
 
-/* A NaN is above no eps and would pass for no sink, so the first one met ends a measurement. */
-static void sinks_meet(Sinks *s, int block, int head, double x) {
+/* A NaN is above no eps and would pass for no sink. So the first x that is not finite ends a
+ * measurement. block: from 1; -1 the embedding, L+1 the loss. head: from 1; 0 none. */
+static void sinks_watch(Sinks *s, int block, int head, double x) {
   if (!s->bad && !isfinite(x)) s->bad = block, s->bad_head = head;
 }
 
@@ -3100,7 +3101,7 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   for (idx b = 0; b < B; b++, h += n) {
     real *extreme = s->extreme + b * n;
     for (idx i = 0; i < N; i++)
-      sinks_meet(s, l ? l : -1, 0, s->hnorm[l * N + i] += length(C, h + i * C));
+      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i] += length(C, h + i * C));
     if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
   }
 }
@@ -3131,10 +3132,11 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     idx head = (b * H + h) * map, lh = l * H + h;
     measure_head(s, c, rows, lh, s->probe[l].metric + head, s->probe[l].weight + head);
     measure_angles(s, c, la, b, l, h);
+    /* finite only where its terms are */
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
       all += (double)vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
-    sinks_meet(s, l + 1, h + 1, all);
+    sinks_watch(s, l + 1, h + 1, all);
   }
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
@@ -3167,7 +3169,7 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
   for (idx b = 0; b < B; b++) measure_massive(s, b, C);
   /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
   if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
-  sinks_meet(s, s->L + 1, 0, s->loss);
+  sinks_watch(s, s->L + 1, 0, s->loss);
   s->n += B;
   return model_fault(m, e) || !s->bad ? e->status : sinks_fault(s, e);
 }
