@@ -1764,7 +1764,7 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
   return seen;
 }
 
-/* D; Gemma's own number; or YaRN's, in place of longer q and k, but not under --rope-local. */
+/* D, or --score-divisor: Gemma's own number, or YaRN's, which layers by --rope-local do without. */
 static double score_divisor(const Config *c, int l) {
   bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
   return c->score_divisor > 0 && !local ? c->score_divisor : c->head_dim;
@@ -1869,19 +1869,19 @@ static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
 static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
 
 /* Head h of sequence b: from q, k, v to av and row_stat. A row of q and o holds H heads, one of k
- * and v holds K, so a head's rows lie Qw and Kw numbers apart. */
+ * and v holds K, so a head's rows lie Qw and Kw numbers apart, from `at` and `kv` on. */
 static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
-  idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D;
-  const real *k = la->fk + k0, *v = la->v + k0, *vstar = extra_value(c, w, a, h);
+  idx at = b * N * Qw + h * D, kv = b * N * Kw + h / (H / K) * D;
+  const real *k = la->fk + kv, *v = la->v + kv, *vstar = extra_value(c, w, a, h);
   real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
   for (idx i = 0; i < N; i++) {
-    real *o_i = la->av + q0 + i * Qw, *a_i = row;
+    real *o_i = la->av + at + i * Qw, *a_i = row;
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
-    idx seen = row_scores(m, a, l, b, h, N, i, la->fq + q0 + i * Qw, k, row, NULL);
+    idx seen = row_scores(m, a, l, b, h, N, i, la->fq + at + i * Qw, k, row, NULL);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, seen, row, spare);
     row_clip(c, N + 1, row);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
@@ -1910,18 +1910,18 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
-  idx q0 = b * N * Qw + h * D, k0 = b * N * Kw + h / (H / K) * D, bh = b * H + h;
-  const real *k = la->fk + k0, *v = la->v + k0;
+  idx at = b * N * Qw + h * D, kv = b * N * Kw + h / (H / K) * D, bh = b * H + h;
+  const real *k = la->fk + kv, *v = la->v + kv;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  real *dk = a->dk + k0, *dv = a->dv + k0;
+  real *dk = a->dk + kv, *dv = a->dv + kv;
   real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
   real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
   real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
   real *da = dlogz + N + 1, *y = da + N + 1, *dz = z;
   real scale = (real)c->scale, root = score_scale(c, l);
   for (idx i = 0; i < N; i++) {
-    const real *q_i = la->fq + q0 + i * Qw, *do_i = a->dout + q0 + i * Qw;
-    real *dq_i = a->dq + q0 + i * Qw;
+    const real *q_i = la->fq + at + i * Qw, *do_i = a->dout + at + i * Qw;
+    real *dq_i = a->dq + at + i * Qw;
     /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
     idx seen = row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
