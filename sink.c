@@ -3195,9 +3195,9 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 /* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
- * Every statement of the paper that can be decided without training is decided here, on toys: three
- * blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A line
- * of `sink check` is a row of a table below. It comes out as one of
+ * Statements of the paper that need no training are decided here (others: `paper check`), on toys:
+ * three blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A
+ * line of `sink check` is a row of a table below. It comes out as one of
  *
  *   holds               the deviation is within its bound, or the number is the one stated
  *   control             the statement where its premise is missing: it must fail, and does
@@ -3209,7 +3209,7 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  * weights. Everything else in a block acts on each token alone. So the states stay equal if r_t is
  * the same for all t in every head, and but for chance only then, whatever the norm, ffn or score.
  *
- * Bounds are multiples of eps, so that one page serves the float and the double build. A number at
+ * Bounds count in REAL_EPS, so that one page serves the float and the double build. A number at
  * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
  * grows at most 25 times on the way (measured): STATES. A weight's relative error is its score's
  * absolute one: the largest score, about 40, times its rotation, at most 64 radians: SCORES. The
@@ -3228,9 +3228,11 @@ enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS 
 
 /* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
  * Those after the | are of a second toy to compare with. A * in front stands for each position
- * scheme inside the score in turn. The first line of a table measures nothing: name, heading, flags
- * of all its toys; x is the seed of their tokens, 0 for a repeated one. Behind a \n stands what the
- * table says in a sentence; or of a line that is refuted, what is printed and what is so. */
+ * scheme inside the score in turn. With --pos t5 x also sets T5's table, to x n for bucket n; at
+ * x = 1 to 16 at most, equation 6 as printed; at 0 it is random. The first line of a table measures
+ * nothing: name, heading, flags of all its toys; x is the seed of their tokens, 0 for a repeated
+ * one. Behind a \n stands what the table says in a sentence; or of a line that is refuted, what is
+ * printed and what is so. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -3241,7 +3243,7 @@ typedef struct Line {
 } Line;
 
 enum { TOKENS = 512, WIDEST = 32,   /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB, INSIDE = 5 };   /* schemes inside the score */
+       TOY_VOCAB = 13, INSIDE = 5 };   /* position schemes inside the score */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
@@ -3267,7 +3269,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; the worse of b and a, the worst of n. */
+/* A toy with these flags on top of its own, or NULL; b or, if n > 0 and a is worse for l, a. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
@@ -3313,7 +3315,7 @@ static double differing(idx n, const real *a, const real *b) {
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest of what `f` says of row t of head h, in all rows of the first `blocks`, 0: all. */
+/* The largest f of row (or column) t of head h, over all t in the first `blocks`, 0: all. */
 static double worst_row(const Toy *y, double blocks,
                         double (*f)(const Toy *y, int l, int h, int t)) {
   double worst = -INFINITY;
@@ -3725,8 +3727,9 @@ static const Line PROP3[] = {
  *   s(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
  * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
- * 10. Softmax states do not depend on W_Q and W_K, so one forward gives the LN(h) of every block,
- * and the weights are aimed at it: W_Q = a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere. */
+ * 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives the LN(h) of
+ * every block, at which W_Q is aimed: a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere; W_K is
+ * -W_Q. */
 #define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
 #define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
 #define SLOW_512 SLOW_PAIR " --context 512"
@@ -3877,8 +3880,7 @@ static const Line PNORMS[] = {
 /* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
- * 1/T <= alpha_1 takes a softmax without an extra column: with one, A_11 < 1; and a row of an mlp
- * kernel can be 0. With the scale in m no head could pass 0.3 under a scale below 0.3. */
+ * 1/T <= alpha_1 needs softmax without an extra column (chapter 6), and m without the scale. */
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 /* T alpha_1; learned logits of block 1 are 20 here, its mlp kernel is 0. */
 static double alpha_range(Toy *y) {

@@ -20,8 +20,8 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. A float is
- * computed as a float (16 is of halves alone): what rounds by adding breaks on x87's digits. */
+/* The precision. The double build (-DSINK_DOUBLE) is the oracle of the float build. A float must be
+ * computed as a float (16 widens halves alone): 13.3 rounds by adding, which x87's digits break. */
 #if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
 #error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
 #endif
@@ -104,12 +104,12 @@ typedef struct Config {
   int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
   int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
   int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-  int pos, rotary_dims; /* POS_*: P added to the input, R in <q R, k R>, b(i-j); r, 0 means D */
+  int pos, rotary_dims;             /* POS_*: 3.1, 3.4; r dims rotate, 0 means D */
   int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
-  double rope_base, rope_local; /* 10000; that of layers with the window, not stretched, or 0 */
+  double rope_base, rope_local; /* 10000; another one in layers with a window, 0: the same */
   double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */
   int rope_original;                /* of these: the context before it was stretched */
-  int norm, place, behind_only; double norm_eps; /* NORM_*, PLACE_*; a switch; in the root, 1e-5 */
+  int norm, place, behind_only; double norm_eps; /* NORM_*, PLACE_*, no n1, n2: 4; in the root */
   int act, tied, embed_dim;    /* ACT_*: Table 11, the first four gated; a switch; E, 0 means C */
   int linear_bias, bias_in, score_by_layer; /* a switch, BIAS_*; scores of block l over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
@@ -122,7 +122,7 @@ typedef struct Config {
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
   int gate, qk_norm, qk_whole, head_norm, v_scale, xsa; /* GATE_*; switches: not the paper's */
   int window, prefix; /* w keys, self included, 0: all (Figure 6); p that all rows see (Figure 5) */
-  int window_period, window_offset, window_others; /* 0: all; l % period == offset, or not so */
+  int window_period, window_offset, window_others; /* which layers have it: config_window */
   double embed_scale, score_divisor, logit_cap; /* 3.1, 3.7, loss; 0: none, D, none */
   /* Published models of several kinds of block; forward only (config_trains).
    * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
@@ -156,8 +156,9 @@ typedef struct Layer {
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
   real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
-  real *wg, *gate;             /* [C,G], G numbers a row (3.8); [H]: what a static gate is of */
-  Norm qnorm, knorm; real *hnorm, *vscale; /* [D] [D] (qk_whole: all) [H*D]: of q, k, o; [H]: c */
+  real *wg, *gate;             /* [C,G]: G gates a row (3.8); [H]: u of a static gate */
+  Norm qnorm, knorm;           /* [D] [D], with --qk-whole [H*D] [K*D] */
+  real *hnorm, *vscale;        /* [H*D] the head norm's gain; [H] c of --v-scale */
 } Layer;
 
 typedef struct Weights {
@@ -234,15 +235,15 @@ void model_free(Model *m);
 typedef struct LayerActs {
   const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
   real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
-  real *out1, *out2, *n3stat, *n4stat; /* [B,N,C] what n3 and n4 read; s1, s2 without them */
+  real *out1, *out2, *n3stat, *n4stat; /* MHSA's and FFN's outputs, or s1, s2; [B,N,2] of n3, n4 */
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; q, k rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
-  real *av, *gate, *v0; /* like o: before 3.8, or o itself; [B,N,G]; like v: before its gate */
-  real *q0, *k0, *qstat, *kstat; /* like q, k: before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
+  real *av, *gate, *v0; /* o before 3.8, or o itself; [B,N,G] the gates; v before --gate value */
+  real *q0, *k0, *qstat, *kstat; /* q, k before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
   real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
-  real *f1, *f2, *fa;          /* [B,N,F] two branches before the activation, their product after */
+  real *f1, *f2, *fa;          /* [B,N,F] x W1, x W2, and what W3 or, without a gate, W2 reads */
   real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
 
@@ -513,9 +514,8 @@ typedef struct Result {
 /* -------------------------------------------------------------------------------------------------
  * 13  Matrix multiply and vector maths */
 
-/* The row-major matrix at `at` whose rows begin ld elements apart. */
+/* The row-major matrix at `at`, rows ld elements apart; its transpose: only the strides change. */
 static inline Matrix rows_of(const real *at, idx ld) { return (Matrix){at, ld, 1}; }
-/* Its transpose: nothing moves, the two strides change places. */
 static inline Matrix transpose_of(const real *at, idx ld) { return (Matrix){at, 1, ld}; }
 
 /* The instruction sets that the kernels are built for; the highest that this processor offers. */
