@@ -850,10 +850,10 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 -> 3.9 W_O
  *   FFN    3.10       norms   3.2        before the first block   3.1 embedding
  *
- * Rows (tokens) meet in 3.7 and nowhere else. dw is the gradient of the loss by w, of w's shape. A
- * forward overwrites its output. A backward adds to the gradients of its parameters, and says of
- * its input's gradient whether it adds (dx +=) or overwrites (dx =). Above a step of a backward
- * stands the line of the forward that it differentiates.
+ * Rows (tokens) meet in 3.7 and nowhere else. A forward overwrites its output. A backward adds to
+ * the gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
+ * overwrites (dx =). Above a step of a backward stands the line of the forward that it
+ * differentiates.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
