@@ -184,12 +184,12 @@
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed            ""   the paper shows a figure, or nothing
  *
- * (The asterisk of Tables 6 and 15 is another one: there it marks a Sink_1 of proxy scores, s / sum
- * s or |s| / sum |s|. Here m_ij of THE FORMULA serves every row.)
+ * (The asterisk of Tables 6 and 15 is another one: it marks a Sink_1 of proxy scores |s| / sum |s|,
+ * which are the m_ij of THE FORMULA.)
  *
  * What to see: wherever a row's weights are positive and sum to a constant there is a sink,
- * whatever else changes. Without that tie (Z = 1) there is next to none. It moves to a key that
- * offers itself. */
+ * whatever else changes. Without that tie (Z = 1) there is next to none. Where a null key or sink
+ * token is on offer, the sink moves there. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T15] Section 7.4: the eleven operations, by phi, sim and Z; [T6] has some. Compare 2, 3 */
@@ -867,11 +867,11 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
  * there when E is not C. f is 1, but for Gemma's sqrt(C) (--embed-scale). P is absolute [E5], a
  * table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere (NoPE).
- * Appendix B.1 draws its line here. Without P a repeated token starts from equal states
- * and, under softmax, keeps them in all blocks; with P it does not. So Table 1 has on repeated
- * tokens a Sink_1 of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- * Positions count from 0, x* included, as in the authors' code; the paper counts from 1. It has one
- * x*; several see each other causally.
+ * Appendix B.1 draws its line here. Without P a repeated token starts from equal states and, under
+ * softmax, keeps them in all blocks; with P it does not. So on repeated tokens Table 1 has a Sink_1
+ * of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
+ * Positions count from 0, x* included, as in the authors' code; the paper counts from 1. It has but
+ * one x*; several see each other causally.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
@@ -918,7 +918,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
     real *h_b = h + b * N * C;   /* [N,C] */
     real *rows = h_b + first * C;   /* [T,C] the tokens' rows */
     real *e_b = E == C ? rows : a->embed + b * T * E;   /* [T,E] rows of wte */
-    /* e_t = wte[id_t];  h_t = e_t W_in */
+    /* e_t = f wte[id_t];  h_t = e_t W_in */
     for (int t = 0; t < T; t++) {
       int id = ids[b * T + t];
       if (!m->published || !m->published->row(m, e_b + t * E, id))
@@ -958,7 +958,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
         idx token = b * T + n - first;
-        /* h_n = x*_n, or wte[id], or wte[id] W_in */
+        /* h_n = x*_n, or f wte[id], or e W_in */
         if (n < first) add_block(m->d.xstar + n * C, dh_n, block, C);
         const real *de = E == C || n < first ? dh_n : a->embed + token * E;
         for (idx ch = block; n >= first && ch < block + CHANNELS && ch < E; ch++)
@@ -1999,7 +1999,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
  * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
- * u = x W_g of what W_Q reads, g = 1/(1 + e^-u):
+ * u = x W_g of what W_Q reads, g = 1/(1 + e^-u), and e = 1e-8:
  *
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
  *   --vbias       o <- o + v+                                 [T4] outside the weights
