@@ -2668,7 +2668,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * authors), is lr g / (|g| + eps), lr times the sign of g. A gradient's size cancels. So a factor a
  * in front of W is no more than a start and a learning rate times a, with eps/a and wd/a (equations
  * 36 to 42); SGD, where it does not cancel, has a^2 lr (32 to 35). The scale of Table 14 left is
- * such a factor of W_O; `paper check scale` trains both sides for 200 steps.
+ * such a factor of W_O, but for clipping; `paper check scale` trains both sides for 200 steps.
  *
  * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
  * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
@@ -5269,7 +5269,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
 
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
-  idx all = (idx)d->held.size / (T + 1), blocks = all < n ? all : n;
+  idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; !e->status && i < blocks; i++) {
     idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
