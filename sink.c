@@ -912,8 +912,8 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
-  const real *table = c->pos == POS_LEARNED ? m->w.wpe : c->pos == POS_ABSOLUTE ? a->sinusoid
-                                                                              : NULL;
+  const real *table = c->pos == POS_LEARNED ? m->w.wpe
+                    : c->pos == POS_ABSOLUTE ? a->sinusoid : NULL;
   for (idx b = 0; b < B; b++) {
     real *h_b = h + b * N * C;   /* [N,C] */
     real *rows = h_b + first * C;   /* [T,C] the tokens' rows */
@@ -3259,7 +3259,7 @@ struct Toy {
 
 /* Position schemes: five inside the score, and those added to the input. */
 static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
-                                      "--pos rotary", "--pos absolute", "--pos learned"};
+    "--pos rotary", "--pos absolute", "--pos learned"};
 _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
@@ -3397,7 +3397,7 @@ static const StateRow STATE_ROWS[] = {
   {"zero logit",                0,  0, 1, "--extra zero", "beyond"},
   {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
   {"fixed logit",               0,  0, 1, "--extra logit --extra-logit -1", "beyond"},
-  {"log n logit, sigmoid",      0,  0, 1, "--sim sigmoid --extra logn ", "beyond"},
+  {"log n logit, sigmoid",      0,  0, 1, "--sim sigmoid --extra logn", "beyond"},
   {"softpick, K biases",        0,  0, 1, "--sim softpick --extra k", "beyond"},
   {"rectified, K biases",       0,  0, 1, "--sim rectified --extra k", "beyond"},
   {"relu, Z = 1",               0,  0, 1, "--sim relu --normalizer one", "beyond"},
@@ -5237,8 +5237,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  * are alike, and the first serve; data/results was measured on a text's first, too. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
-static const char *const INPUTS[] = {
-  [INPUT_NATURAL] = "natural", [INPUT_RANDOM] = "random", [INPUT_REPEAT] = "repeat"};
+static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 
 /* Fills ids [n,T], of natural input targets too; returns how many, *starts of them at a start. */
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
@@ -5358,7 +5357,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
     some = at_most(n - at, PIECE);
     for (idx i = 0; c->out && i < some; i++)
       number_put(piece + i * width, width == 8 ? bits_of_double((double)x[at + i])
-                                               : bits_of((float)x[at + i]), width);
+                 : bits_of((float)x[at + i]), width);
     pass_bytes(c, piece, (size_t)(some * width));
     for (idx i = 0; !c->out && x && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
@@ -5622,7 +5621,7 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   data_close(&was.data);
   if (!trainer_create(t, &now, e)) {
     bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
-                                   : was.m.c.vocab == t->data.vocab;
+              : was.m.c.vocab == t->data.vocab;
     if (!same && !now.data.tokens[0])
       fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
            now.data.tokenizer);
@@ -6488,7 +6487,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
             workers() > 1 ? "s" : "");
     if (!s->program->page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
-                                             (const char *)verdict.at, e))
+             (const char *)verdict.at, e))
       fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -7544,17 +7543,17 @@ void acts_free(Acts *a) {
 static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
 __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
-                                                                 unsigned long room);
+    unsigned long room);
 #define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
+#define rmdir _rmdir
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file there; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
-                                                unsigned long how);
+    unsigned long how);
 static bool take_name(const char *from, const char *to) {
-  if (MoveFileExA(from, to, 1 | 8)) return true;
-  errno = EACCES;
-  return false;
+  errno = EACCES;   /* where it does not */
+  return MoveFileExA(from, to, 1 | 8) != 0;
 }
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by the wall */
 #else
@@ -7700,17 +7699,32 @@ int files_list(const char *path, Bytes *names, Error *e) {
   return e->status;
 }
 
-/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first. */
+/* A file that is not to be leaves nothing, no folder that was made for it either. */
+static void writing_undo(Writing *w) {
+  if (w->f) remove(w->beside);
+  for (int n = (int)strlen(w->beside); w->made && n >= w->made; n--)
+    if (w->beside[n] == '/') w->beside[n] = 0, rmdir(w->beside);
+}
+/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first. Its
+ * folders are made, and again where another process takes an empty one away. */
 int writing_begin(Writing *w, const char *path, Error *e) {
-  struct stat is;
+  struct stat is; int tries = 9;
   *w = (Writing){.path = path};
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-  if (!stat(path, &is) && !S_ISREG(is.st_mode))
-    return fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
-  if (!(w->f = fopen(w->beside, "wb")))
-    return fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
-  return 0;
+  do {
+    for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
+      *at = 0;
+      if (!make_folder(w->beside) && !w->made) w->made = (int)(at - w->beside);
+    }
+    if (!stat(path, &is) && !S_ISREG(is.st_mode))
+      fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
+    else w->f = fopen(w->beside, "wb");
+  } while (!w->f && !e->status && errno == ENOENT && --tries);
+  if (w->f) return 0;
+  fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
+  writing_undo(w);
+  return e->status;
 }
 static void writing_failed(Writing *w) { if (!w->cause) w->cause = errno ? errno : EIO; }
 void writing_add(Writing *w, const void *at, size_t n) {
@@ -7721,11 +7735,9 @@ int writing_end(Writing *w, Error *e) {
   errno = 0;
   if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
   if (fclose(w->f)) writing_failed(w);
-  if (!w->cause && !e->status) {
-    if (take_name(w->beside, w->path)) return 0;
-    w->cause = errno;
-  }
-  remove(w->beside);
+  if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
+  writing_failed(w);
+  writing_undo(w);
   return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
               strerror(w->cause));
 }
@@ -7737,13 +7749,8 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
 }
 bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
 int file_ready(const char *path, Error *e) {
-  char folder[sizeof ((Writing *)0)->beside]; Writing w;
-  for (size_t n = 1; path[0] && path[n] && n < sizeof folder; n++)
-    if (path[n] == '/') {
-      snprintf(folder, n + 1, "%s", path);
-      make_folder(folder);   /* there already, or what is next tells */
-    }
-  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), remove(w.beside);
+  Writing w;
+  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), writing_undo(&w);
   return e->status;
 }
 
@@ -7763,20 +7770,19 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
  * and is none there already that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  char beside[sizeof ((Writing *)0)->beside]; struct stat is; Writing w;
+  Writing w; char beside[sizeof w.beside]; struct stat is;
   for (int i = 0; i < n && !e->status; i++) {
     bool screen = !strcmp(path[i], "-"), same = false;
     if (screen && path[i] != s->csv && path[i] != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    if (!path[i][0] || (!screen && (file_ready(path[i], e) || writing_begin(&w, path[i], e))))
-      continue;
+    if (!path[i][0] || (!screen && writing_begin(&w, path[i], e))) continue;
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
       same = same || (screen ? !strcmp(path[j], "-")
               : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
                                || !strcmp(path[j], w.beside)));
     }
-    if (!screen) fclose(w.f), remove(w.beside);
+    if (!screen) fclose(w.f), writing_undo(&w);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
     if (!screen && !s->force && !s->resume && !stat(path[i], &is) && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
@@ -8216,7 +8222,7 @@ static const char *column_label(char text[16], const Config *c, int j) {
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
-                                      "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
+      "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
   int first = config_column_first(c), star = config_column_star(c);
   int shown = c->place == PLACE_POST ? 10 : 9;
   double even = sink_uniform(c, s->T);
@@ -8669,9 +8675,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
   printf("variant         paper          Sink_1 %% there  loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
-    bool after = !strncmp(v->source, "beyond", 6);   /* no numbers */
-    int at = after ? printf("%-16s %-38s ", v->name, v->source)
-                   : printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink, v->loss);
+    int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
+                    : "%-16s %-38s %s%s", v->name, v->source, v->sink, v->loss);
     printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
@@ -8707,8 +8712,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
             : n > 2 || s->model.vocab || s->data.grammar[0]
               || (!encode && (s->data.bos || strcmp(what, "decode"))))
-    return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. "
-                "Try: sink help tokenize", what);
+    return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. %s",
+                what, HINT);
   if (!train && s->out[0])
     return fail(e, 2, "--out: tokenize %s writes to standard output. Try: without it", what);
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {

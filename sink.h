@@ -52,7 +52,7 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a g
  * its name, or where e holds an error leaves what stood there. */
 typedef struct Writing {
   FILE *f; const char *path;   /* path is the caller's */
-  char beside[1100]; int cause; /* PATH.new; errno of what failed first, 0 none */
+  char beside[1100]; int cause, made;   /* PATH.new; errno of what failed first; first new folder */
 } Writing;
 
 #define PI              3.14159265358979323846
@@ -580,7 +580,7 @@ int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
 int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
-int  file_ready(const char *path, Error *e);     /* can it be written? Makes its folders */
+int  file_ready(const char *path, Error *e);     /* can it be written? Leaves nothing */
 bool file_missing(const char *path); double seconds(void);   /* wall clock: never in a result */
 
 /* -------------------------------------------------------------------------------------------------

@@ -1564,7 +1564,7 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
   static const char *const NAMES[] = {"sink", "gpt2", "llama3", "beside", "digits", "qwen2",
                                       "o200k"};
   Bytes file = {0}; Tokenizer t;
-  if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) && !file_ready(out, e) &&
+  if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
            NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab, t.merges.size, t.end, t.bos,
