@@ -8483,7 +8483,9 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
-  bool papers = !program->checks && has_word(" scale behind scores gate neutral causal ", name);
+  char begins[24];
+  snprintf(begins, sizeof begins, " %.22s", near.word);
+  bool papers = !program->checks && strstr(" scale behind scores gate neutral causal", begins);
   if (!ran) fail(e, 2, "check %s: no check has this name. Try: %s check %s", name, papers ?
                  "make paper, ./paper" : program->name,
                  papers ? name : near.best[0] ? near.best : "list");
