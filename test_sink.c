@@ -1286,7 +1286,7 @@ static void usage_hold(Test *t, const Program *program) {
     part += 4;
     while ((to = strstr(part, "\\n")) != NULL) memmove(to, to + 1, strlen(to)), *to = '\n';
     if (status) sink_fails(t, line + at, status, part);
-    else fact(t, strstr(said(t, "%s", line + at), part) != NULL, "%s: no %s", line + at, part);
+    else fact(t, strstr(said(t, line + at, SCRATCH), part) != NULL, "%s: no %s", line + at, part);
   }
   fact(t, ours > 16, "%d rows for " PROGRAM, ours);
   const Verb *v = NULL;
