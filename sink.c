@@ -5211,7 +5211,7 @@ static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t num
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
     overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
-                                               : (int)rng_below(&rng, (uint64_t)d->vocab));
+              : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -5898,7 +5898,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
   while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-                                                + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
+         + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
   return n;
 }
 
@@ -7052,9 +7052,7 @@ MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG) MAPS(vec_tanh, VEC_T
 void vec_exp(idx n, real *y, const real *x, real less) {
   vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
 }
-void vec_pow(idx n, real *y, const real *x, real p) {
-  vec_map_at(isa_best(), VEC_POW, n, y, x, p);
-}
+void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
 
 static real fold_any(bool largest, idx n, const real *x, const real *y) {
   real few[PARTS], factors[PARTS] = {0};
@@ -8716,8 +8714,9 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
               || (!encode && (s->data.bos || strcmp(what, "decode"))))
     return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. %s",
                 what, HINT);
-  if (!train && s->out[0])
-    return fail(e, 2, "--out: tokenize %s writes to standard output. Try: without it", what);
+  if (!train && (s->out[0] || s->force))
+    return fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
+                s->out[0] ? "out" : "force", what);
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
     for (int i = 1; i < n && !text_read(words[i], &w.in, e); i++)
       bytes_print(&w.in, e, DOCUMENT_END);
