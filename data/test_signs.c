@@ -1,6 +1,5 @@
 /* test_signs.c - the tests of signs.c. A part of test_onset.c, which includes it.
- * SPDX-License-Identifier: MIT
- */
+ * SPDX-License-Identifier: MIT */
 
 /* ---- 1 and 2: the signs ---- */
 
@@ -53,25 +52,26 @@ static void streams__by_hand(Test *t) {
 }
 
 /* dn behind a block: its sum over rows is n1's bias gradient; by the normed row, n1's gain's. */
-static double behind[2][2][12];
+typedef struct Behind { Lab lab; double bias[24], gain[24]; } Behind;      /* of two blocks */
 static void gather(const Acts *a, int l, int B, idx N) {
+  Behind *to = (Behind *)((uintptr_t)a - offsetof(Behind, lab.a));
   for (idx i = 0; i < B * N * 12; i++) {
     const real *stat = a->layer[l].n1stat + 2 * (i / 12);
-    behind[0][l][i % 12] += (double)a->dn[i];
-    behind[1][l][i % 12] += (double)(a->dn[i] * (a->layer[l].x[i] - stat[0]) * stat[1]);
+    to->bias[12 * l + i % 12] += (double)a->dn[i];
+    to->gain[12 * l + i % 12] += (double)(a->dn[i] * (a->layer[l].x[i] - stat[0]) * stat[1]);
   }
 }
 static void signs_after__gradients(Test *t) {
-  LABS(b, 2, 9, "--norm layer", "--norm layer --place parallel --pos t5 --kv-heads 1",
-       "--norm layer --sink-token --extra kv --window 4 --combine add --prefix 2",
-       "--norm layer --place sandwich --gate element --qk-norm --xsa") {
-    memset(behind, 0, sizeof behind);
-    b.a.after = gather;
-    lab_gradients(&b);
+  static const char *const FLAGS[] = {"--norm layer", "--norm layer --place parallel --pos t5",
+    "--norm layer --sink-token --extra kv --window 4 --combine add --prefix 2",
+    "--norm layer --place sandwich --gate element --qk-norm --xsa --kv-heads 1", NULL};
+  for (Behind b = {0}; lab_next(&b.lab, t, 2, 9, FLAGS); b = (Behind){.lab = b.lab}) {
+    b.lab.a.after = gather;
+    lab_gradients(&b.lab);
     for (int i = 0; i < 24; i++) {
-      const Norm *d = &b.m.d.layer[i / 12].norm1;
-      within(t, behind[0][i / 12][i % 12], (double)d->b[i % 12], 1e4 * REAL_EPS, "bias");
-      within(t, behind[1][i / 12][i % 12], (double)d->g[i % 12], 1e4 * REAL_EPS, "gain");
+      const Norm *d = &b.lab.m.d.layer[i / 12].norm1;
+      within(t, b.bias[i], (double)d->b[i % 12], 1e4 * REAL_EPS, "bias");
+      within(t, b.gain[i], (double)d->g[i % 12], 1e4 * REAL_EPS, "gain");
     }
   }
   real dn[] = {3, 4, 0, 1, 6, 8, 0, 0};                    /* two sequences of two rows */
