@@ -12,7 +12,9 @@
  *                embedding times sqrt(C); <q,k> over the root of another number than D; a window in
  *                every other block
  *   gemma3_text  that with QK-norm, without caps; a window in 5 of 6 blocks, which turn by a base
- *                of their own. Its larger models come with an image part, as gemma3: refused
+ *                of their own
+ *   gemma3       its larger models: the same within text_config, beside an image part, which is
+ *                left out. Texts alone are read: no token stands for a piece of an image
  *   olmo2        norms behind the branches alone; QK-norm over all heads of a row
  *   olmo3        that with a window in 3 of 4 blocks, whose angles YaRN leaves alone
  *   gpt_oss      a learned logit in every softmax (--extra logit); a window in every other block;
@@ -31,8 +33,12 @@ static void window_flags(const Facts *f, const bool *sliding) {
   const int L = f->s->model.layers;
   char flags[80]; int most = 0;
   for (int l = 0; l < L; l++) most += sliding[l];
+  if (most && !f->s->model.window) {                       /* nor has the library a default */
+    const char *key = fact_at(f, "sliding_window") ? "use_sliding_window" : "sliding_window";
+    fact_fails(f, key, "set where a layer has sliding_attention", fact_at(f, key));
+  }
   if (!most) f->s->model.window = 0;
-  if (!most || most == L) return;
+  if (!most || most == L || f->e->status) return;
   for (int i = 2; i <= 2 * L + 1; i++)
     for (int period = i / 2, offset = 0; offset < period && period > 1; offset++) {
       const bool others = i % 2;
@@ -65,7 +71,7 @@ static void layer_types(const Facts *f, bool *sliding) {
 
 /* A cap that null takes away; without the key it is `fallback`, "" for none. */
 static void cap_flag(const Facts *f, const char *key, const char *flag, const char *fallback) {
-  const bool there = json_find(f->j, f->j->at, key) != NULL;
+  const bool there = json_find(f->j, f->top, key) != NULL;
   fact_flag(f, key, flag, there ? "" : fallback);
 }
 
@@ -91,7 +97,7 @@ static void local_base(const Facts *f, const char *keys, const char *fallback) {
 static void layers_more(const Facts *f) {
   const int L = f->s->model.layers;
   const JsonValue *first = fact_at(f, "max_window_layers");
-  const bool none = json_find(f->j, f->j->at, "sliding_window") && !fact_at(f, "sliding_window");
+  const bool none = json_find(f->j, f->top, "sliding_window") && !fact_at(f, "sliding_window");
   const bool some = fact_true(f, "use_sliding_window", false) && !none;
   bool *sliding = grab(L, sizeof *sliding, f->e); double from = 28;
   if (first && (!fact_number(f, first, &from) || !(from >= 0)))
@@ -128,24 +134,28 @@ static void qwen3_more(const Facts *f) {
 
 /* --- Gemma 1, 2 and 3 ------------------------------------------------------------------------- */
 
-#define OF_GEMMA \
-  {"@", "model.layers.*.", AS_IS}, {"wte", "model.embed_tokens", AS_IS}, \
+/* model: what the names of its tensors begin with. */
+#define OF_GEMMA(model) \
+  {"@", model "layers.*.", AS_IS}, {"wte", model "embed_tokens", AS_IS}, \
   {"@norm1", "@input_layernorm", PLUS_ONE}, {"@wq", "@self_attn.q_proj", TURNED}, \
   {"@wk", "@self_attn.k_proj", TURNED}, {"@wv", "@self_attn.v_proj", TURNED}, \
   {"@qnorm", "@self_attn.q_norm", PLUS_ONE}, {"@knorm", "@self_attn.k_norm", PLUS_ONE}, \
   {"@wo", "@self_attn.o_proj", TURNED}, {"@w1", "@mlp.gate_proj", TURNED}, \
   {"@w2", "@mlp.up_proj", TURNED}, {"@w3", "@mlp.down_proj", TURNED}, \
-  {"normf", "model.norm", PLUS_ONE}
+  {"normf", model "norm", PLUS_ONE}
+#define BEHIND_TOO \
+  {"@norm3", "@post_attention_layernorm", PLUS_ONE}, \
+  {"@norm2", "@pre_feedforward_layernorm", PLUS_ONE}, \
+  {"@norm4", "@post_feedforward_layernorm", PLUS_ONE}
 
 /* post_attention_layernorm is before the ffn in Gemma 1, as in a llama; later behind attention. */
 static const Counterpart GEMMA1[] = {
-  OF_GEMMA, {"@norm2", "@post_attention_layernorm", PLUS_ONE}, {"wcls", "lm_head", TURNED},
-  {NULL, NULL, AS_IS}};
-
+  OF_GEMMA("model."), {"@norm2", "@post_attention_layernorm", PLUS_ONE},
+  {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
 static const Counterpart GEMMA[] = {
-  OF_GEMMA, {"@norm3", "@post_attention_layernorm", PLUS_ONE},
-  {"@norm2", "@pre_feedforward_layernorm", PLUS_ONE},
-  {"@norm4", "@post_feedforward_layernorm", PLUS_ONE}, {"wcls", "lm_head", TURNED},
+  OF_GEMMA("model."), BEHIND_TOO, {"wcls", "lm_head", TURNED}, {NULL, NULL, AS_IS}};
+static const Counterpart GEMMA_IMAGE[] = {
+  OF_GEMMA("language_model.model."), BEHIND_TOO, {"wcls", "language_model.lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
 /* n bytes of their tensor from x on. */
@@ -221,8 +231,44 @@ static void gemma3_more(const Facts *f) {
                   !(period >= 1 && period <= 1024 && period == (int)period)))
     fact_fails(f, "sliding_window_pattern", "an integer of 1 to 1,024", pattern);
   local_base(f, SLIDING("rope_theta") "|rope_local_base_freq", "10000");
-  cap_flag(f, "final_logit_softcapping", "logit-cap", "");
+  if (f->top == f->j->at) cap_flag(f, "final_logit_softcapping", "logit-cap", "");
+  else fact_must(f, "final_logit_softcapping", "null");    /* the library's gemma3 ignores it */
   gemma_more(f, (int)period);
+}
+
+/* gemma3's settings are those of text_config. Beside it stand the image part's, and whether the
+ * embedding is tied, which the library does not read inside. */
+static void image_facts(Facts *f) {
+  const JsonValue *text = fact_at(f, "text_config"), *image = fact_at(f, "vision_config");
+  fact_at(f, "boi_token_index|eoi_token_index|image_token_index|boi_token_id|eoi_token_id|"
+          "image_token_id|mm_tokens_per_image");
+  for (const JsonValue *v = image; image && v < f->j->at + image->next; v++)
+    f->read[v - f->j->at] = true;
+  fact_must(f, "text_config.model_type", "gemma3_text");
+  if (!json_kind(text, JSON_OBJECT)) fact_fails(f, "text_config", "an object", text);
+  else f->top = text;
+}
+
+/* Leaves gemma3's image part out; every name has to be of it or of the text part. Some files have
+ * the names that the library has in memory, which become the published ones. */
+static int image_out(Folder *f, Error *e) {
+  static const char *const IMAGE[] = {"vision_tower.", "multi_modal_projector."};
+  static const char HELD[] = "model.language_model.", TEXT[] = "language_model.model.";
+  for (idx i = 0; i < f->tensors; i++) {
+    Entry *x = &f->tensor[i];
+    const char *name = x->name + (strncmp(x->name, "model.", 6) ? 0 : 6);
+    for (int k = 0; k < 2; k++) x->used = x->used || !strncmp(name, IMAGE[k], strlen(IMAGE[k]));
+    f->left_out += x->used;
+    if (x->used) continue;
+    /* as long; the name is in the header's text, which is the folder's own */
+    if (!strncmp(x->name, HELD, sizeof HELD - 1)) memcpy((char *)x->name, TEXT, sizeof TEXT - 1);
+    if (!strcmp(x->name, "lm_head.weight")) x->name = "language_model.lm_head.weight";
+    if (strncmp(x->name, "language_model.", 15))
+      return fail(e, 1, "%s: expected language_model.*, vision_tower.*, multi_modal_projector.*, "
+                  "found %.100s too. Try: the config.json that belongs to it",
+                  f->shard[x->file].path, x->name);
+  }
+  return folder_sort(f, e);
 }
 
 /* --- OLMo 2, OLMo 3 --------------------------------------------------------------------------- */
@@ -426,7 +472,7 @@ static int long_copy(ModelWriter *w, const char *folder, Error *e) {
   char path[1024]; Json j = {0};
   unsigned char *to = grab(r, 4, e);
   if (!path_make(path, e, "%s/config.json", folder)) json_load(&j, path, e);
-  Facts f = {&j, NULL, grab(j.size, 1, e), e};
+  Facts f = {&j, j.at, NULL, grab(j.size, 1, e), e};
   if (!e->status) long_lists(&f, r, to);
   own_tensor(w, path, "rope_scaling", DTYPE_F32, IN_OUT, to, 4 * (size_t)r, e);
   free(f.read); free(to); json_free(&j);

@@ -1967,7 +1967,7 @@ typedef struct Folder {          /* all tensors of a published model, sorted by 
   Shard *shard;                  /* [shards] */
   int shards;
   Entry *tensor;              /* [tensors] */
-  idx tensors;
+  idx tensors, left_out;       /* left_out: known, and no part of a text's model */
   char *names;                 /* of tensors that no header names */
 } Folder;
 
@@ -2267,14 +2267,17 @@ static const char *const NEEDLESS[] = {
   "gpt_neox.layers.*.attention.rotary_emb.inv_freq",
   "model.layers.*.self_attn.rotary_emb.inv_freq", "model.rotary_emb.inv_freq", NULL};
 
-/* config.json j as it is read: s is what becomes of it, read [j->size] what was asked for. */
-typedef struct Facts { const Json *j; Settings *s; bool *read; Error *e; } Facts;
+/* config.json j as it is read: top is the object with the settings, s what becomes of them, read
+ * [j->size] what was asked for. */
+typedef struct Facts {
+  const Json *j; const JsonValue *top; Settings *s; bool *read; Error *e;
+} Facts;
 
 /* The value of the first of these keys, apart by |, that is there, not null; a.b: b in a. */
 static const JsonValue *fact_at(const Facts *f, const char *keys) {
   const JsonValue *first = NULL; char key[64];
   for (const char *at = keys; *at; at += *at == '|') {
-    const JsonValue *v = f->j->at;
+    const JsonValue *v = f->top;
     while (v && *at && *at != '|') {
       size_t n = strcspn(at, ".|");
       snprintf(key, sizeof key, "%.*s", (int)n, at);
@@ -2422,21 +2425,30 @@ typedef struct Fact {
 
 static const Fact FACTS[] = {
   /* NUMBER: what a flag gets; NULL: it has to be there, "": the flag's default */
-  {"*",      "vocab_size",                             NUMBER, "vocab",    NULL},
+  {"!b",     "vocab_size",                             NUMBER, "vocab",    NULL},
   {"g",      "n_layer",                                NUMBER, "layers",   NULL},
-  {"!g",     "num_hidden_layers",                      NUMBER, "layers",   NULL},
+  {"!gb",    "num_hidden_layers",                      NUMBER, "layers",   NULL},
   {"g",      "n_head",                                 NUMBER, "heads",    NULL},
-  {"!g",     "num_attention_heads",                    NUMBER, "heads",    NULL},
-  {"!gno",   "num_key_value_heads",                    NUMBER, "kv-heads", ""},
+  {"!gb",    "num_attention_heads",                    NUMBER, "heads",    NULL},
+  {"!gnob",  "num_key_value_heads",                    NUMBER, "kv-heads", ""},
   {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
-  {"!g",     "hidden_size",                            NUMBER, "dim",      NULL},
+  {"!gb",    "hidden_size",                            NUMBER, "dim",      NULL},
   {"lmjqpcd", "head_dim",                              NUMBER, "head-dim", ""},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
-  {"!go",    "intermediate_size",                      NUMBER, "ffn",      NULL},
+  {"!gob",   "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
   {"g",      "n_positions",                            NUMBER, "context",  NULL},
-  {"!gj",    "max_position_embeddings",                NUMBER, "context",  NULL},
+  {"!gjb",   "max_position_embeddings",                NUMBER, "context",  NULL},
   {"j",      "max_position_embeddings|n_ctx",          NUMBER, "context",  NULL},
+  /* Gemma3TextConfig's defaults (configuration_gemma3.py), which gemma3's files leave out; more of
+   * them: the other rows of b, here and in families.c, gemma3_more and gemma_more there */
+  {"b",      "vocab_size",                             NUMBER, "vocab",    "262208"},
+  {"b",      "num_hidden_layers",                      NUMBER, "layers",   "26"},
+  {"b",      "num_attention_heads",                    NUMBER, "heads",    "8"},
+  {"b",      "num_key_value_heads",                    NUMBER, "kv-heads", "4"},
+  {"b",      "hidden_size",                            NUMBER, "dim",      "2304"},
+  {"b",      "intermediate_size",                      NUMBER, "ffn",      "9216"},
+  {"b",      "max_position_embeddings",                NUMBER, "context",  "131072"},
   {"g",      "layer_norm_epsilon",                     NUMBER, "norm-eps", "1e-5"},
   {"n",      "layer_norm_eps",                         NUMBER, "norm-eps", "1e-5"},
   {"lmjqwabf", "rms_norm_eps",                         NUMBER, "norm-eps", "1e-6"},
@@ -2551,7 +2563,7 @@ static void llama_more(const Facts *f) {
 
 /* null is no window; without the key, the library's default. */
 static void mistral_more(const Facts *f) {
-  bool none = json_find(f->j, f->j->at, "sliding_window") != NULL;
+  bool none = json_find(f->j, f->top, "sliding_window") != NULL;
   fact_flag(f, "sliding_window", "window", none ? "" : "4096");
 }
 
@@ -2601,6 +2613,8 @@ static const Family FAMILIES[] = {
   {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
   {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
    gemma3_more, true},
+  {"gemma3",   "Gemma3ForConditionalGeneration", "", GEMMA_IMAGE, 'b',
+   "--place sandwich --qk-norm", gemma3_more, true},
   {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    olmo2_more,   false},
   {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
   {"gpt_oss",  "GptOssForCausalLM",  "model.",       GPT_OSS, 'e', "--extra logit", gpt_oss_more,
@@ -2611,7 +2625,7 @@ enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
 /* The family of a config.json, by its model_type, else by the first of its architectures. Fills
  * s->model; NULL and an error for one that sink cannot be. */
 static const Family *family_read(const Json *j, Settings *s, Error *e) {
-  Facts f = {j, s, grab(j->size, 1, e), e};
+  Facts f = {j, j->at, s, grab(j->size, 1, e), e};
   if (e->status) return NULL;
   const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
   const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
@@ -2620,16 +2634,19 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
                                : !json_is(j, first, family->architecture))) family++;
   if (!family->type) {
     fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
-         "qwen3, gemma, gemma2, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: a "
-         "model of these", j->name, shown(&f, type ? type : first, text));
+         "qwen3, gemma, gemma2, gemma3, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: "
+         "a model of these", j->name, shown(&f, type ? type : first, text));
     free(f.read);
     return NULL;
   }
   settings_default(s);
+  if (family->tensors == GEMMA_IMAGE) image_facts(&f);
   flags_set(&f, family->flags);
   facts_read(&f, FACTS, family->letter);
   facts_read(&f, LATER_FACTS, family->letter);
   family->more(&f);
+  fact_at(&f, "tie_word_embeddings");
+  f.top = j->at;
   if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
   if (!e->status) keys_known(&f, j->at);
   free(f.read);
@@ -2922,7 +2939,8 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
   if (!path_make(name, e, "%s/config.json", from) && !json_load(&config, name, e))
     family = family_read(&config, s, e);
   json_free(&config);
-  if (family && !folder_open(f, from, e)) settings_resolve(s, from, e);
+  if (family && !folder_open(f, from, e) &&
+      (family->tensors != GEMMA_IMAGE || !image_out(f, e))) settings_resolve(s, from, e);
   return family;
 }
 
@@ -2948,6 +2966,9 @@ static int import_model(const char *from, const char *out, bool link, const char
     free(p);
     if (!model_file_end(&w, e) && t.vocab) file_write(words, file.at, file.size, e);
     else if (!e->status) remove(words);                    /* an older model's, with --force */
+    if (!e->status && f.left_out)
+      fprintf(stderr, "hf: left out: the image part, %lld tensors (vision_tower.*, "
+              "multi_modal_projector.*). Texts alone: no image tokens\n", (long long)f.left_out);
     if (!e->status)
       printf("family=%s tensors=%d parameters=%lld files=%d linked=%s tokenizer=%s out=%s\n",
              family->type, tensors, (long long)count, f.shards, link ? "yes" : "no",
@@ -3591,7 +3612,8 @@ static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  "KLu",
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma,\n"
-   "    gemma2, gemma3_text, phi3, olmo2, olmo3, gpt_oss; FILE.bin is llama2.c's.\n"
+   "    gemma2, gemma3 (its text part), gemma3_text, phi3, olmo2, olmo3,\n"
+   "    gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
   {"export",    "MODEL FOLDER",     "K force ",
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},

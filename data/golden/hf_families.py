@@ -10,6 +10,10 @@ hf_tiny.txt, in its format and by its functions. What differs:
     attn, alpha                where the softmax has a logit of its own (gpt-oss), that comes first
 
     "packed": the experts in MXFP4, as the Hub's files of gpt-oss have them
+    "hub":    the names of the Hub's files of Gemma 3, where the library writes others
+    "held":   the names that the library has in memory, which some tools write
+
+A Gemma 3 with an image part gets texts alone, id 96 among them, which stands for an image.
 
     pip install torch transformers accelerate
     python3 hf_families.py [--check]
@@ -21,8 +25,9 @@ import sys
 
 import torch
 import transformers
-from transformers import (Gemma2Config, Gemma3TextConfig, GemmaConfig, GptOssConfig, LlamaConfig,
-                          Olmo2Config, Olmo3Config, Phi3Config, Qwen2Config, Qwen3Config)
+from transformers import (Gemma2Config, Gemma3Config, Gemma3TextConfig, GemmaConfig, GptOssConfig,
+                          LlamaConfig, Olmo2Config, Olmo3Config, Phi3Config, Qwen2Config,
+                          Qwen3Config)
 
 import hf_tiny
 from golden import finish
@@ -36,6 +41,14 @@ GEMMA2 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=4, query_pre_
 GEMMA1 = dict(TINY, hidden_size=36, head_dim=12)
 GEMMA3 = dict(TINY, hidden_size=36, head_dim=12, num_hidden_layers=7, query_pre_attn_scalar=10,
               sliding_window=5)
+# heads, thetas, the divisor and more are Gemma3TextConfig's defaults; sqrt(hidden_size) is a float
+GEMMA3_DEFAULT = dict(vocab_size=97, hidden_size=64, intermediate_size=40, num_hidden_layers=7,
+                      head_dim=12, sliding_window=5, rope_parameters=dict(
+                          full_attention=dict(rope_type="linear", factor=8.0)))
+IMAGE = dict(image_token_index=96, boi_token_index=94, eoi_token_index=95, mm_tokens_per_image=4,
+             vision_config=dict(model_type="siglip_vision_model", hidden_size=8,
+                                intermediate_size=12, num_hidden_layers=1, num_attention_heads=2,
+                                image_size=16, patch_size=4, vision_use_head=False))
 PHI3 = dict(TINY, pad_token_id=0)
 PHI3_LONG = dict(PHI3, hidden_size=64)
 LONGROPE = dict(rope_type="longrope", rope_theta=100.0, partial_rotary_factor=0.75,
@@ -121,6 +134,15 @@ CASES = [
     ("gemma1-bias", GemmaConfig(**GEMMA1, attention_bias=True, hidden_act="silu",
                                 rope_parameters=dict(rope_type="linear", factor=2.0,
                                                      rope_theta=500.0)), "BF16", ""),
+    ("gemma3-image", Gemma3Config(**IMAGE, text_config=GEMMA3_DEFAULT), "F32",
+     "shards 90KB, published"),
+    ("gemma3-image-f16", Gemma3Config(**IMAGE, text_config=dict(
+        GEMMA3, num_hidden_layers=3, sliding_window_pattern=2, rope_parameters=dict(
+            full_attention=dict(rope_type="linear", factor=8.0, rope_theta=500.0),
+            sliding_attention=dict(rope_type="default", rope_theta=50.0)))), "F16", "hub"),
+    ("gemma3-image-bf16", Gemma3Config(**IMAGE, tie_word_embeddings=False, text_config=dict(
+        GEMMA3, num_hidden_layers=3, attention_bias=True, layer_types=[
+            "full_attention", "sliding_attention", "sliding_attention"])), "BF16", "held"),
 ]
 
 drawn = hf_tiny.tensor_bytes
@@ -140,6 +162,17 @@ def tensor_bytes(k, name, dtype, shape):
 
 def published(config):
     """A config.json as the Hub's files spell it."""
+    if config["model_type"] == "gemma3":         # what is a default is left out
+        old = {k: v for k, v in config.items() if k not in ("dtype", "tie_word_embeddings")}
+        text, usual = config["text_config"], Gemma3TextConfig().to_dict()
+        rope = dict(text["rope_parameters"]["full_attention"])
+        del rope["rope_theta"]
+        old["text_config"] = {k: v for k, v in text.items() if k == "model_type" or (
+            v != usual.get(k) and k not in ("rope_parameters", "layer_types", "dtype"))}
+        old["text_config"]["rope_scaling"] = rope
+        old.update(torch_dtype=config["dtype"], eos_token_id=[1, 106],
+                   transformers_version="4.50.0.dev0")
+        return old
     if config["model_type"] == "gemma3_text":
         old = {k: v for k, v in config.items() if k not in ("rope_parameters", "dtype")}
         rope = config["rope_parameters"]
@@ -191,14 +224,15 @@ def forward(model, ids):
     """As hf_tiny's, with keys before YaRN's factor, which sink puts into the scores; LongRoPE's is
     of the dims that turn alone."""
     got, gap = plain_forward(model, ids)
-    rotary, kinds = model.model.rotary_emb, getattr(model.config, "layer_types", None)
+    text = getattr(model.model, "language_model", model.model)
+    rotary, kinds = text.rotary_emb, getattr(text.config, "layer_types", None)
     for what in got:
         if what.startswith("key ") and not hasattr(rotary, "long_inv_freq"):
             kind = f"{kinds[int(what.split()[1])]}_attention_scaling" if kinds else ""
             got[what] = got[what] / getattr(rotary, kind, getattr(rotary, "attention_scaling", 1.0))
-        elif what.startswith("attn ") and hasattr(model.model.layers[0].self_attn, "sinks"):
+        elif what.startswith("attn ") and hasattr(text.layers[0].self_attn, "sinks"):
             got[what] = torch.cat([1 - got[what].sum(-1, keepdim=True), got[what]], -1)
-        elif what.startswith("alpha ") and hasattr(model.model.layers[0].self_attn, "sinks"):
+        elif what.startswith("alpha ") and hasattr(text.layers[0].self_attn, "sinks"):
             T = len(ids)
             seen = torch.arange(T, 0, -1, dtype=got[what].dtype)
             got[what] = torch.cat([1 - (got[what] * seen).sum(0, keepdim=True) / T, got[what]])
@@ -215,6 +249,21 @@ def packed(kind, layers, listing):
         else:
             out.append((name, dtype, shape))
     return sorted(out, key=lambda t: (-{"BF16": 2, "U8": 1}[t[1]], t[0]))
+
+
+def hub_names(kind, layers, listing):
+    return sorted((name.replace("vision_tower.", "vision_tower.vision_model."), dtype, shape)
+                  for name, dtype, shape in listing)
+
+
+def held_names(kind, layers, listing):
+    """The names of Gemma3ForConditionalGeneration.named_parameters()."""
+    out = []
+    for name, dtype, shape in listing:
+        name = name.replace("language_model.lm_head.", "lm_head.")
+        name = name.replace("language_model.model.", "language_model.")
+        out.append((name if name.startswith("lm_head.") else "model." + name, dtype, shape))
+    return sorted(out)
 
 
 def saved_packed(model, folder, shards):
@@ -239,10 +288,10 @@ def main():
     transformers.utils.logging.disable_progress_bar()
     lines = [f"made with transformers {transformers.__version__}, torch {torch.__version__}"]
     for k, (name, config, dtype, wants) in enumerate(CASES):
-        some = wants == "packed"
-        hf_tiny.saved = saved_packed if some else plain_saved
-        hf_tiny.with_buffers = packed if some else plain_buffers
-        lines += hf_tiny.case(1000 + k, name, config, dtype, "buffers" if some else wants)
+        named = {"packed": packed, "hub": hub_names, "held": held_names}.get(wants)
+        hf_tiny.saved = saved_packed if wants == "packed" else plain_saved
+        hf_tiny.with_buffers = named or plain_buffers
+        lines += hf_tiny.case(1000 + k, name, config, dtype, "buffers" if named else wants)
     return finish(lines, len(CASES), "cases", "hf_families.txt", 2e-9)
 
 

@@ -301,7 +301,8 @@ def widen(model):
 
 
 def layers_of(model):
-    for path in ("transformer.h", "gpt_neox.layers", "model.decoder.layers", "model.layers"):
+    for path in ("transformer.h", "gpt_neox.layers", "model.decoder.layers", "model.layers",
+                 "model.language_model.layers"):
         with contextlib.suppress(AttributeError):
             return model.get_submodule(path)
     raise ValueError("no layers")
@@ -408,7 +409,8 @@ def case(k, name, config, dtype, wants):
             for file, data in files_of(empty).items():
                 listing = listing_of(data)
                 if "buffers" in what:
-                    listing = with_buffers(told["model_type"], config.num_hidden_layers, listing)
+                    layers = config.get_text_config().num_hidden_layers
+                    listing = with_buffers(told["model_type"], layers, listing)
                 data = file_bytes(k, listing)
                 put(full, file, data)
                 lines.append(" ".join(["file", file, f"{hash64(data):016x}"] + [
