@@ -19,27 +19,30 @@ static const double CORNER = 2;
 
 typedef struct Corner { double x, y, left, top, wide; const char *name; } Corner;
 
-/* Does the text of a lie over the mark of b, or where b has a text, over that? */
-static bool corners_meet(const Corner *a, const Corner *b, bool text) {
-  enum { HIGH = 8, MARK = 4 };
+/* Does the number of a lie over the mark of b, or where b has a number, over that? */
+static bool corners_meet(const Corner *a, const Corner *b, bool number) {
+  enum { HIGH = 7, MARK = 4 };
   bool mark = b->x > a->left - MARK && b->x < a->left + a->wide + MARK &&
               b->y > a->top - HIGH - MARK + 2 && b->y < a->top + MARK;
-  return mark || (text && a->left < b->left + b->wide && b->left < a->left + a->wide &&
+  return mark || (number && a->left < b->left + b->wide && b->left < a->left + a->wide &&
                   fabs(a->top - b->top) < HIGH);
 }
 
-/* Places the text of point k of n beside its mark, where it meets no mark and no text before it. */
-static void corner_place(Corner *c, int k, int n, const Axis *x) {
-  static const double OFF[][2] = {{5, 3}, {-5, 3}, {0, -5}, {0, 11}, {5, -4}, {5, 10}, {-5, -4},
-                                  {-5, 10}, {12, 15}, {12, -11}, {-12, 15}, {-12, -11}};
-  for (size_t i = 0; i < sizeof OFF / sizeof *OFF; i++) {
-    double side = OFF[i][0] > 0 ? 0 : OFF[i][0] < 0 ? 1 : 0.5;
-    bool meets = false;
-    c[k].left = c[k].x + OFF[i][0] - side * c[k].wide;
-    c[k].top = c[k].y + OFF[i][1];
-    for (int j = 0; j < n; j++) meets = meets || (j != k && corners_meet(&c[k], &c[j], j < k));
-    if (!meets && c[k].left > x->first && c[k].left + c[k].wide < x->last) return;
-  }
+/* Places the number of point k of n beside its mark, where it meets no mark, no number before it
+ * and no rule; or else farther off. */
+static void corner_place(Corner *c, int k, int n, const Axis *x, const Axis *y) {
+  static const double OFF[][2] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {1, 1}, {-1, -1},
+                                  {-1, 1}};
+  double rule_x = axis_place(x, CORNER), rule_y = axis_place(y, CORNER);
+  for (int far = 8; far < 30; far += 3)
+    for (size_t i = 0; i < sizeof OFF / sizeof *OFF; i++) {
+      double middle = c[k].x + far * OFF[i][0], top = c[k].y + 2.5 + far * OFF[i][1];
+      bool meets = fabs(middle - rule_x) < c[k].wide / 2 + 1 || fabs(top - 2.5 - rule_y) < 4;
+      c[k].left = middle - c[k].wide / 2;
+      c[k].top = top;
+      for (int j = 0; j < n; j++) meets = meets || (j != k && corners_meet(&c[k], &c[j], j < k));
+      if (!meets && c[k].left > x->first && c[k].left + c[k].wide < x->last) return;
+    }
 }
 
 /* What stands in a corner, and the rule between it and the next. */
@@ -59,10 +62,12 @@ static void corners_frame(Html *h, const Axis *x, const Axis *y) {
 }
 
 static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
-  enum { LEFT = 30, RIGHT = PICTURE_WIDTH - 6, TOP = 18, BOTTOM = TOP + CORNER_HIGH };
+  enum { LEFT = 30, RIGHT = PICTURE_WIDTH - 6, TOP = 18, BOTTOM = TOP + CORNER_HIGH,
+         NAMES = 4, LEGEND = BOTTOM + 44, LINE = 9 };
   axis_end(x, LEFT, RIGHT), axis_end(y, BOTTOM, TOP);
   say(h, "<svg class=\"fine\" viewBox=\"0 0 %d %d\" role=\"img\" aria-label=\"a point a "
-      "row, sink across, norm ratio up", PICTURE_WIDTH, BOTTOM + 34);
+      "row, sink across, norm ratio up", PICTURE_WIDTH,
+      LEGEND + (n - 1) / NAMES * LINE + 4);
   for (int k = 0; k < n; k++) say(h, ". %s: %.3g, %.3g", c[k].name, c[k].x, c[k].y);
   say(h, "\">\n");
   svg_text(h, 2, 10, "", y->name);
@@ -71,12 +76,16 @@ static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
   corners_frame(h, x, y);
   for (int k = 0; k < n; k++) {
     c[k].x = axis_place(x, c[k].x), c[k].y = axis_place(y, c[k].y);
-    c[k].wide = 3.8 * (double)strlen(c[k].name);
+    c[k].wide = k < 9 ? 4 : 8;
   }
   for (int k = 0; k < n; k++) {
-    corner_place(c, k, n, x);
+    char text[64];
+    int number = snprintf(text, sizeof text, "%d", k + 1);
+    corner_place(c, k, n, x, y);
     svg_mark(h, 0, c[k].x, c[k].y);
-    svg_text(h, c[k].left, c[k].top, "", c[k].name);
+    svg_text(h, c[k].left, c[k].top, "", text);
+    snprintf(text + number, sizeof text - (size_t)number, "  %s", c[k].name);
+    svg_text(h, LEFT + k % NAMES * (RIGHT - LEFT) / NAMES, LEGEND + k / NAMES * LINE, "", text);
   }
   say(h, "</svg>");
 }
