@@ -2537,8 +2537,8 @@ static void hf__names_its_text(Test *t) {
     const char *const *row = ROWS[i / 4];
     snprintf(words, sizeof words, "eval " X_MODEL " %s --T 8 --n 2 %s", row[0], i % 4 == 0 ? "" :
              i % 4 == 3 ? "--json -" : "--csv -");
-    snprintf(want, sizeof want, i == 4 ? "|" X_MODEL ": 2 seq" : FORMS[i % 4], row[1], row[2]);
-    answers(t, PROGRAM, words, 0, want);
+    snprintf(want, sizeof want, FORMS[i % 4], row[1], row[2]);
+    answers(t, PROGRAM, words, 0, i == 4 ? "|" X_MODEL ": 2 seq" : want);
   }
   answers(t, PROGRAM, "eval " X_MODEL " " X_MODEL TALE_TOK "--T 8 --n 2 --csv -", 0, "\n\"" X_MODEL
           "\",\"story\",\"natural\",\"held-out documents" UNKNOWN "\",");
