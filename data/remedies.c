@@ -47,8 +47,8 @@ static void corner_place(Corner *c, int k, int n, const Axis *x, const Axis *y) 
 
 /* What stands in a corner, and the rule between it and the next. */
 static void corners_frame(Html *h, const Axis *x, const Axis *y) {
-  static const char *const IN[2][2] = {{"neither", "a sink without massive activations"},
-                                       {"massive activations without a sink", "both"}};
+  static const char *const IN[2][2] = {{"neither", "a sink alone"},
+                                       {"massive activations alone", "both"}};
   double middle_x = axis_place(x, CORNER), middle_y = axis_place(y, CORNER);
   say(h, "<path class=\"axis\" stroke-dasharray=\"4 3\" d=\"M%.1f %.1fV%.1fM%.1f %.1fH%.1f\"/>\n",
       middle_x, y->first, y->last, x->first, middle_y, x->last);
@@ -96,8 +96,8 @@ static void draw_corners(Paper *p, const char *word) {
   bool fixed = !strcmp(word, "fixed");
   size_t begins = strlen(word);
   Corner c[CORNER_ROWS];
-  Axis x = {.name = "alpha_1, times even rows", .log = true},
-       y = {.name = "norm of the first hidden state over the others'", .log = true};
+  Axis x = {.name = "alpha_1, times even rows", .log = true, .tight = true},
+       y = {.name = "norm of the first hidden state over the others'", .log = true, .tight = true};
   int n = 0;
   axis_see(&x, 1), axis_see(&x, 4), axis_see(&y, 1), axis_see(&y, 4);
   for (int k = 0; k < p->item->count && n < CORNER_ROWS; k++) {
@@ -107,7 +107,8 @@ static void draw_corners(Paper *p, const char *word) {
                     .y = spread_of(&p->runs, row_of(p, k), "norm_ratio").mean,
                     .name = row->name + begins + 1};
     if (!(c[n].x > 0 && c[n].x < 1e6 && c[n].y > 0 && c[n].y < 1e6)) continue;
-    axis_see(&x, c[n].x), axis_see(&y, c[n].y);
+    axis_see(&x, c[n].x / 1.2), axis_see(&x, c[n].x * 1.2);
+    axis_see(&y, c[n].y / 1.2), axis_see(&y, c[n].y * 1.2);
     n++;
   }
   if (!n) return;

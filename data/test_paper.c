@@ -1802,6 +1802,27 @@ static void sink__rows_alone(Test *t) {
     const char *at = (char *)r.out.at, *err = (char *)r.err.at;
     fact(t, r.status == ROWS[i / 2].status && strstr(err, ROWS[i / 2].said), "%s: %s", words, err);
     for (; *at; at += strcspn(at, "\n") + 1, lines++, c = 0) {
+/* Of 28 marks that crowd at the rules no number lies over another, a mark, a rule or an edge. */
+static void corner_place__crowd(Test *t) {
+  Axis x = {.from = 0.1, .to = 10, .log = true, .first = 30, .last = 354}, y = x;
+  Corner c[28]; Rng r = {7};
+  y.first = 268, y.last = 18;
+  const double rule_x = axis_place(&x, CORNER), rule_y = axis_place(&y, CORNER);
+  for (int k = 0; k < 28; k++)
+    c[k] = (Corner){.x = rule_x + 70 * rng_uniform(&r) - 50, .y = rule_y + 6 * rng_normal(&r),
+                    .wide = k < 9 ? 4 : 8};
+  for (int k = 0; k < 28; k++) corner_place(c, k, 28, &x, &y);
+  for (int i = 0; i < 28 * 28; i++) {
+    const Corner *a = &c[i / 28], *b = &c[i % 28];
+    double right = a->left + a->wide, top = a->top - 5;
+    bool over = b->x > a->left - 3 && b->x < right + 3 && b->y > top - 3 && b->y < a->top + 3,
+         text = fabs(a->top - b->top) < 6 && a->left < b->left + b->wide && b->left < right;
+    fact(t, (a == b || !text) && !over, "number %d over %d", i / 28, i % 28);
+    fact(t, (right < rule_x || a->left > rule_x) && (a->top < rule_y || top > rule_y) && top >
+         y.last && a->top < y.first && a->left > x.first && right < x.last, "number %d", i / 28);
+  }
+}
+
       for (const char *k = at; *k && *k != '\n'; k++) c += *k == ',';
       if (!lines) commas = c;
       fact(t, json ? at[1] == '{' && strstr(at, "}") : c == commas && c > 8, "%s: %s", words, at);
@@ -1851,7 +1872,7 @@ static const TestEntry TESTS[] = {
   RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand), RUNS(toy_run__same_bits),
   RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps), RUNS(sink__items),
   RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey), RUNS(sink__rows_alone),
-  RUNS(head_map__edited)};
+  RUNS(head_map__edited), RUNS(corner_place__crowd)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
