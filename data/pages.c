@@ -839,8 +839,7 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
 typedef struct Survey {
-  Measured *row;
-  int rows, left_out;
+  Measured *row; int rows, left_out;
   const Settings *s;                                       /* as the command line has it */
   int length[33];                                          /* 0 ends */
 } Survey;
@@ -934,8 +933,12 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
 }
 
 static void survey_failed(Survey *v, Error *one) {
+  const char *text = one->text, *T;
   if (!one->status) return;
-  fprintf(stderr, "%s: %s\n", v->s->program->name, one->text);
+  fprintf(stderr, "%s: ", v->s->program->name);
+  for (; v->length[0] && (T = strstr(text, "--T ")) != NULL; text = T + 3)     /* as it was said */
+    fprintf(stderr, "%.*s--lengths", (int)(T - text), text);
+  fprintf(stderr, "%s\n", text);
   v->left_out++;
   *one = (Error){0};
 }
@@ -943,9 +946,7 @@ static void survey_failed(Survey *v, Error *one) {
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-  Result besides = {0};
-  Bytes said = {0};
-  char name[64];
+  Result besides = {0}; Bytes said = {0}; char name[64];
   const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                    : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
   if (path[0]) {
@@ -981,17 +982,15 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
                     : s->signs ? "signs" : s->quantize ? "quantize"
                     : s->report[0] ? "report" : NULL;
   if (alone)
-    return fail(e, 2, "eval --%s: expected one model and one text. Try: sink eval %s --%s %s",
-                alone, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" : s->quantize ? "8"
-                : s->report);
+    return fail(e, 2, "eval --%s: expected one model and one text. Try: %s eval %s --%s %s", alone,
+                s->program->name, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" :
+                s->quantize ? "8" : s->report);
   if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
-    Settings one = *s;
-    Trainer t = {0};
-    Error of_model = {0};
+    Settings one = *s; Trainer t = {0}; Error of_model = {0};
     if (!open_model(&one, words[i], 0, &t, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
