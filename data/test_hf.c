@@ -2,8 +2,7 @@
  *
  *     cc -O2 data/test_hf.c -o test_hf -lm && ./test_hf          beside ./sink and ./hf
  *
- * SPDX-License-Identifier: MIT
- */
+ * SPDX-License-Identifier: MIT */
 #define HF_NO_MAIN
 #include "hf.c"
 #define TEST_FRAME
@@ -68,8 +67,7 @@ static void unticked(char *at, size_t n) {
 /* Writes b, and frees it. */
 static void bytes_file(Test *t, const char *path, Bytes *b) {
   Error e = {0};
-  file_write(path, b->at, b->size, &e);
-  fact(t, !e.status, "%s", e.text);
+  fact(t, !file_write(path, b->at, b->size, &e), "%s", e.text);
   bytes_free(b);
 }
 
@@ -745,53 +743,51 @@ static void hf__safetensors(Test *t) {
   static const struct { uint64_t length; size_t size; } LENGTHS[] = { /* N, bytes of a file */
     {0, 0}, {0, 7}, {3, 10}, {4, 11}, {UINT64_MAX, 16}, {UINT64_MAX - 7, 16}, {1000, 108}};
   if (!begun(t)) return;
-  Bytes b = {0}; Error e = {0};
+  Bytes *b = bytes_of(t); Error e = {0};
   EACH(i, ST_ROWS) {
     size_t n = strlen(ST_ROWS[i].header);
-    b.size = 0;
-    st_bytes(&b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
-    st_fails(t, &b, ST_ROWS[i].said);
+    b->size = 0;
+    st_bytes(b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
+    st_fails(t, b, ST_ROWS[i].said);
   }
   EACH(i, LENGTHS) {
-    b.size = 0;
-    bytes_number(&b, LENGTHS[i].length, 8, &e);
-    while (b.size < LENGTHS[i].size) bytes_add(&b, " ", 1, &e);
-    b.size = LENGTHS[i].size;
-    st_fails(t, &b, LENGTHS[i].size < 8 ? "expected 8 bytes and a header"
+    b->size = 0;
+    bytes_number(b, LENGTHS[i].length, 8, &e);
+    while (b->size < LENGTHS[i].size) bytes_add(b, " ", 1, &e);
+    b->size = LENGTHS[i].size;
+    st_fails(t, b, LENGTHS[i].size < 8 ? "expected 8 bytes and a header"
                                       : "expected a header of at most 100000000 bytes within");
   }
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&b);
 }
 
 /* Names, tensors and headers at their limits and one beyond. */
 static void hf__safetensors_limits(Test *t) {
   enum { TENSORS = 1000001, LIMIT = 100000000 };
   if (!begun(t)) return;
-  Bytes b = {0}; Error e = {0};
+  Bytes *b = bytes_of(t); Error e = {0};
   for (int round = 0; round < 2; round++) {
     char name[1100] = "{\"";
     for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
     strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
-    b.size = 0;
-    st_bytes(&b, strlen(name), name, strlen(name), 0, &e);
-    st_fails(t, &b, round ? "(1025 bytes)" : ST_NONE);
+    b->size = 0;
+    st_bytes(b, strlen(name), name, strlen(name), 0, &e);
+    st_fails(t, b, round ? "(1025 bytes)" : ST_NONE);
   }
-  b.size = 0;
-  bytes_number(&b, 0, 8, &e);
-  for (int i = 0; i < TENSORS; i++) bytes_print(&b, &e, "%s\"%d\":0", i ? "," : "{", i);
-  bytes_add(&b, "}", 1, &e);
-  for (size_t n = b.size - 8, i = 0; i < 8; i++, n >>= 8) b.at[i] = n & 0xFF;
-  st_fails(t, &b, "expected at most 1000000 tensors");
+  b->size = 0;
+  bytes_number(b, 0, 8, &e);
+  for (int i = 0; i < TENSORS; i++) bytes_print(b, &e, "%s\"%d\":0", i ? "," : "{", i);
+  bytes_add(b, "}", 1, &e);
+  for (size_t n = b->size - 8, i = 0; i < 8; i++, n >>= 8) b->at[i] = n & 0xFF;
+  st_fails(t, b, "expected at most 1000000 tensors");
   /* a header above the limit in a file that has room for it: nothing but its ends is written */
-  b.size = 0;
-  st_bytes(&b, LIMIT + 1, "{}", 2, 0, &e);
-  st_fails(t, &b, "within the file's 10");
+  b->size = 0;
+  st_bytes(b, LIMIT + 1, "{}", 2, 0, &e);
+  st_fails(t, b, "within the file's 10");
   FILE *f = fopen(DOWNLOAD "/model.safetensors", "r+b");
   if (f) { fseek(f, LIMIT + 8, SEEK_SET); fputc(' ', f); fclose(f); }
   sink_fails(t, IMPORT, 1, "within the file's 100000009, found a length of 100000001");
   fact(t, f && !e.status, "%s", e.text);
-  bytes_free(&b);
 }
 
 /* Texts that are no JSON, and some that are. */
@@ -835,11 +831,10 @@ static void hf__json(Test *t) {
     text_file(t, DOWNLOAD "/config.json", ROWS[i].text);
     sink_fails(t, IMPORT, 1, ROWS[i].said);
   }
-  Bytes b = {0}; Error e = {0};
-  bytes_add(&b, "{\"a\": \"b\0c\"}", 12, &e);
-  file_write(DOWNLOAD "/config.json", b.at, b.size, &e);
+  Bytes *b = bytes_of(t); Error e = {0};
+  bytes_add(b, "{\"a\": \"b\0c\"}", 12, &e);
+  file_write(DOWNLOAD "/config.json", b->at, b->size, &e);
   sink_fails(t, IMPORT, 1, "expected a closing quote at byte 8 of its JSON, found byte 0x00");
-  bytes_free(&b);
 }
 
 /* An index and its files: each tensor in the file that it says, once, and no other. */
@@ -1402,8 +1397,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
   fact(t, ours == sum, TINY ":%d: %s has hash %016llx, the library's has %016llx",
        g->line, file, (unsigned long long)ours, sum);
   snprintf(path, sizeof path, FOLDER "/%s", file);
-  file_write(path, head.at, head.size, &e);
-  fact(t, !e.status, "%s", e.text);
+  fact(t, !file_write(path, head.at, head.size, &e), "%s", e.text);
   bytes_free(&head); bytes_free(&body);
   golden_words(g, "\n");
   g->line++;
@@ -1412,21 +1406,19 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
 /* FOLDER with the model of a case in one layout and under one config. */
 static void tiny_write(Test *t, const TinyCase *c, int layout, int config) {
   Golden g = c->layout[layout];
-  Bytes index = {0}, text = {0}; Error e = {0}; int files = 0;
+  Bytes *index = bytes_of(t), *text = bytes_of(t); Error e = {0}; int files = 0;
   scratch_open();
-  fact(t, !make_folder(FOLDER), "no folder " FOLDER);
-  for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++) tiny_file(&g, t, c->k, &index);
+  for (; !strncmp(g.at, "file ", 5) && !g.e.status; files++) tiny_file(&g, t, c->k, index);
   if (files > 1) {
-    bytes_print(&text, &e, "{\"metadata\": {}, \"weight_map\": {");
-    bytes_add(&text, index.at, index.size, &e);
-    bytes_print(&text, &e, "\n}}\n");
-    file_write(FOLDER "/model.safetensors.index.json", text.at, text.size, &e);
+    bytes_print(text, &e, "{\"metadata\": {}, \"weight_map\": {");
+    bytes_add(text, index->at, index->size, &e);
+    bytes_print(text, &e, "\n}}\n");
+    file_write(FOLDER "/model.safetensors.index.json", text->at, text->size, &e);
   }
-  text.size = 0;
-  bytes_add(&text, c->config[config], strcspn(c->config[config], "\n"), &e);
-  file_write(FOLDER "/config.json", text.at, text.size, &e);
+  text->size = 0;
+  bytes_add(text, c->config[config], strcspn(c->config[config], "\n"), &e);
+  file_write(FOLDER "/config.json", text->at, text->size, &e);
   fact(t, files > 0 && !g.e.status && !e.status, "%s: %s%s", c->name, g.e.text, e.text);
-  bytes_free(&index); bytes_free(&text);
 }
 
 static void golden_skip(Golden *g) {
@@ -1557,12 +1549,12 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
 /* Every family and variant, dtype, way to store it, and spelling of its config; imported as a copy
  * whose matrices stay in the file, and as links that are read at once. */
 static void library_compare(Test *t, const char *path, const char *const FAMILY[6], int least) {
-  Bytes text = {0}; TinyCase c; Golden g = {.path = path, .line = 1};
+  Bytes *text = bytes_of(t); TinyCase c; Golden g = {.path = path, .line = 1};
   double most[6][TINY_KINDS] = {{0}}, worst = 0;
   char what[160] = ""; int cases = 0, told, imports = 0; long numbers = 0;
   if (no_binary(t)) return;
-  fact(t, !golden_read(path, &text, &told, &g.e), "%s", g.e.text);
-  for (g.at = (const char *)text.at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
+  fact(t, !golden_read(path, text, &told, &g.e), "%s", g.e.text);
+  for (g.at = (const char *)text->at; g.at && tiny_next(&g, &c) && !t->wrong; cases++) {
     int f = 0;
     while (f < 5 && strncmp(c.name, FAMILY[f], strlen(FAMILY[f]))) f++;
     for (int config = 0; config < c.configs; config++)
@@ -1586,7 +1578,6 @@ static void library_compare(Test *t, const char *path, const char *const FAMILY[
        cases, imports, numbers);
   for (int f = 0; f < 6; f++)
     note(t, " %s %.1e %.1e %.1e", FAMILY[f], most[f][0], most[f][1], most[f][2]);
-  bytes_free(&text);
 }
 
 static void imported__against_library(Test *t) { library_compare(t, TINY, NAMES_OF, 28); }
@@ -1905,7 +1896,7 @@ static bool read_and_used(Test *t, const Bytes *w, int trial) {
 
 /* A head, a table or a token that cannot be, under a right checksum; then bytes at random. */
 static void tokenizer_read__published(Test *t) {
-  Rng r = {3}; Bytes b = {0}, w = {0}; Error e = {0};
+  Rng r = {3}; Bytes *b = bytes_of(t), *w = bytes_of(t); Error e = {0};
   Other o = other_begin(CUT_BESIDE, SPACE_EACH, 2);
   const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
             ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
@@ -1924,9 +1915,9 @@ static void tokenizer_read__published(Test *t) {
   other_range(&o.combining, 0x300, 0x303, 230);
   const size_t n = (size_t)o.n, folds = 56 + 12 * 11, tokens = folds + 64 + 12,
                merges = tokens + 3 * n + o.spelt.size;
-  other_end(&o, &b);
-  bytes_add(&w, b.at, b.size, &e);
-  fact(t, !refused(b.at, b.size), "a good file is refused");
+  other_end(&o, b);
+  bytes_add(w, b->at, b->size, &e);
+  fact(t, !refused(b->at, b->size), "a good file is refused");
   const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
     {12, 4, 0, "1 to 524288 tokens"}, {12, 4, 1 << 20, "1 to 524288 tokens"},
     {16, 4, UINT32_MAX, "merges"}, {20, 4, 0, "cuts, spaces"}, {20, 4, CUTS_COUNT, "cuts, spaces"},
@@ -1947,29 +1938,28 @@ static void tokenizer_read__published(Test *t) {
     {merges + 44, 1, 0, "merge 2 of rank"}, {merges + 28, 1, 5, "merge 1 of rank"}};
   EACH(i, WRONG) {
     Error bad = {0}; Tokenizer back;
-    memcpy(w.at, b.at, b.size);
+    memcpy(w->at, b->at, b->size);
     for (int j = 0; j < WRONG[i].bytes; j++)
-      w.at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
-    seal(&w);
-    fact(t, refused(w.at, w.size) && tokenizer_read(w.at, w.size, "x", &back, &bad) &&
+      w->at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
+    seal(w);
+    fact(t, refused(w->at, w->size) && tokenizer_read(w->at, w->size, "x", &back, &bad) &&
                 strstr(bad.text, WRONG[i].said), "row %d: %s, expected %s", i, bad.text,
          WRONG[i].said);
   }
-  memcpy(w.at, b.at, b.size);
-  memcpy(w.at + merges + 16, w.at + merges, 12);           /* one pair twice */
-  seal(&w);
-  fact(t, refused(w.at, w.size), "a pair merged twice is read");
+  memcpy(w->at, b->at, b->size);
+  memcpy(w->at + merges + 16, w->at + merges, 12);           /* one pair twice */
+  seal(w);
+  fact(t, refused(w->at, w->size), "a pair merged twice is read");
   int accepted = 0, trials = 6000;
   for (int trial = 0; trial < trials; trial++) {
-    memcpy(w.at, b.at, b.size);
+    memcpy(w->at, b->at, b->size);
     for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
-      w.at[12 + rng_below(&r, b.size - 20)] = (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
-    seal(&w);
-    accepted += read_and_used(t, &w, trial);
+      w->at[12 + rng_below(&r, b->size - 20)] = (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
+    seal(w);
+    accepted += read_and_used(t, w, trial);
   }
   fact(t, accepted > 100 && accepted < trials - 100, "%d of %d tampered files are read", accepted,
        trials);
-  bytes_free(&b); bytes_free(&w);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -2114,24 +2104,23 @@ static void hf__tokenizer_characters(Test *t) {
     {"null", METASPACE(", `prepend_scheme`: `never`"), RAW, "ab a", "ab| a"},
     {"null", METASPACE(", `add_prefix_space`: true"), RAW, "a<s>a", " a|<s>| a"},
     {"null", METASPACE(", `add_prefix_space`: false"), RAW, "a<s>a", "a|<s>|a"}};
-  char added[200]; Tokenizer k; Encoder c; Bytes b = {0}; Error e = {0};
+  char added[200]; Tokenizer k; Encoder c; Bytes *b = bytes_of(t); Error e = {0};
   if (!begun(t)) return;
-  bytes_print(&b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
-  for (int i = 0; i < 256; i++) bytes_print(&b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
-  bytes_print(&b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
+  bytes_print(b, &e, "{\"<unk>\": 0, \"<s>\": 1, \"</s>\": 2, ");
+  for (int i = 0; i < 256; i++) bytes_print(b, &e, "\"<0x%02X>\": %d, ", (unsigned)i, 3 + i);
+  bytes_print(b, &e, "\"" SIGN "\": 259, \"a\": 260, \"b\": 261, \"" SIGN "a\": 262, "
                       "\"ab\": 263, \" b\": 264}");
-  bytes_add(&b, "", 1, &e);
+  bytes_add(b, "", 1, &e);
   for (int i = 0; i < (int)(sizeof ROWS / sizeof *ROWS) && !e.status; i++) {
     snprintf(added, sizeof added, "[{\"id\": 1, \"content\": \"<s>\", %s}]", ROWS[i].more);
     const Parts p = {ROWS[i].normalizer, ROWS[i].cuts, added, NULL, "\"byte_fallback\": true,",
-                     (const char *)b.at, "[\"" SIGN " a\", \"a b\"]"};
+                     (const char *)b->at, "[\"" SIGN " a\", \"a b\"]"};
     parts_write(t, SCRATCH "/t.json", &p);
     const bool open = tok_open(t, SCRATCH "/t.json", &k, &c);
     fact(t, open && k.published->kind[264] == KIND_NAME, "row %d: \" b\" is no name", i);
     spells(t, &k, &c, open, ROWS[i].text, strlen(ROWS[i].text), ROWS[i].ids);
   }
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&b);
 }
 
 /* ---- SentencePiece: the same pieces as tokenizer.model, tokenizer.json and llama2.c's file. */
@@ -2300,7 +2289,7 @@ static void hf__sentencepiece_refuses(Test *t) {
   static const struct { int type; const char *text, *said; } PIECES[] = {
     {5, NULL, UNUSED}, {7, NULL, UNUSED}, {1, "xa", "a character that is no piece"},
     {1, "a", "alike"}, {1, "\xC3", "a damaged one"}};
-  Rng r = {5}; Pieces p; Bytes b = {0}; Error e = {0};
+  Rng r = {5}; Pieces p; Bytes *b = bytes_of(t); Error e = {0};
   static const char WORDS[] = "tokenizer " SCRATCH "/t.model --force --out " X_TOK;
   if (!begun(t)) return;
   pieces_draw(&p, &r);
@@ -2317,13 +2306,12 @@ static void hf__sentencepiece_refuses(Test *t) {
   }
   pieces_draw(&p, &r);
   model_write(t, &p, TRAINED, NORMAL);
-  file_read(SCRATCH "/t.model", &b, &e);
+  file_read(SCRATCH "/t.model", b, &e);
   for (int i = 0; i < 30 && !e.status; i++) {
-    file_write(SCRATCH "/t.model", b.at, (size_t)rng_below(&r, b.size), &e);
+    file_write(SCRATCH "/t.model", b->at, (size_t)rng_below(&r, b->size), &e);
     answers(t, PROGRAM, WORDS, 1, ". Try: ");
   }
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&b);
 }
 
 /* A folder: which file is read, what tokenizer_config.json says, and vocab.json with merges.txt. */

@@ -2,8 +2,7 @@
  *
  *     cc -O2 -DSINK_DOUBLE data/test_paper.c -o test_paper -lm && ./test_paper       beside ./paper
  *
- * SPDX-License-Identifier: MIT
- */
+ * SPDX-License-Identifier: MIT */
 #define PAPER_NO_MAIN
 #include "paper.c"
 #define TEST_FRAME
@@ -1074,19 +1073,16 @@ static void item_text__narrow(Test *t) {
   table_open(&x, text);
   results_load(&r, &x, RESULTS_FOLDER, x.corpus->name, &e);
   for (int i = 0; i < x.items; i++) {
-    Bytes out = {0}; int blocks = 0;
-    item_text(&out, &r, i, &e);
-    bytes_add(&out, "", 1, &e);
-    is_narrow(t, &out, 100);
-    for (const char *at = (char *)out.at; (at = strstr(at, "\ntrigger-softmax  ")); at++) blocks++;
+    Bytes *out = bytes_of(t); int blocks = 0;
+    item_text(out, &r, i, &e);
+    bytes_add(out, "", 1, &e);
+    is_narrow(t, out, 100);
+    for (const char *at = (char *)out->at; (at = strstr(at, "\ntrigger-softmax  ")); at++) blocks++;
     fact(t, (blocks > 1) == is(x.item[i].name, "toy-trigger"), "%s: %d", x.item[i].name, blocks);
-    bytes_free(&out);
   }
-  Bytes list = {0};
-  items_text(&list, &r, &e); bytes_add(&list, "", 1, &e);
-  is_narrow(t, &list, 80);
-  bytes_free(&list);
-  fact(t, !e.status, "%s", e.text);
+  Bytes *list = bytes_of(t);
+  fact(t, !items_text(list, &r, &e) && !bytes_add(list, "", 1, &e), "%s", e.text);
+  is_narrow(t, list, 80);
   results_free(&r); experiments_free(&x);
 }
 
@@ -1095,22 +1091,19 @@ static void readme_with__marks(Test *t) {
   static const char *const bad[] = {"# x\n", "<!-- /results -->\n<!-- results -->\n",
       "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
       "in `<!-- results -->`\n<!-- /results -->\n"};
-  Error e = {0}; Bytes once = {0}, twice = {0};
-  readme_with(&once, README, sizeof README - 1, "new\n", 4, &e);
-  bytes_add(&once, "", 1, &e);
-  fact(t, !e.status && !strcmp((char *)once.at,
-       "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once.at);
-  readme_with(&twice, (char *)once.at, once.size - 1, "new\n", 4, &e);
-  fact(t, !e.status && twice.size == once.size - 1 && !memcmp(twice.at, once.at, twice.size),
+  Error e = {0}; Bytes *once = bytes_of(t), *twice = bytes_of(t);
+  readme_with(once, README, sizeof README - 1, "new\n", 4, &e);
+  bytes_add(once, "", 1, &e);
+  fact(t, !e.status && !strcmp((char *)once->at,
+       "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once->at);
+  readme_with(twice, (char *)once->at, once->size - 1, "new\n", 4, &e);
+  fact(t, !e.status && twice->size == once->size - 1 && !memcmp(twice->at, once->at, twice->size),
        "a second time it is not the same");
   for (int i = 0; i < 5; i++) {
-    Bytes none = {0};
     e = (Error){0};
-    fact(t, readme_with(&none, bad[i], strlen(bad[i]), "new\n", 4, &e) &&
+    fact(t, readme_with(bytes_of(t), bad[i], strlen(bad[i]), "new\n", 4, &e) &&
          strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
-    bytes_free(&none);
   }
-  bytes_free(&once); bytes_free(&twice);
 }
 
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
@@ -1134,11 +1127,9 @@ static void sink__published(Test *t) {
     {ONE "--replace-position 15 --csv out/replace", 0, {"repeat"}},
     {ONE "--swap-position 30 --csv out/swap", 0, {"repeat"}},
     {"fig8-right", 0, {"No weights of it were published."}}};
-  static const char *const AT[] = {HOME, HOME "/models", HOME "/data", HOME "/out",
-                                   HOME "/" SCRATCH};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  EACH(i, AT) make_folder(AT[i]);
+  file_write(HOME "/" SCRATCH "/out", "", 0, &t->e);       /* where programs write there */
   file_copy(t, SCRATCH "/tale.tok", HOME "/tokenizer.bin");
   file_copy(t, "data/letter.txt", HOME "/books.txt");
   file_copy(t, "data/story.grammar", HOME "/data/story.grammar");
@@ -1800,6 +1791,17 @@ static void sink__rows_alone(Test *t) {
     const char *at = (char *)r.out.at, *err = (char *)r.err.at;
     fact(t, r.status == ROWS[i / 2].status && strstr(err, ROWS[i / 2].said), "%s: %s", words, err);
     for (; *at; at += strcspn(at, "\n") + 1, lines++, c = 0) {
+      for (const char *k = at; *k && *k != '\n'; k++) c += *k == ',';
+      if (!lines) commas = c;
+      fact(t, json ? at[1] == '{' && strstr(at, "}") : c == commas && c > 8, "%s: %s", words, at);
+    }
+    fact(t, lines == rows + (rows && !json) && at == (char *)r.out.at + r.out.size - 1
+         && (!json || !rows || (*r.out.at == '[' && !strcmp(at - 3, "}]\n"))), "%s: %d lines in %s",
+         words, lines, (char *)r.out.at);
+    ran_free(&r);
+  }
+}
+
 /* Of 28 marks that crowd at the rules no number lies over another, a mark, a rule or an edge. */
 static void corner_place__crowd(Test *t) {
   Axis x = {.from = 0.1, .to = 10, .log = true, .first = 30, .last = 354}, y = x;
@@ -1818,17 +1820,6 @@ static void corner_place__crowd(Test *t) {
     fact(t, (a == b || !text) && !over, "number %d over %d", i / 28, i % 28);
     fact(t, (right < rule_x || a->left > rule_x) && (a->top < rule_y || top > rule_y) && top >
          y.last && a->top < y.first && a->left > x.first && right < x.last, "number %d", i / 28);
-  }
-}
-
-      for (const char *k = at; *k && *k != '\n'; k++) c += *k == ',';
-      if (!lines) commas = c;
-      fact(t, json ? at[1] == '{' && strstr(at, "}") : c == commas && c > 8, "%s: %s", words, at);
-    }
-    fact(t, lines == rows + (rows && !json) && at == (char *)r.out.at + r.out.size - 1
-         && (!json || !rows || (*r.out.at == '[' && !strcmp(at - 3, "}]\n"))), "%s: %d lines in %s",
-         words, lines, (char *)r.out.at);
-    ran_free(&r);
   }
 }
 
