@@ -7561,7 +7561,7 @@ static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || er
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 #define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
 static int make_folder(const char *path) { return mkdir(path, 0777); }
-static void streams_begin(void) {}
+static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }   /* too long a file: a full disk */
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
   struct timespec t;
