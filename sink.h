@@ -644,7 +644,7 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"}, \
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
-  {"threads", 'o', 'i', AT(threads), "0", 1, 1024, "N", "default: all; the same bits"}, \
+  {"threads", 'o', 'i', AT(threads), "0", 0, 1024, "N", "0, the default: all; the same bits"}, \
   {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
   {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z, gates, features before a post-norm"}, \
   {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"}, \
