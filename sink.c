@@ -2644,7 +2644,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
     PARALLEL
     for (idx r = 0; r < R; r++)
       a->loss_row[token[r]] = cross_entropy(c, a->logits + r * V, targets[token[r]],
-                                            with_grads ? &weight : NULL);
+          with_grads ? &weight : NULL);
     if (!with_grads) continue;
     logits_backward(m, a, R);
     for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
@@ -4727,8 +4727,7 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-  t->depth++;
-  t->steps++;
+  t->depth++, t->steps++;
   if (tell_bounded(t, rule)) return 1;
   const Node *a = rule->first;
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
@@ -4847,7 +4846,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   size_t before = out->size; bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
   size_t start = head ? SHARD_HEAD : 0;
   if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
-                                       number_at(bytes + 8, 4) != (n - start) / 2)))
+          number_at(bytes + 8, 4) != (n - start) / 2)))
     return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                 "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
   for (size_t at = start; at < n && !e->status; at += 2) {
@@ -5102,8 +5101,8 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
     d->train.size = (size_t)s->data_tokens;
   d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
   if (T && !d->endless && d->blocks < 1)
-    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: a smaller "
-         "--context", source_name(s), T + 1, d->train.size);
+    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: more "
+         "text, or a smaller --context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
   if (e->status || first_open(d, s, T, e)) data_close(d);
   return e->status;
@@ -5597,7 +5596,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   if (checkpoint_load(s->out, t, true, e)) return e->status;
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
   else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
-                           "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+             "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
     fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
   if (!e->status) t->s = now;
   if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
@@ -5721,8 +5720,7 @@ static int trainer_step(Trainer *t, Error *e) {
   for (int i = 0; i < p->accumulate; i++) {
     if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
     model_forward(&t->m, &t->a, t->ids, B, T);
-    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate)
-             / p->accumulate;
+    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) / p->accumulate;
     if (!isfinite(t->loss)) return diverged(t, NULL, e);
     model_backward(&t->m, &t->a, t->ids, B, T);
   }
@@ -6350,7 +6348,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
     }
     double times = row[TIMES_EVEN];
     fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
-                           : times < ABSENT ? "no" : "unclear");
+              : times < ABSENT ? "no" : "unclear");
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
@@ -7706,21 +7704,23 @@ static void writing_undo(Writing *w) {
 /* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first. Its
  * folders are made, and again where another process takes an empty one away. */
 int writing_begin(Writing *w, const char *path, Error *e) {
-  struct stat is; int tries = 9;
+  struct stat is; int tries = 9, why = 0;
   *w = (Writing){.path = path};
   if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
   do {
     for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
       *at = 0;
-      if (!make_folder(w->beside) && !w->made) w->made = (int)(at - w->beside);
+      if (make_folder(w->beside)) why = why || errno == EEXIST ? why : errno;
+      else if (!w->made) w->made = (int)(at - w->beside);
     }
     if (!stat(path, &is) && !S_ISREG(is.st_mode))
       fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
     else w->f = fopen(w->beside, "wb");
   } while (!w->f && !e->status && errno == ENOENT && --tries);
   if (w->f) return 0;
-  fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside, strerror(errno));
+  fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+       strerror(why && errno == ENOENT ? why : errno));
   writing_undo(w);
   return e->status;
 }
@@ -7778,7 +7778,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
       snprintf(beside, sizeof beside, "%s.new", path[j]);
       same = same || (screen ? !strcmp(path[j], "-")
               : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
-                               || !strcmp(path[j], w.beside)));
+                  || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), writing_undo(&w);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
@@ -8226,7 +8226,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   double even = sink_uniform(c, s->T);
   char name[16], of_star[16];
   const HeatMap maps[] = {{"alpha", "token 1", s, first},
-                          {"", column_label(of_star, c, star), s, star}};
+      {"", column_label(of_star, c, star), s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
     double alpha = sinks_alpha(s, j);
@@ -8246,7 +8246,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                s->product[2 * at + 1], s->entropy[at], s->raw[at]};
+          s->product[2 * at + 1], s->entropy[at], s->raw[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
     if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -8818,7 +8818,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
       && !tokenizer_same(&w.t, words[0], e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
-                        : s->data.bos ? known->bos : known->end;
+          : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
