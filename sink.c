@@ -816,8 +816,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
     bool dims = last && !strcmp(last, ".kstar");   /* its frozen dims stay 0 */
     for (idx n = 0; n < t->count; n++) {
       /* U(-a, a) with a = -spread, or N(0, spread^2) */
-      double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng))
-                            : spread * rng_normal(&rng);
+      double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng)) : spread * rng_normal(&rng);
       if (t->init <= INITIAL_HALF) x = (const double[]){0, 1, 0.5}[t->init];
       if (t->init == INITIAL_GAIN) x = 1 / log(m->c.context);
       if (t->init == INITIAL_SHIFT) x = -log(m->c.context);
@@ -2644,7 +2643,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
     PARALLEL
     for (idx r = 0; r < R; r++)
       a->loss_row[token[r]] = cross_entropy(c, a->logits + r * V, targets[token[r]],
-          with_grads ? &weight : NULL);
+                                            with_grads ? &weight : NULL);
     if (!with_grads) continue;
     logits_backward(m, a, R);
     for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
@@ -4727,7 +4726,8 @@ static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-  t->depth++, t->steps++;
+  t->depth++;
+  t->steps++;
   if (tell_bounded(t, rule)) return 1;
   const Node *a = rule->first;
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
@@ -4846,7 +4846,7 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   size_t before = out->size; bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
   size_t start = head ? SHARD_HEAD : 0;
   if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
-          number_at(bytes + 8, 4) != (n - start) / 2)))
+                                       number_at(bytes + 8, 4) != (n - start) / 2)))
     return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
                 "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
   for (size_t at = start; at < n && !e->status; at += 2) {
@@ -5596,7 +5596,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   if (checkpoint_load(s->out, t, true, e)) return e->status;
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
   else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
-             "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+                           "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
     fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
   if (!e->status) t->s = now;
   if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
@@ -6348,7 +6348,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
     }
     double times = row[TIMES_EVEN];
     fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
-              : times < ABSENT ? "no" : "unclear");
+                           : times < ABSENT ? "no" : "unclear");
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
@@ -6395,8 +6395,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   bytes_print(out, e, isnan(gap) ? ".\nNo loss was measured: too little text is held.\n"
               : " at %s loss (%+.3f nats).\n", gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower"
               : "equal", gap);
-  if (steps < all)
-    bytes_print(out, e, "These are %d of the job's %d steps.\n", steps, all);
+  if (steps < all) bytes_print(out, e, "These are %d of the job's %d steps.\n", steps, all);
   bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
               "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, ALIKE);
 }
@@ -6580,7 +6579,7 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
 
-/* c += a b for one vector, with the same a in every lane; lane by lane; and c = b. */
+/* c += a b for one vector, with the same a in every lane; lane by lane; c = b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
   WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
@@ -6689,7 +6688,7 @@ INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   else tile(bytes, rows / 2, 1, packed, t);
 }
 
-/* Packs b[k,n] into panels of `width` columns: the panel of columns j .. j+width begins at to + j*k
+/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width begins at to + j*k
    and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
 INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   idx copied = b.col == 1 ? n - n % width : 0;
@@ -6790,7 +6789,7 @@ INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 
-/* first ? a : b. As written there, the compiler might compute a and b behind a branch. */
+/* first ? a : b. As written there, the compiler might branch. */
 INLINE float either(bool first, float a, float b) {
   uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
@@ -6824,7 +6823,7 @@ INLINE float exp_of(float x) {
   return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny results keep digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results keep digits. */
 INLINE float sigmoid_of(float x) {
   float e = exp_of(-fabsf(x));
   return either(x < 0, e, 1) / (1 + e);
@@ -7023,7 +7022,7 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
   matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* On the calling thread alone, inside parallel loops. Takes 288 KiB of stack, as matmul does. */
+/* On the calling thread alone, inside parallel loops. Takes 288 KiB of stack. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
   product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }
@@ -7137,7 +7136,7 @@ static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
   return s;
 }
 
-/* How many of the tile's columns row i reads: up to its own key, or the last of the prefix. */
+/* How many of the tile's columns row i reads: up to its key, or the prefix's last. */
 static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
   return span_of(c, l, N, i, i + 1).hi - tile.lo;
 }
@@ -7405,7 +7404,7 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
 typedef struct Arena { real *base; idx used; } Arena;   /* used: numbers, not bytes */
 typedef struct Room { real **at; idx n; } Room;   /* an array, and how many numbers */
 
-/* An array of 0 numbers, which the variant lacks, is NULL. Sizes round up to 16, for alignment. */
+/* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Arena *arena, const Room *room, size_t n) {
   for (; n--; room++) {
     *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
@@ -7453,7 +7452,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
   if (!keeps || !leaves) la->av = la->o;
 }
 
-/* All arrays. A backward's are one set for all blocks: each is done before the next one begins. */
+/* All arrays. A backward's serve all blocks: each is done before the next begins. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
@@ -7544,7 +7543,7 @@ __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, c
 static int make_folder(const char *path) { return _mkdir(path); }
 #define rmdir _rmdir
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
-/* rename() replaces no file there; this does, and waits for the disk. */
+/* rename() replaces no file; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
     unsigned long how);
 static bool take_name(const char *from, const char *to) {
@@ -7778,7 +7777,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
       snprintf(beside, sizeof beside, "%s.new", path[j]);
       same = same || (screen ? !strcmp(path[j], "-")
               : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
-                  || !strcmp(path[j], w.beside)));
+                               || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), writing_undo(&w);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
@@ -8226,7 +8225,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   double even = sink_uniform(c, s->T);
   char name[16], of_star[16];
   const HeatMap maps[] = {{"alpha", "token 1", s, first},
-      {"", column_label(of_star, c, star), s, star}};
+                          {"", column_label(of_star, c, star), s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
     double alpha = sinks_alpha(s, j);
@@ -8246,7 +8245,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
                      norm_ratio(s->vnorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-          s->product[2 * at + 1], s->entropy[at], s->raw[at]};
+                                s->product[2 * at + 1], s->entropy[at], s->raw[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
     if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
@@ -8818,7 +8817,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
       && !tokenizer_same(&w.t, words[0], e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
-          : s->data.bos ? known->bos : known->end;
+                        : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
