@@ -6789,7 +6789,7 @@ INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 
-/* first ? a : b. As written there, the compiler might branch. */
+/* first ? a : b. As written there the compiler might branch. */
 INLINE float either(bool first, float a, float b) {
   uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
@@ -7452,7 +7452,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
   if (!keeps || !leaves) la->av = la->o;
 }
 
-/* All arrays. A backward's serve all blocks: each is done before the next begins. */
+/* All arrays. A backward's serve all blocks: each ends before the next begins. */
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
