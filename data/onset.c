@@ -26,7 +26,8 @@
  *
  *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find it; nan: it never was
  *   censored_WHAT   1 where it never was, else 0
- *   least_WHAT      the onset, or where it is censored the tokens of the last look: no less
+ *   least_WHAT      the onset, or where it is censored the tokens of the last look, and of looks at
+ *                   the end that find it, fewer than HOLDS, of their first: no less
  *
  * and up to CURVE_LOOKS looks, evenly spaced, as curves.
  */
@@ -81,10 +82,10 @@ static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) 
   if (onset_measure(t, &w->seen, &t->s, LOOK_SEQUENCES, &now, e) || (others &&
       onset_measure(t, &w->others, &t->s, LOOK_SEQUENCES, &other, e))) return e->status;
   const double found[ONSETS] = {now.alpha1 / w->even, now.ratio, other.alpha1 / w->even,
-                                other.ratio};
+                                other.ratio}, shows[] = {SHOWS, NORM_SHOWS, SHOWS, NORM_SHOWS};
   w->last = (double)t->step * w->tokens;
   for (int k = 0; t->step && k < (others ? ONSETS : ONSET_OTHER_SINK); k++)
-    onset_see(&w->onset[k], w->last, found[k], k % 2 == ONSET_NORM ? NORM_SHOWS : SHOWS);
+    onset_see(&w->onset[k], w->last, found[k], shows[k]);
   p->alpha1 = now.alpha1, p->sink1 = p->sink1_low = now.sink1, p->ratio = now.ratio;
   if (w->looks++ % w->every || p->looks == LOOKS) return 0;
   int at = t->step ? p->looks + 1 : 0;
@@ -228,31 +229,19 @@ static int measure_onset(Result *r, const Trainer *t, const Progress *p, double 
   return put(r, e, to, "times_1_at_80");
 }
 
-/* +known: row T/2 isolated in two blocks, what tells row 1 block by block, and the sink on first
- * tokens that were never first, all on KNOWN_SEQUENCES held sequences. */
+/* +known: row T/2 isolated in two blocks, and what tells row 1 block by block, on KNOWN_SEQUENCES
+ * held sequences. The sink on first tokens that were never first is +onset's. */
 enum { KNOWN_SEQUENCES = 400 };
-static int measure_known(Result *r, Trainer *t, double even, Error *e) {
+static int measure_known(Result *r, Trainer *t, Error *e) {
   Settings s = t->s;
   Isolated x;
   Known k = {0};
-  Firsts f;
-  Sinks seen;
-  int starts, n, first = config_column_first(&t->m.c);
   s.isolate = s.eval_T / 2;
   s.isolate_blocks = 2;
   if (isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) || isolated_put(&x, r, e) ||
       known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) return e->status;
   known_put(&k, r, e);
   known_free(&k);
-  if (result_find(r, "times_1@other", &n)) return e->status;   /* +onset has looked */
-  if (e->status || firsts_open(&f, &t->data, &s.data, "probe", e)) return e->status;
-  if (f.is[NEVER_FIRST] &&
-      !evaluate(&seen, &t->m, &f.of[NEVER_FIRST], &s, KNOWN_SEQUENCES, s.eval_T, &starts, e)) {
-    put(r, e, sinks_alpha(&seen, first) / even, "times_1@other");
-    put(r, e, sinks_sink(&seen, first, 0), "sink_1@other");
-    sinks_free(&seen);
-  }
-  firsts_close(&f);
   return e->status;
 }
 
@@ -389,20 +378,18 @@ static void climb_solve(Climb *c, double *step) {
 static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
   enum { CLIMB_STEPS = 200 };
   Climb c = {.law = l, .sample = s, .fixed = fixed, .value = value};
-  double sum = 0, square = 0, low = INFINITY, high = -INFINITY;
+  double sum = 0, low = INFINITY, high = -INFINITY;
   l->onsets = l->censored = 0;
   for (int i = 0; i < s->n; i++) {
     if (s->censored[i]) { l->censored++; continue; }
     l->onsets++;
     sum += s->y[i];
-    square += s->y[i] * s->y[i];
     low = fmin(low, s->x[i]), high = fmax(high, s->x[i]);
   }
   if (l->onsets <= l->terms || !(high > low)) return false;
-  double mean = sum / l->onsets, spread = sqrt(fmax(square / l->onsets - mean * mean, 0.01));
-  for (int k = 0; k < l->terms; k++)
-    if (k != fixed) c.p[c.n++] = k ? 0 : mean / spread;
-  c.p[c.n++] = 1 / spread;
+  for (int k = 0; k < l->terms; k++)                       /* from their mean and sigma = 1 */
+    if (k != fixed) c.p[c.n++] = k ? 0 : sum / l->onsets;
+  c.p[c.n++] = 1;
   double top = climb_look(&c, c.p, false), step[TERMS + 1], next[TERMS + 1], gain = 1;
   for (int i = 0; i < CLIMB_STEPS && gain > 1e-12 && c.p[c.n - 1] < 1e4; i++) {
     double share = 2, now = -INFINITY;
@@ -512,7 +499,7 @@ static int run_onset(const Results *r, int row, int seed, int what, double *toke
   char name[64];
   snprintf(name, sizeof name, "censored_%s", ONSET_NAMES[what]);
   double censored = results_number(r, row, seed, name);
-  snprintf(name, sizeof name, "%s_%s", censored == 0 ? "onset" : "least", ONSET_NAMES[what]);
+  snprintf(name, sizeof name, "least_%s", ONSET_NAMES[what]);
   *tokens = results_number(r, row, seed, name);
   return !(*tokens > 0 && *tokens < 1e14) ? 0 : censored == 0 ? 1 : censored == 1 ? -1 : 0;
 }

@@ -687,7 +687,7 @@ static int result_path(char path[PATH_ROOM], const char *folder, const char *cor
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
 static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
-static int measure_more(Result *r, Trainer *t, const Row *row, double even, Error *e);
+static int measure_more(Result *r, Trainer *t, const Row *row, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
@@ -946,7 +946,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     measure_inputs(r, t, &t->s, e);
     if (asks(row, "map") && !outcome_heads(o, t, &t->s, e)) measure_map(r, &o->map[0], e);
     if (asks(row, "grid")) measure_grid(r, &t->m, &t->data, &t->s, e);
-    measure_more(r, t, row, o->even, e);
+    measure_more(r, t, row, e);
     if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
     if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
   }
@@ -1261,8 +1261,8 @@ static double kendall(const Case *q, int seed) {
 static double no_effect(const Claim *c) {
   int number = c->kind == CLAIM_DIFFERS ? side_number(c) : -1;
   if (number < 0) return 0;
-  const char *measure = c->side[!number].measure, *ratio = strstr(measure, "_ratio");
-  bool to_one = !strncmp(measure, "times_", 6) || (ratio && !ratio[6]);
+  const char *measure = c->side[!number].measure;
+  bool to_one = !strncmp(measure, "times_", 6) || strstr(measure, "_ratio");
   double border = c->side[number].number, none = !isnan(c->from) ? c->from : to_one ? 1 : border;
   return fmin(0, (number == 0) == (c->relation == LESS) ? none - border : border - none);
 }
@@ -1512,7 +1512,7 @@ static int claims_judge(Results *r, Error *e) {
         value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
     claim_estimate(&j[i], &(Case){x, c, value, seeds});
     if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
-    p[i] = c->headline && j[i].tested ? j[i].p : NAN;
+    p[i] = c->headline ? j[i].p : NAN;                     /* untested: NAN */
   }
   holm(adjusted, p, x->claims);
   for (int i = 0; i < x->claims; i++) j[i].holm = adjusted[i], claim_decide(&j[i], &x->claim[i]);

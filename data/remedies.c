@@ -243,10 +243,10 @@ static int measure_cache(Result *r, Trainer *t, Error *e) {
 
 /* -------------------------------------------------------------------------------------------------
  * 4  What a row asks for besides: +known of onset.c, +cache, and +signs, those of signs.c */
-static int measure_more(Result *r, Trainer *t, const Row *row, double even, Error *e) {
+static int measure_more(Result *r, Trainer *t, const Row *row, Error *e) {
   Signs g;
   Bytes table = {0};                                       /* which is for people */
-  if (asks(row, "known") && measure_known(r, t, even, e)) return e->status;
+  if (asks(row, "known") && measure_known(r, t, e)) return e->status;
   if (asks(row, "cache") && measure_cache(r, t, e)) return e->status;
   if (!asks(row, "signs")) return 0;
   if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e)) signs_tell(&g, r, &table, e);
