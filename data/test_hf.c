@@ -38,21 +38,17 @@ static bool hf_does(Test *t, const char *words) {
 
 /* What `sink check` says of a model file; its last line, and how many lines were measured. */
 static int checked(Test *t, const char *path, char last[120], int *lines) {
-  Error e = {0}; char line[512];
-  FILE *page = tmpfile();
-  if (!page) exit(1);
+  Error e = {0}; FILE *page = printing();
   int status = check_model(path, page, false, &e);
-  rewind(page);
+  char *line = strtok(printed(t, page), "\n");
   *lines = 0;
   last[0] = 0;
-  while (fgets(line, sizeof line, page)) {
-    line[strcspn(line, "\n")] = 0;
+  for (; line; line = strtok(NULL, "\n")) {
     fact(t, strlen(line) <= 100, "%zu columns: %.60s", strlen(line), line);
     if (strstr(line, "WRONG") && !strstr(line, " 0 WRONG")) note(t, "%s: %s", path, line);
     if (line[0] == ' ') ++*lines;
     else snprintf(last, 120, "%.119s", line);
   }
-  fclose(page);
   return status;
 }
 
@@ -1222,7 +1218,7 @@ static void hf__llama2c(Test *t) {
   for (int tied = 0; tied < 2; tied++) {
     Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
     bin_bytes(&b, tied, &e);
-    file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+    bytes_file(t, SCRATCH "/x.bin", &b);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
         || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) return;
     const Config *c = &r.m.c;
@@ -1249,8 +1245,6 @@ static void hf__llama2c(Test *t) {
       }
     fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
     trainer_free(&r);
-    fact(t, !e.status, "%s", e.text);
-    bytes_free(&b);
   }
 }
 
@@ -1270,25 +1264,24 @@ static void hf__llama2c_refuses(Test *t) {
   static const char *const TEXTS[][2] = {
     {"PK\003\004 and twenty-four bytes more", ONE}, {"short", "x.bin/config.json: "},
     {"12345678{and twenty-four bytes more", ONE}};
-  Bytes b = {0}, bad = {0}; Error e = {0};
+  Bytes *b = bytes_of(t), *bad = bytes_of(t); Error e = {0};
   if (!begun(t)) return;
-  bin_bytes(&b, false, &e);
+  bin_bytes(b, false, &e);
   EACH(i, WRONG) {
-    bad.size = 0;
-    bytes_add(&bad, b.at, b.size, &e);
+    bad->size = 0;
+    bytes_add(bad, b->at, b->size, &e);
     for (int k = 0; k < 4; k++)
-      bad.at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
-    if (WRONG[i].more > 0) bytes_add(&bad, "", 1, &e);
-    file_write(SCRATCH "/x.bin", bad.at, bad.size - (WRONG[i].more < 0 ? 4 : 0), &e);
+      bad->at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
+    if (WRONG[i].more > 0) bytes_add(bad, "", 1, &e);
+    file_write(SCRATCH "/x.bin", bad->at, bad->size - (WRONG[i].more < 0 ? 4 : 0), &e);
     sink_fails(t, MAKE_Y, 1, WRONG[i].said);
   }
   /* a tokenizer that is named has to be one */
-  file_write(SCRATCH "/x.bin", b.at, b.size, &e);
+  file_write(SCRATCH "/x.bin", b->at, b->size, &e);
   text_file(t, SCRATCH "/x.json", "{");
   sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/x.json", 1, "x.json: expected");
   sink_fails(t, MAKE_Y " --tokenizer " SCRATCH "/none", 1, "none: expected tokenizer.json");
   fact(t, !e.status, "%s", e.text);
-  bytes_free(&b); bytes_free(&bad);
   EACH(i, TEXTS) {
     text_file(t, SCRATCH "/x.bin", TEXTS[i][0]);
     sink_fails(t, MAKE_Y, 1, TEXTS[i][1]);
@@ -1455,10 +1448,8 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
     g->at += used;
     if (!golden_numbers(g, T, id)) return;
     for (int i = 0; i < T; i++) ids[i] = (int)id[i];
-    real *maps = calloc((size_t)(2 * m->c.layers * map), sizeof(real)),
-         *logits = calloc((size_t)(T * V), sizeof(real));
-    Probe *probe = calloc((size_t)m->c.layers, sizeof *probe);
-    if (!maps || !logits || !probe) exit(1);
+    real *maps = reals(2 * m->c.layers * map), *logits = reals(T * V);
+    Probe *probe = zeroed(m->c.layers, sizeof *probe);
     for (int l = 0; l < m->c.layers; l++)
       probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
     if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
@@ -1689,12 +1680,11 @@ static void other_end(Other *o, Bytes *out) {
 }
 
 static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
-  Error e = {0}; Bytes b = {0};
-  other_end(o, &b);
+  Error e = {0}; Bytes *b = bytes_of(t);
+  other_end(o, b);
   *c = (Encoder){0};
-  const bool good = !tokenizer_read(b.at, b.size, "x", k, &e) && !encoder_make(c, k, &e);
+  const bool good = !tokenizer_read(b->at, b->size, "x", k, &e) && !encoder_make(c, k, &e);
   fact(t, good, "%s", e.text);
-  bytes_free(&b);
   return good;
 }
 
@@ -2172,21 +2162,20 @@ static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e
 
 /* tokenizer.model; `trainer` and `normalizer` are pairs of a field and a number, ended by 0. */
 static void model_write(Test *t, const Pieces *p, const int *trainer, const int *normalizer) {
-  Bytes b = {0}, s = {0}; Error e = {0}; char byte[8];
+  Bytes b = {0}, *s = bytes_of(t); Error e = {0}; char byte[8];
   for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
   for (unsigned c = 0; c < 256; c++) {
     snprintf(byte, sizeof byte, "<0x%02X>", c);
     proto_piece(&b, byte, 0, 6, &e);
   }
   for (int part = 0; part < 2; part++) {
-    s.size = 0;
+    s->size = 0;
     for (const int *at = part ? normalizer : trainer; *at; at += 2)
-      proto(&s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
-    proto(&b, 2 + part, 2, s.size, &e);
-    if (s.size) bytes_add(&b, s.at, s.size, &e);
+      proto(s, at[0], 0, (uint64_t)(int64_t)at[1], &e);
+    proto(&b, 2 + part, 2, s->size, &e);
+    if (s->size) bytes_add(&b, s->at, s->size, &e);
   }
   bytes_file(t, SCRATCH "/t.model", &b);
-  bytes_free(&s);
 }
 
 static const int TRAINED[] = {3, 2, 35, 1, 0}, NORMAL[] = {3, 1, 4, 0, 0};
@@ -2674,8 +2663,8 @@ static const char *const PUBLISHED[] = {
   MAMBA "--experts 5 --expert-top 3 --extra kv --window 4",
   MAMBA "--layers 4 --attention-period 4 --experts 3 --expert-period 2 --pos none --kv-heads 1",
   "--experts 4", "--experts 6 --expert-top 1 --act gelu --linear-bias --place post",
-  "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3"};
-enum { FORWARDS = sizeof PUBLISHED / sizeof *PUBLISHED };
+  "--experts 3 --expert-top 3 --expert-period 2 --expert-offset 1 --place parallel --prefix 3",
+  NULL};
 
 /* [MAMBA] [MOE] Against plain loops, over 40 rows of two sequences; then over many channels, and in
  * all kinds of Jamba's blocks, and with attention and experts in one of them. */
@@ -2689,14 +2678,9 @@ static void published__against_slow(Test *t) {
     {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
-  enum { OTHERS = sizeof ROWS / sizeof *ROWS };
-  for (int f = 0; f < FORWARDS + OTHERS; f++) {
-    const bool own = f < FORWARDS;
-    const char *flags = own ? PUBLISHED[f] : ROWS[f - FORWARDS].flags; Lab b;
-    if (!lab_open(&b, t, own ? 2 : 1, own ? 40 : ROWS[f - FORWARDS].T, flags)) return;
-    compare_with_slow(t, &b, (own ? 2000 : 4000) * REAL_EPS, flags);
-    lab_close(&b);
-  }
+  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS, b.flags);
+  EACH(f, ROWS) LABS(b, 1, ROWS[f].T, ROWS[f].flags)
+    compare_with_slow(t, &b, 4000 * REAL_EPS, b.flags);
 }
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
@@ -2738,9 +2722,7 @@ static void mamba_forward__closed_form(Test *t) {
  * (A -> 0) carries row 1 to the end, one that does not (A -> -infinity) forgets it at once. */
 static void mamba_forward__reaches(Test *t) {
   enum { T = 12, I = 5 };
-  for (int how = 0; how < 4; how++) {
-    Lab b;
-    if (!lab_open(&b, t, 1, T, MAMBA)) return;
+  for (int how = 0; how < 4; how++) LABS(b, 1, T, MAMBA) {
     real *taps = lab_at(&b, "l0.m.conv"), before[T * I];
     lab_fill(&b, "l0.m.alog", how == 3 ? -20 : 20);
     for (int k = 0; k < 4 * I && how < 2; k++) taps[k] = k / I == (how ? 0 : 3);
@@ -2755,7 +2737,6 @@ static void mamba_forward__reaches(Test *t) {
       bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0 : how == 2 ? n < 4 : true;
       fact(t, reached ? d > 1e-9 : d == 0, "case %d: row %d moves by %g", how, n + 1, d);
     }
-    lab_close(&b);
   }
 }
 
@@ -2766,10 +2747,8 @@ static void experts_forward__alike(Test *t) {
     {"--experts 1", 1, 1}, {"--experts 4", 4, 2}, {"--experts 4 --expert-top 1", 4, 1},
     {"--experts 4 --expert-top 3", 4, 3}, {"--experts 5 --expert-top 5", 5, 5},
     {"--experts 1 --act gelu --linear-bias", 1, 1}};
-  for (int f = 0; f < 6; f++) {
-    Lab plain, b; const char *rest = strstr(ROWS[f].flags, "--act");
-    if (!lab_open(&plain, t, 2, 9, rest ? rest : "") || !lab_open(&b, t, 2, 9, ROWS[f].flags))
-      return;
+  EACH(f, ROWS) LABS(plain, 2, 9, f < 5 ? "" : "--act gelu --linear-bias")
+      LABS(b, 2, 9, ROWS[f].flags) {
     lab_share(&b, &plain);
     for (int l = 0; l < 2; l++) {
       char name[32], own[32];
@@ -2798,7 +2777,6 @@ static void experts_forward__alike(Test *t) {
       for (int e = 0; e < ROWS[f].X; e++)
         within(t, (double)b.a.published[n * ROWS[f].X + e],
                e < ROWS[f].top ? 1.0 / ROWS[f].X : 0, 2 * REAL_EPS, "p_%d", e);
-    lab_close(&plain); lab_close(&b);
   }
 }
 
@@ -2827,22 +2805,21 @@ static void experts_forward__not_renormalised(Test *t) {
 /* Rows see nothing ahead; the same bits beside others, in one block's memory, on any threads. */
 static void published__same_bits(Test *t) {
   enum { T = 9, B = 3 };
-  for (int f = 0; f < FORWARDS; f++) {
-    Lab b; Acts one; Error e = {0};
-    if (!lab_open(&b, t, B, T, PUBLISHED[f])) return;
+  LABS_OF(b, B, T, PUBLISHED) {
+    Acts one; Error e = {0};
     const Config *c = &b.m.c;
     idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
-    real *whole = calloc((size_t)(B * rows), sizeof(real));
-    if (!whole || acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
+    real *whole = reals(B * rows);
+    if (acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
     lab_forward(&b);
     copy(whole, b.a.nf, B * rows);
     model_forward(&b.m, &one, b.ids, B, T);
     fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block's memory, %s",
-         PUBLISHED[f]);
+         b.flags);
     for (int s = 0; s < B; s++) {
       model_forward(&b.m, &one, b.ids + s * T, 1, T);
       fact(t, !memcmp(whole + s * rows, one.nf, (size_t)rows * sizeof(real)),
-           "sequence %d alone, %s", s, PUBLISHED[f]);
+           "sequence %d alone, %s", s, b.flags);
     }
     for (int changed = 0; changed < T; changed++) {
       int was = b.ids[changed];
@@ -2850,9 +2827,9 @@ static void published__same_bits(Test *t) {
       model_forward(&b.m, &one, b.ids, 1, T);
       idx before = (changed < c->prefix ? 0 : first + changed) * c->dim;
       fact(t, !memcmp(whole, one.nf, (size_t)before * sizeof(real)),
-           "token %d changes an earlier row, %s", changed + 1, PUBLISHED[f]);
+           "token %d changes an earlier row, %s", changed + 1, b.flags);
       fact(t, distance(c->dim, whole + (N - 1) * c->dim, one.nf + (N - 1) * c->dim) > 1e-12,
-           "token %d does not reach the last row, %s", changed + 1, PUBLISHED[f]);
+           "token %d does not reach the last row, %s", changed + 1, b.flags);
       b.ids[changed] = was;
     }
     acts_free(&one);
@@ -2862,18 +2839,18 @@ static void published__same_bits(Test *t) {
       if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
       model_forward(&b.m, &more, b.ids, B, T);
       fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s",
-           PUBLISHED[f]);
+           b.flags);
       acts_free(&more);
       set_workers(most);
     }
-    free(whole); lab_close(&b);
+    free(whole);
   }
 }
 
 /* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
 static void published__extend(Test *t) {
   static const int SHORT[] = {1, 2, 26, 55, 0};
-  for (int i = 0; i < FORWARDS; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+  for (int i = 0; PUBLISHED[i]; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
 }
 
 /* The sink metrics, where not every block attends. */
@@ -3081,9 +3058,8 @@ static double slow_half(unsigned h) {
 /* All 65,536 numbers of either kind, in one row, so that every lane of a vector meets some. */
 static void widen__every_half(Test *t) {
   enum { ALL = 1 << 16 };
-  unsigned char *raw = malloc(4 * ALL);
-  real *got = malloc(ALL * sizeof *got);
-  if (!raw || !got) exit(1);
+  unsigned char *raw = zeroed(4 * ALL, 1);
+  real *got = reals(ALL);
   int nans = 0, subnormal = 0;
   for (unsigned i = 0; i < ALL; i++) {
     raw[2 * i] = (unsigned char)(i & 255);
@@ -3147,8 +3123,7 @@ static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
 /* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
 static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
   size_t width = dtype_width(dtype); idx in = x->shape[0], out = x->shape[1];
-  unsigned char *raw = malloc((size_t)x->count * width);
-  if (!raw) exit(1);
+  unsigned char *raw = zeroed(x->count * (idx)width, 1);
   for (idx i = 0; i < in; i++)
     for (idx o = 0; o < out; o++) {
       unsigned char at[4];
@@ -3387,9 +3362,8 @@ static void model_file_end__refuses(Test *t) {
                                      "264 bytes more", "outside its file", "found it cut short",
                                      "12 more bytes", "check the path", "outside its file"};
   const char *path = SCRATCH "/model.bin";
-  unsigned char zeros[1 << 12] = {0}; Lab b;
-  if (!lab_open(&b, t, 1, 5, "--layers 1")) return;
-  for (int what = 0; what < 8; what++) {
+  unsigned char zeros[1 << 12] = {0};
+  LABS(b, 1, 5, "--layers 1") for (int what = 0; what < 8; what++) {
     Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
     scratch_open();
     file_write(SCRATCH "/source", zeros, 100, &of_file);
@@ -3413,7 +3387,6 @@ static void model_file_end__refuses(Test *t) {
     fact(t, model_file_end(&w, &e) == 1 && strstr(e.text, SAID[what]), "%d: %s", what, e.text);
     fact(t, file_missing(path) && file_missing(SCRATCH "/model.bin.new"), "%d leaves a file", what);
   }
-  lab_close(&b);
 }
 
 /* The bytes of a small model file; *head says where its head begins. */
@@ -3431,8 +3404,7 @@ static Bytes model_file_of(Test *t, size_t *head) {
 /* Is a head [n] of a file with `size` bytes of tensors refused, in one line? Freed either way. */
 static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error *e) {
   ModelHead h;
-  unsigned char *copied = malloc(n ? n : 1);               /* its end is where reading must end */
-  if (!copied) exit(1);
+  unsigned char *copied = zeroed((idx)n, 1);               /* its end is where reading must end */
   if (n) memcpy(copied, p, n);
   *e = (Error){0};
   bool no = model_head_read(copied, n, size, "x", &h, e);

@@ -321,6 +321,10 @@ static int play_create(Play *y, const Settings *s, Error *e) {
   return e->status;
 }
 
+static void play_free(Play *y) {
+  trainer_free(&y->t); free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
+}
+
 /* B sequences of a seed, from `number` on, into x and y. */
 static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
   int T = y->t.s.model.context, C = y->t.s.model.dim;
@@ -516,7 +520,7 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
     if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
       play_map(y, r, "after", e);
   }
-  trainer_free(&y->t); free(y->x); free(y->y); free(y->at); free(y->is); free(y->maps);
+  play_free(y);
   free(y);
   return e->status;
 }
