@@ -52,13 +52,9 @@ out/test-double: test_sink.c data/options.h sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h test_sink.c sink.c sink.h | out
+out/test-paper: data/test_paper.c data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
-
-out/test-onset: data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h test_sink.c sink.c sink.h | out
-	$(TEST) -DSINK_DOUBLE -fopenmp data/test_onset.c $(LDLIBS) || \
-	    $(TEST) -DSINK_DOUBLE data/test_onset.c $(LDLIBS)
 
 out/test-remedies: data/test_remedies.c data/options.h test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_remedies.c $(LDLIBS) || \
@@ -74,11 +70,10 @@ out/test-asan: test_sink.c data/options.h sink.c sink.h | out
 out/paper-double: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
-test: sink paper hf bench out/test-double out/test out/test-paper out/test-onset out/test-remedies out/test-hf
+test: sink paper hf bench out/test-double out/test out/test-paper out/test-remedies out/test-hf
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
 	OMP_WAIT_POLICY=passive ./out/test-paper
-	OMP_WAIT_POLICY=passive ./out/test-onset
 	./out/test-remedies
 	OMP_WAIT_POLICY=passive ./out/test-hf
 	@if $(CC) -fsyntax-only -x c sink.h 2>/dev/null; then \

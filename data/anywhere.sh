@@ -109,7 +109,7 @@ row() {
     fi
     hf= paper=
     if [ $what = all ]; then
-      hf=data/test_hf.c paper="data/test_paper.c data/test_onset.c data/test_remedies.c"
+      hf=data/test_hf.c paper="data/test_paper.c data/test_remedies.c"
       for program in hf paper; do
         built data/$program.c $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
       done
