@@ -7232,8 +7232,8 @@ static void option__numbers(Test *t) {
   static const char *const ROWS[] = {          /* what a flag takes, and what it does not */
     "layers 1 1024 1e2 / 0 -1 1.5 2x two 1025 1e9 nan", "scale -2.5 1e-300 / nan inf 1e7 1,5",
     "norm-eps 0 1 / -1e-9 1.1", "vocab 1 / 1e300", "rope-base 1 / 0.5", "lr 0 / -1", "beta1 0 / 1",
-    "beta2 0 / 1", "valid 0 / 0.95", "eps 0 / 1.5", "T 1 / 0", "seed 2147483647 / -1",
-    "clip 0 / -1", "steps 0 / -1", "threads 0 / -1", "window 1 / 0", "batch 1 / 0", "prefix 0 / -1"};
+    "beta2 0 / 1", "valid 0 / 0.95", "eps 0 / 1.5", "T 1 / 0", "clip 0 / -1",
+    "seed 2147483647 / -1", "steps 0 / -1", "threads 0 / -1", "window 1 / 0", "prefix 0 / -1"};
   EACH(i, ROWS) {
     char row[80], *x;
     const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), "mtdeo");
