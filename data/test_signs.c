@@ -222,9 +222,9 @@ static void turned(const Model *m, int l, real *to, const real *x, idx on) {
 
 /* The reference: one forward over the whole text by 3.7's loops, whose hide masks what the cache
  * has dropped and, where places count, makes all scores by the definition. Heads come in order. */
-static struct Reference { const Model *m; idx W, S; bool text; int h; } reference;
+struct Reference { Acts a; const Model *m; idx W, S; bool text; int h; };     /* found by its a */
 static idx reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
-  struct Reference *r = &reference; const Config *c = &r->m->c;
+  struct Reference *r = (struct Reference *)a; const Config *c = &r->m->c;
   const LayerActs *la = &a->layer[l];
   const idx D = c->head_dim, K = c->kv_heads, first = c->sink_token, w = config_window(c, l);
   const idx gone = i >= r->W ? i - r->W + 1 : 0;
@@ -248,15 +248,15 @@ static idx reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, rea
 static void reference_loss(Lab *b, const Policy *p, idx W, idx S) {
   const Config *c = &b->m.c;
   const real *table = c->pos == POS_LEARNED ? b->m.w.wpe : b->a.sinusoid;
-  reference = (struct Reference){&b->m, W, p->sinks ? S : 0, p->text, -1};
-  b->m.plain = true, b->a.hide = reference_hide;
-  idx N = forward_begin(&b->m, &b->a, b->ids, 1, b->T), C = c->dim;
+  struct Reference r = {b->a, &b->m, W, p->sinks ? S : 0, p->text, -1};
+  b->m.plain = true, r.a.hide = reference_hide;
+  idx N = forward_begin(&b->m, &r.a, b->ids, 1, b->T), C = c->dim;
   for (idx i = W * C; i < N * C && table && !p->text; i++)
-    b->a.h0[i] += table[(W - 1) * C + i % C] - table[i];
-  for (int l = 0; l < c->layers; l++) block_forward(&b->m, &b->a, l, 1, N);
-  forward_end(&b->m, &b->a, 1, N);
-  model_loss(&b->m, &b->a, b->targets, 1, b->T, false, 1);
-  b->m.plain = false, b->a.hide = NULL;
+    r.a.h0[i] += table[(W - 1) * C + i % C] - table[i];
+  for (int l = 0; l < c->layers; l++) block_forward(&b->m, &r.a, l, 1, N);
+  forward_end(&b->m, &r.a, 1, N);
+  model_loss(&b->m, &r.a, b->targets, 1, b->T, false, 1);
+  b->m.plain = false;
 }
 
 /* Caches that are full for most of the text: every window and sink policy, token by token. */
