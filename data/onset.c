@@ -507,12 +507,16 @@ static int run_onset(const Results *r, int row, int seed, int what, double *toke
 /* Of how many tokens a row draws the first, and whether evenly; of `text`, and of natural text, as
  * many as are drawn so evenly. NAN: no run has said yet. */
 static double row_first(const Results *r, int row, bool *even) {
-  static const char flag[] = "--first-tokens ";
-  const char *at = strstr(r->x->row[row].flags, flag);
+  static const char flag[] = "--first-tokens ", other[] = "--tokenizer ";
+  const Row *rows = r->x->row;
+  const char *at = strstr(rows[row].flags, flag);
   double N = at ? strtod(at + sizeof flag - 1, NULL) : 0;
   *even = N >= 1;
-  for (int k = 0; !*even && k < r->x->rows * r->seeds && !(N > 0); k++)
-    N = results_number(r, k / r->seeds, k % r->seeds + 1, "text_effective");
+  for (int k = 0; !*even && k < r->x->rows * r->seeds && !(N > 0); k++) {
+    int of = k / r->seeds;                     /* any run of the same vocabulary tells */
+    if (!strstr(rows[of].flags, other) == !strstr(rows[row].flags, other))
+      N = results_number(r, of, k % r->seeds + 1, "text_effective");
+  }
   return N > 0 ? N : NAN;
 }
 

@@ -714,13 +714,13 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   settings_default(out);
   out->data.open = toys_open; out->groups = "mtd";
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
-  out->train.seed = seed;
+  out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-  out->quiet = s->quiet;
   out->data.first = true;                                  /* as data/results has it */
-  memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
+  if (!strstr(row->flags, "--tokenizer "))
+    memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   memcpy(out->data.home, s->data.home, PATH_ROOM);
   if (out->data.grammar[0] || out->data.toy) return 0;     /* the row brings its own text */
   if (!corpus->grammar && !own_of(s)->texts[0])

@@ -309,7 +309,8 @@ static void onset_text__by_hand(Test *t) {
       "row onset-natural --steps 7 +onset\n"
       "item onset-levers here: Levers\nrow lever-16-wide --first-tokens 16 --dim 128 +onset\n"
       "row lever-64-wide --first-tokens 64 --dim 128 +onset\nrow lever-16-late --first-tokens 16 "
-      "--dim 4 +onset\nrow lever-64-soon --first-tokens 64 --dim 8 +onset\n";
+      "--dim 4 +onset\nrow lever-64-soon --first-tokens 64 --dim 8 +onset\n"
+      "row lever-few --first-tokens text --tokenizer few.tok +onset\n";
   static const double RUNS[4][3][ONSETS] = {
     {{1, 0.5, -12, -12}, {1.1, 0.4, -12, -12}, {1.2, 0.6, -12, 11}},
     {{2, 0.5, -12, -12}, {2, 0.6, -12, -12}, {2.5, 0.7, -12, -12}},
@@ -346,10 +347,12 @@ static void onset_text__by_hand(Test *t) {
     EACH(k, NEVER) fact(t, !strstr(text, NEVER[k]), "%d: %s", i, NEVER[k]);
   }
   fact(t, !strstr((const char *)out[1]->at, "Million"), "levers have no law");
-  Sample s;                                    /* 4, 16 without its third, and 64, 1 censored */
+  Sample s; Settings own; bool even;           /* 4, 16 without its third, and 64, 1 censored */
   sample_of(&s, &r, &x.item[0], ONSET_SINK);
-  int censored = 0;
+  int censored = 0, few = experiments_row(&x, "lever-few");
   for (int i = 0; i < s.n; i++) censored += s.censored[i];
+  fact(t, isnan(row_first(&r, few, &even)) && !row_settings(&own, &x.row[few], x.corpus, 1,
+       &(Settings){0}, &e) && !strcmp(own.data.tokenizer, "few.tok"), "a vocabulary of its own");
   fact(t, s.n == 11 && censored == 1, "%d runs, %d censored", s.n, censored);
   results_free(&r);
   if (system(GONE(SCRATCH))) exit(1);
