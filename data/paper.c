@@ -60,7 +60,7 @@ static const Own *own_of(const Settings *s) {
  *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
  *   eval FLAGS; each FLAGS         how `./hf eval` measures the item's models, in a table of all or
  *                                  one by one; TEXTS is the folder --texts, NAME the model's
- *   claim NAME KIND [headline] REFERENCE: STATEMENT
+ *   claim NAME KIND [headline|long] REFERENCE: STATEMENT      long: on corpora of times N too
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
@@ -105,7 +105,7 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
 typedef struct Claim {
   const char *name, *reference, *statement; int item, line, sides, needs;
   ClaimKind kind;
-  bool headline;
+  bool headline, longer;
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
   double margin, from;         /* from: NAN where it is not said */
@@ -378,8 +378,8 @@ static int read_claim(Reading *r) {
   int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
   if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
   *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
-               .headline = !strncmp(r->at, "headline ", 9)};
-  if (c->headline) next_word(r);
+               .headline = !strncmp(r->at, "headline ", 9), .longer = !strncmp(r->at, "long ", 5)};
+  if (c->headline || c->longer) next_word(r);
   /* A line's end and the blank that begins the next are one blank. */
   for (char *two; (two = strstr(r->at, "  ")) != NULL;) memmove(two, two + 1, strlen(two));
   return read_title(r, &c->reference, &c->statement);
@@ -576,16 +576,22 @@ static bool item_has(const Experiments *x, int item, int row) {
   return false;
 }
 
-/* Is it a row of a headline claim? */
-static bool row_headline(const Experiments *x, int row) {
+/* Is a claim judged on a corpus that is not the table's first and has that many times? A headline
+ * is, and with more than one one that says long. */
+static bool claim_again(const Claim *c, int times) {
+  return c->headline || (c->longer && times > 1);
+}
+
+/* Is it a row of such a claim? With times 1: of a headline. */
+static bool row_again(const Experiments *x, int row, int times) {
   for (int i = 0; i < x->claims; i++)
-    if (x->claim[i].headline && claim_uses(&x->claim[i], row)) return true;
+    if (claim_again(&x->claim[i], times) && claim_uses(&x->claim[i], row)) return true;
   return false;
 }
 
 /* How many seeds a row is judged by, more under a headline claim of the table's first corpus. */
 static int row_seeds(const Experiments *x, int row, bool first) {
-  return first && row_headline(x, row) ? x->headline_seeds : x->seeds;
+  return first && row_again(x, row, 1) ? x->headline_seeds : x->seeds;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1411,7 +1417,7 @@ typedef struct Results {
   const Experiments *x;
   char corpus[32];
   bool first;                  /* the table's first corpus? others have seeds 1 .. seeds alone */
-  int seeds;
+  int seeds, times;            /* times: how often the corpus is read, of its table */
   Run *run;                    /* [rows][seeds] */
   Judged *judged;              /* [claims] */
   Bytes notes;                 /* lines, without a 0 */
@@ -1523,10 +1529,13 @@ done:
 
 static int results_load(Results *r, const Experiments *x, const char *folder, const char *corpus,
                         Error *e) {
-  *r = (Results){.x = x, .first = true, .seeds = x->headline_seeds};
+  *r = (Results){.x = x, .first = true, .times = 1, .seeds = x->headline_seeds};
   snprintf(r->corpus, sizeof r->corpus, "%s", corpus);
-  for (int i = x->corpora - 1; i >= 0; i--)    /* the first one that is trained on decides */
-    if (!x->corpus[i].domain) r->first = !strcmp(x->corpus[i].name, corpus);
+  for (int i = x->corpora - 1; i >= 0; i--) {  /* the first one that is trained on decides */
+    bool is = !strcmp(x->corpus[i].name, corpus);
+    if (!x->corpus[i].domain) r->first = is;
+    if (is) r->times = x->corpus[i].times;
+  }
   r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
   r->judged = grab(x->claims, sizeof *r->judged, e);
   for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
@@ -1874,7 +1883,8 @@ static int items_text(Bytes *out, const Results *r, Error *e) {
   return bytes_add(out, r->notes.at, r->notes.size, e);
 }
 
-/* Markdown's table of an item's claims; item -1: of the headline claims, with Holm's p. */
+/* Markdown's table of an item's claims; item -1: of the headline claims and of those that a longer
+ * corpus judges again, with Holm's p. */
 static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
                                : "| Holm |\n|---|---|---|---|---|---|\n";
@@ -1883,7 +1893,7 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
     const Judged *j = &r->judged[i];
     Evidence is = evidence_of(j);
     char verdict[sizeof j->why + 40];
-    if (item < 0 ? !c->headline : c->item != item) continue;
+    if (item < 0 ? !claim_again(c, r->times) : c->item != item) continue;
     if (*head)
       bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
                   "| p %s", head);
@@ -1898,6 +1908,25 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   }
 }
 
+/* Is a claim judged on this corpus? */
+static bool claim_here(const Results *r, const Claim *c) {
+  return r->first || claim_again(c, r->times);
+}
+
+/* The verdicts counted. */
+static void verdicts_count(Bytes *out, const Results *r, Error *e) {
+  int n[VERDICT_KINDS] = {0}, unrun = 0, all = 0;
+  for (int i = 0; i < r->x->claims; i++) {
+    if (!claim_here(r, &r->x->claim[i])) continue;
+    n[r->judged[i].verdict]++, all++;
+    unrun += r->judged[i].unrun;
+  }
+  bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
+              "%d opposite,\n%d undecided at this scale, %d not run yet.\n\n", all, r->corpus,
+              n[REPRODUCED], n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED] - unrun,
+              unrun);
+}
+
 /* Every claim on a line: verdict, where, name, estimate, p. */
 static void ledger_text(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
@@ -1910,6 +1939,7 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
               "estimate, 95 % interval");
   for (int i = 0; i < x->claims; i++) {
     const Judged *j = &r->judged[i];
+    if (!claim_here(r, &x->claim[i])) continue;
     Evidence is = evidence_of(j);
     int left = WIDTH - 19 - item - name - 5; /* columns for what a claim lacks */
     if (!is.estimate[0]) snprintf(is.estimate, CELL, "%.*s", left < 0 ? 0 : left, j->why);
@@ -1935,17 +1965,12 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
 static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
   const Experiments *x = r->x;
-  int n[VERDICT_KINDS] = {0}, headline = 0, tested = 0, unrun = 0;
+  int headline = 0, tested = 0;
   for (int i = 0; i < x->claims; i++) {
-    n[r->judged[i].verdict]++;
-    unrun += r->judged[i].unrun;
     headline += x->claim[i].headline;
     tested += !isnan(r->judged[i].holm);
   }
-  bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
-              "%d opposite,\n%d undecided at this scale, %d not run yet.\n\n", x->claims, r->corpus,
-              n[REPRODUCED], n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED] - unrun,
-              unrun);
+  verdicts_count(out, r, e);
   if (headline)
     bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
                 "tested.\n", headline, r->corpus, tested);
@@ -2866,7 +2891,7 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
   int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
     if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
-        (few && !row_headline(&q->x, *row))) continue;
+        (few && !row_again(&q->x, *row, q->corpus->times))) continue;
     if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first);
     *seed = *seed < from ? from : *seed + 1;
     if (*seed > to) continue;
@@ -3240,8 +3265,12 @@ static void others_markdown(Bytes *out, const Command *q, Error *e) {
     const Corpus *other = &q->x.corpus[k];
     Results r = {0};
     if (other->domain || other == q->corpus) continue;
-    bytes_print(out, e, "\n### The headline claims on %s\n", other->name);
-    if (!results_load(&r, &q->x, q->own->results, other->name, e)) claims_markdown(out, &r, -1, e);
+    bytes_print(out, e, "\n### On %s: the headline claims%s\n\n", other->name, other->times > 1 ?
+                ", and those that were undecided by fewer tokens" : "");
+    if (!results_load(&r, &q->x, q->own->results, other->name, e)) {
+      verdicts_count(out, &r, e);
+      claims_markdown(out, &r, -1, e);
+    }
     results_free(&r);
   }
 }

@@ -38,7 +38,7 @@ static void experiments_read__by_hand(Test *t) {
       "rule k.alpha_1 < default.alpha_1 by 0.5\nneeds default.times_1 > 2\n"
       "item other somewhere: Other\nrow late small\n"
       "claim two ordered here: in order\nrule late.loss > k.loss > default.loss\n"
-      "claim three equal here: the same\nrule late.loss = 3 within 0.25\n"
+      "claim three equal long here: the same\nrule late.loss = 3 within 0.25\n"
       "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
   Experiments x;
   table_open(&x, TEXT);
@@ -66,7 +66,7 @@ static void experiments_read__by_hand(Test *t) {
        && c[0].needed[0] == GREATER && c[0].side[3].row == -1 && c[0].side[3].number == 2
        && c[0].side[2].row == 0, "the first claim");
   fact(t, c[1].kind == CLAIM_ORDERED && c[1].sides == 3 && c[1].relation == GREATER
-       && c[1].side[2].row == 0, "the second");
+       && c[1].side[2].row == 0 && !c[1].longer && c[2].longer, "the second");
   fact(t, c[2].kind == CLAIM_EQUAL && c[2].side[1].number == 3 && c[2].margin == 0.25, "third");
   fact(t, c[3].kind == CLAIM_EXACT && c[3].relation == NOT_ABOVE
        && is(c[3].side[0].measure, "sink_1..5"), "the fourth");
@@ -967,7 +967,7 @@ static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
       "claim near differs headline T2: It is near\nrule a.sink_1 > 0.118\n"
       "claim gone equal T3: It is gone\nrule a.loss = c.loss within 1\n"
       "claim ends exact T4: It ends\nrule c.diverged = 0\n"
-      "claim old differs T5: It is old\nrule a.loss < d.loss\n"
+      "claim old differs long T5: It is old\nrule a.loss < d.loss\n"
       "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
       "item away Figure 9: Published checkpoints\n";
   char text[2000];
@@ -1017,8 +1017,8 @@ static void claims_judge__files(Test *t) {
         is_there = result_there(&x, of, SCRATCH, "tale", seed);
     fact(t, is_there == FILES[i].there, "%s %d: %d", FILES[i].row, seed, is_there);
   }
-  fact(t, row_seeds(&x, 0, true) == 5 && row_seeds(&x, 0, false) == 3 && row_headline(&x, 0) &&
-       row_seeds(&x, 3, true) == 3 && !row_headline(&x, 3), "seeds of a headline's rows");
+  fact(t, row_seeds(&x, 0, true) == 5 && row_seeds(&x, 0, false) == 3 && row_again(&x, 0, 1) &&
+       row_seeds(&x, 3, true) == 3 && !row_again(&x, 3, 1) && row_again(&x, 3, 2), "seeds");
   bytes_add(&r.notes, "", 1, &e);
   const char *notes = (const char *)r.notes.at;
   fact(t, strstr(notes, "d-3.csv is void") && strstr(notes, "d-1.csv: expected a res"), "notes");
@@ -1092,6 +1092,9 @@ static void item_text__shows(Test *t) {
   }
   is_narrow(t, out[0], 100); is_narrow(t, out[2], 100);
   fact(t, !strstr((char *)out[3]->at, "Figure 9"), "the README lists what is not here");
+  r.first = false, r.times = 2, out[2]->size = 0;          /* two headline claims and a long one */
+  verdicts_count(out[2], &r, &e);
+  has(t, (char *)out[2]->at, "3 claims on tale: 1 reproduced");
   results_shut(&x, &r);
 }
 
