@@ -871,8 +871,9 @@ static void draw_onset(Paper *p, const char *word) {
   Bytes caveat = {0};
   (void)word;
   if (laws) laws_find(laws, &p->runs, p->item), laws_grids(grid, laws, &p->runs, p->h.e);
+  say(&p->h, "<div style=\"grid-column:1/-1\">\n<div style=\"max-width:30rem\">");
   if (!p->h.e->status) onset_chart(p, laws);
-  say(&p->h, "<div style=\"grid-column:1/-1\">");           /* as wide as the page */
+  say(&p->h, "</div>\n");
   for (int k = 0; k < 2 && !p->h.e->status; k++) {
     grid_html(&p->h, &grid[k], titles[k]);
     element(&p->h, "p class=\"where\"", k ? TOLD_SAYS : LAW_SAYS);

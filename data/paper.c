@@ -1565,7 +1565,9 @@ typedef char Cell[CELL];
 typedef struct Grid { int rows, columns, left; bool pair[ACROSS]; Cell *cell; } Grid;
 
 static bool in_percent(const char *measure) { return !strncmp(measure, "sink_", 5); }
-static double scale_of(const char *measure) { return in_percent(measure) ? 100 : 1; }
+static double scale_of(const char *measure) {
+  return in_percent(measure) ? 100 : !strncmp(measure, "least_", 6) ? 1e-6 : 1;
+}
 
 /* A measure over seeds, in the unit that is shown; square: of the mean's error. */
 typedef struct Spread { int n; double mean, square, low, high, at[SEEDS_MOST]; } Spread;
@@ -2082,7 +2084,8 @@ static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"product", "|q| |k|", "Product of the lengths of query and key"},
   {"dense_more", MORE, "Loss where nothing is dropped"}, {"rounded_", MORE, "Loss in few bits"},
   {"window_more", MORE, "Loss with the latest keys"}, {"sinks_more", MORE, "Loss, first keys kept"},
-  {"old_more", MORE, "Loss, first keys kept, places of the text"}, {"", "value", "Value"}};
+  {"old_more", MORE, "Loss, first keys kept, places of the text"},
+  {"least_sink", "million tokens, no less", "Onset of the sink"}, {"", "value", "Value"}};
 
 static int measure_find(const char *measure) {
   int i = 0;
