@@ -5245,9 +5245,9 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
-  for (int skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
+  for (idx skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
     for (int i = 0; i < documents && got < n; i++) {
-      int from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      idx from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
       intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, targets, &(Error){0});
@@ -5526,7 +5526,7 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   int known = t->data.vocab;
   if (t->s.model.vocab == 0) t->s.model.vocab = known;
   else if (t->s.model.vocab < known)
-    fail(e, 2, "--vocab %d: less than the tokenizer's. Try: %d", t->s.model.vocab, known);
+    fail(e, 2, "--vocab %d: less than the tokenizer's. Try: --vocab %d", t->s.model.vocab, known);
   t->tokenizer_hash = t->data.tokenizer.hash;
   if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
       || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
@@ -7757,7 +7757,7 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
   size_t size = told > 0 ? (size_t)told : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
   for (size_t n; path && *path && !found; path += n + (path[n] == ':')) {
     n = strcspn(path, ":");
-    size = (size_t)snprintf(home, PATH_ROOM, "%.*s/%.99s", (int)n, n ? path : ".", name);
+    size = (size_t)snprintf(home, PATH_ROOM, "%.*s/%.99s", (int)(n ? n : 1), n ? path : ".", name);
     found = size < PATH_ROOM && !stat(home, &is) && S_ISREG(is.st_mode) && is.st_mode & 0111;
   }
   while (size && (!found || !strchr("/\\", home[size - 1]))) size--;
@@ -8165,15 +8165,15 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
     else fprintf(out, "%5d ", line + 1);
     for (const HeatMap *map = maps; map < maps + n; map++) {
       const Sinks *s = map->s;
-      const double *alpha = s->alpha + (idx)line * s->H * s->S + map->column;
       int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
       int width = map == maps + n - 1 ? 0 : least;
       fputc(' ', out);
       if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
       for (int h = 0; line >= 0 && h < s->H; h++) {
+        double alpha = s->alpha[((idx)line * s->H + h) * s->S + map->column];
         char text[32];
-        snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha[h * s->S]);
-        heat_cell(text, alpha[h * s->S], colour, out);
+        snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha);
+        heat_cell(text, alpha, colour, out);
       }
       if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
     }
