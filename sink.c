@@ -3257,8 +3257,9 @@ struct Toy {
 };
 
 /* Position schemes: five inside the score, and those added to the input. */
-static const char *const SCHEMES[] = {"--pos none", "--pos relative", "--pos alibi", "--pos t5",
-    "--pos rotary", "--pos absolute", "--pos learned"};
+static const char *const SCHEMES[] = {
+  "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary", "--pos absolute",
+  "--pos learned"};
 _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
 
 /* Operations of Table 15. */
@@ -4309,7 +4310,7 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* 259 ids are bytes alone, and need no text. The same text gives the same tokenizer anywhere. */
+/* 259 ids have no merges, and need no text. The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
   Joiner r = {0}; Bytes file = {0};
   *t = (Tokenizer){0};
@@ -4402,8 +4403,8 @@ typedef struct Scan {
 
 static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
   int c = *s->p; char found[24];
-  snprintf(found, sizeof found, !c ? "the end of the file" : c == '\n' || c == '\v' ? "the end of "
-           "the line" : c == ' ' ? "a blank" : c < 127 ? "%c" : "byte %d", c);
+  snprintf(found, sizeof found, !c ? "the end of the file" : c == ' ' ? "a blank"
+           : c == '\n' || c == '\v' ? "the end of the line" : c < 127 ? "%c" : "byte %d", c);
   return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
               found, hint);
 }
@@ -4786,10 +4787,9 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
   g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
   Scan s = {.g = g, .p = t, .line = 1, .e = e};
-  while (!e->status && (scan_blanks(&s), *s.p)) {
+  while (!e->status && (scan_blanks(&s), *s.p))
     if (scan_take(&s, '\n')) s.line++;
     else scan_rule(&s);
-  }
   if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
   pairs_free(&s.names); bytes_free(&trial);
@@ -4968,7 +4968,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids
   return ids_add(out, &d->end, 1, e);
 }
 
-/* Shares the documents of a text or of shards out. Must the last be cut, then at white space. */
+/* Shares out a text's or shards' documents. If a text's last is cut, then at white space. */
 static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
   uint64_t n = 0, held = 0, i = 0; size_t from, to;
@@ -5049,7 +5049,7 @@ static int fixed_at(const Source *s) {
 }
 
 /* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. exp(entropy)
- * is how many ids, drawn evenly, would be as uncertain. */
+ * is how many ids, drawn evenly, would be as uncertain. Room for a model's --vocab too. */
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
@@ -5209,8 +5209,9 @@ static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t num
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
-    overwrite(ids, targets, T, at[i], d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
-              : (int)rng_below(&rng, (uint64_t)d->vocab));
+    overwrite(ids, targets, T, at[i],
+              d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
+                       : (int)rng_below(&rng, (uint64_t)d->vocab));
   return 0;
 }
 
@@ -5278,9 +5279,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
 }
 
 /* ==========
- * PART III   THE EXPERIMENTS
- * ==========
- *
+ * PART III   THE EXPERIMENTS */
+
+/* ==========
  * 10  Training and checkpoints   section 4 */
 
 /* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
@@ -5354,9 +5355,10 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   unsigned char piece[8 * PIECE];
   for (idx at = 0, some; at < n && !c->e->status; at += some) {
     some = at_most(n - at, PIECE);
-    for (idx i = 0; c->out && i < some; i++)
-      number_put(piece + i * width, width == 8 ? bits_of_double((double)x[at + i])
-                 : bits_of((float)x[at + i]), width);
+    for (idx i = 0; c->out && i < some; i++) {
+      uint64_t bits = width == 8 ? bits_of_double((double)x[at + i]) : bits_of((float)x[at + i]);
+      number_put(piece + i * width, bits, width);
+    }
     pass_bytes(c, piece, (size_t)(some * width));
     for (idx i = 0; !c->out && x && i < some; i++) {
       uint64_t bits = number_at(piece + i * width, width);
@@ -5365,7 +5367,7 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* --text, --grammar, --tokens, --tokenizer: by name. */
+/* A file's name: --text, --grammar, --tokens, --tokenizer. */
 static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
@@ -5673,7 +5675,8 @@ static int step_fault(Trainer *t, const Error *why, Error *e) {
 }
 
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
-  Error why = {0}; *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
+  Error why = {0};
+  *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
   return step_fault(t, &why, e);
 }
 
@@ -5732,8 +5735,7 @@ static int trainer_step(Trainer *t, Error *e) {
 
 enum { LOOK_N = 16 };   /* sequences of a look */
 
-/* The log's columns; sink_1 is at --eps. Behind a # stands what is drawn (--first-tokens). A run
- * that goes on takes its looks from here. */
+/* sink_1 is at --eps; a # line says what --first-tokens draws. --resume takes its looks here. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
@@ -5818,9 +5820,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   if (!e->status && t->step != saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
-    fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps, t->s.out[0]
-         ? "--out has it. Try: the same command with --resume"
-         : "nothing is kept. Try: --out FILE, which --resume goes on with");
+    fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
+         t->s.out[0] ? "--out has it. Try: the same command with --resume"
+                     : "nothing is kept. Try: --out FILE, which --resume goes on with");
   return e->status;
 }
 
@@ -5870,7 +5872,7 @@ static int put_list(Result *r, Error *e, const double *x, int n, const char *for
 }
 #define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
-/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: nothing. */
+/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: p_1. Checks T too. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
   bool swap = s->swap_position != 0;
   const char *flag = swap ? "swap-position" : "replace-position";
@@ -5891,12 +5893,13 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
  * reads it. Fewer where these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
-  enum { ROOM = 1600000000 };   /* bytes: with a slab and what stays in memory, below 2 GB */
+  enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
   double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
          extreme = (double)config_rows(c, T) * c->dim;
   if (!m->file && n > 16) n = 16;
-  while (n > 1 && !e->status && sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e)
-         + n * (maps + extreme)) > ROOM) n = (n + 1) / 2;
+  while (n > 1 && !e->status && ROOM <
+         sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e) + n * (maps + extreme)))
+    n = (n + 1) / 2;
   return n;
 }
 
@@ -5909,8 +5912,7 @@ static int none_held(const Data *d, int T, Error *e) {
               "larger --valid or a longer text", T + 1, d->held.size, longest, shorter);
 }
 
-/* Measures n sequences of T tokens, *starts of them document starts; natural input has a loss.
- * After a failure out is empty. */
+/* n sequences of T tokens, *starts of them at a document's start. After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
   bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
@@ -6018,6 +6020,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 enum { LABELS = 4 };
 typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
 
+/* In JSON a text that is no UTF-8 is read as Latin-1. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   const unsigned char *at = (const unsigned char *)text;
   size_t n = strlen(text); int most = json && utf8_length(at, n) < n ? 0x7F : 0xFF;
@@ -6113,7 +6116,8 @@ static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
     to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
                    i + 1 < rank ? " " : "");
   int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
-                   "(%s), }", type, dims), padded = (10 + n + 1 + 63) / 64 * 64 - 10;
+                   "(%s), }", type, dims);
+  int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
   snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
@@ -6259,7 +6263,7 @@ static void dump_tensors(Dump *d, const Model *m, const char *what, const real *
   }
 }
 
-/* Gives the Acts of B sequences of T tokens maps that a forward fills. The caller frees both. */
+/* Gives a maps that a forward fills. The caller frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T) * config_columns(c, a->T);
   real *maps = grab(3 * c->layers * map, sizeof(real), e), *at = maps;
@@ -6318,10 +6322,9 @@ static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 enum { ARMS = 3 };
 typedef struct Arm { const char *name, *flags, *source; } Arm;
 static const Arm RUN_ARMS[ARMS] = {
-  {"softmax", "",                               "Table 10"},
-  {"k-bias",  "--extra k",                      "Table 4"},
-  {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15"},
-};
+  {"softmax", "", "Table 10"},
+  {"k-bias", "--extra k", "Table 4"},
+  {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15"}};
 
 static const char RUN_FLAGS[] =
     "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
@@ -6484,7 +6487,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
             workers() > 1 ? "s" : "");
     if (!s->program->page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
     else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
-             (const char *)verdict.at, e))
+                                             (const char *)verdict.at, e))
       fprintf(out, "The page: %s\n", base.report);
     for (int i = 0; i < ARMS; i++)
       if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
@@ -6853,7 +6856,7 @@ INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
   float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-  float t = 1 / (y + 3.5f), u = 2 * y * t - 1; /* has its digits near y = 0 */
+  float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* has its digits near y = 0 */
   float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
                 + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
                 + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
@@ -6871,8 +6874,7 @@ INLINE double log2_of(double x) {
   double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
   double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
   double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
-              + z * (0.57708358496515137 + z * (0.41167271899777669
-              + z * 0.34073010658534338))));
+              + z * (0.57708358496515137 + z * (0.41167271899777669 + z * 0.34073010658534338))));
   return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
 INLINE float log_of(float x) {
@@ -7330,8 +7332,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
 
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, ld), R, n, D, false);
-  for (idx i = 0; i < R; i++)
-    t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
+  for (idx i = 0; i < R; i++) t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
   tile_scores(m, a, l, h, t, q, span, i0, i1);
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
@@ -7458,10 +7459,9 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
   bool phi = c->kernel != KERNEL_IDENTITY;
   idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
-  idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads;
+  idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads, biases = 2 * N - 1;
   int pos = c->pos;
   idx half = pos == POS_ROTARY ? N * c->rotary_dims / (c->rope_local > 0 ? 1 : 2) : 0;
-  idx biases = 2 * N - 1;
   idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
   arena_take(at, &(Room){&a->h0, C}, 1);
   for (int l = 0; l < c->layers; l++) {
@@ -7502,7 +7502,7 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   return at.used;
 }
 
-/* Room for B sequences of T tokens, everything 0 but the tables of positions. A pass must not run
+/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass must not run
  * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   Arena at = {NULL, 0};
@@ -7593,7 +7593,7 @@ void *grab(idx count, size_t size, Error *e) {
   void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
   if (!p)
     fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
-               "--layers", (double)count * (double)size / 1e6);
+         "--layers", (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7776,8 +7776,8 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
       same = same || (screen ? !strcmp(path[j], "-")
-              : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
-                               || !strcmp(path[j], w.beside)));
+                      : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
+                                       || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), writing_undo(&w);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
@@ -7846,7 +7846,7 @@ const Option OPTIONS[] = {
   {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (beyond)"},
   {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (beyond)"},
   {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
-    "a learned first row x* (Table 4), or N"},
+   "a learned first row x* (Table 4), or N"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
   PUBLISHED_OPTIONS
@@ -8078,7 +8078,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
     for (const Option *o = options[i]; o && o->flag; o++)
       if (option_in(o, groups)) near_look(&near, o->flag);
   return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
-    : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
+       : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
 }
 
 /* A flag is --flag value or --flag=value. One dash does for two, and _ for -. A switch needs no
@@ -8098,7 +8098,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
     if (value) value++;
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    bool no = !strncmp(flag, "no-", 3) && !value;  /* of a switch that a model has on */
+    bool no = !strncmp(flag, "no-", 3) && !value;   /* of a switch that a model has on */
     bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
     const Option *o = option_find(flag + (no ? 3 : 0), groups);
     bool own = !o;   /* one of the program's own */
@@ -8218,8 +8218,9 @@ static const char *column_label(char text[16], const Config *c, int j) {
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-  static const char *const HEADS[] = {"|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k",
-      "|q||k1|",  "|q||k|",   "entropy",  "mass",     "pre-LN"};
+  static const char *const HEADS[] = {
+    "|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k", "|q||k1|", "|q||k|", "entropy",
+    "mass", "pre-LN"};
   int first = config_column_first(c), star = config_column_star(c);
   int shown = c->place == PLACE_POST ? 10 : 9;
   double even = sink_uniform(c, s->T);
@@ -8276,8 +8277,8 @@ struct Page {
 };
 
 static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
-  {"holds", "\033[32m"}, {"control", "\033[36m"},
-  {"refuted as printed", "\033[33m"}, {"WRONG", "\033[1;31m"}};
+  {"holds", "\x1b[32m"}, {"control", "\x1b[36m"},
+  {"refuted as printed", "\x1b[33m"}, {"WRONG", "\x1b[1;31m"}};
 
 static const struct { const char *sign; int finding; } RELATION[] = {
   [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
@@ -8294,7 +8295,7 @@ static double worse(const Line *l, int n, double a, double b) {
 static void page_mark(Page *p, int finding, const char *text) {
   p->count[finding]++;
   fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
-          p->colour ? "\033[0m" : "");
+          p->colour ? "\x1b[0m" : "");
 }
 
 static const char *number(char text[32], double x) {
@@ -8325,8 +8326,7 @@ static void page_line(Page *p, const Line *l, double x) {
 
 /* The cells of 7.2. */
 static void check_states(Page *p) {
-  fprintf(p->out, " %29s none  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n",
-          "");
+  fprintf(p->out, "%31snone  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n", "");
   for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
     const char *flags = r->flags ? r->flags : "";
     double worst = 0, alone = 0, least = INFINITY; int first = r->flags ? 1 : 2;
@@ -8366,8 +8366,9 @@ static int page_total(const Page *p) {
   }
   fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as printed, %d WRONG\n",
           n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
-  return !n[FINDING_WRONG] ? 0 : fail(p->e, 1, "check: expected all to be as it must, found %d "
-         "WRONG. Try: sink check | grep '[!W]'", n[FINDING_WRONG]);
+  return !n[FINDING_WRONG] ? 0
+       : fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. Try: sink check | "
+              "grep '[!W]'", n[FINDING_WRONG]);
 }
 
 static void toy_free(Toy *y) {
@@ -8375,7 +8376,7 @@ static void toy_free(Toy *y) {
   *y = (Toy){0};
 }
 
-/* Normal numbers, a stream a tensor. Matrices about keep a vector's length, gains are near 1. */
+/* Normal numbers, a stream a tensor. Matrices nearly keep a vector's length; gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
@@ -8472,8 +8473,8 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
               " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
     int n = first_line(l->text);
-    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\033[1m" : "", l->reference,
-            lines ? 51 : 0, n, l->text, p.colour ? "\033[0m" : "",
+    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\x1b[1m" : "", l->reference,
+            lines ? 51 : 0, n, l->text, p.colour ? "\x1b[0m" : "",
             lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
     for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
     if (c->more && !e->status) c->more(&p);
@@ -8483,9 +8484,10 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   char begins[24];
   snprintf(begins, sizeof begins, " %.22s", near.word);
   bool papers = !program->checks && strstr(" scale behind scores gate neutral causal", begins);
-  if (!ran) fail(e, 2, "check %s: no check has this name. Try: %s check %s", name, papers ?
-                 "make paper, ./paper" : program->name,
-                 papers ? name : near.best[0] ? near.best : "list");
+  if (!ran)
+    fail(e, 2, "check %s: no check has this name. Try: %s check %s", name,
+         papers ? "make paper, ./paper" : program->name,
+         papers ? name : near.best[0] ? near.best : "list");
   return e->status ? e->status : page_total(&p);
 }
 
@@ -8813,9 +8815,9 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   } else if (!n || s->data.grammar[0])
     fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-      && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
-      && !tokenizer_same(&w.t, words[0], e)
-      && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
+           && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
+           && !tokenizer_same(&w.t, words[0], e)
+           && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;
     ids_add(&w.ids, &start, 1, e);
@@ -8993,7 +8995,5 @@ static int sink_main(const Program *program, int argc, char **argv) {
 }
 
 #ifndef SINK_NO_MAIN
-int main(int argc, char **argv) {
-  return sink_main(&SINK, argc, argv);
-}
+int main(int argc, char **argv) { return sink_main(&SINK, argc, argv); }
 #endif

@@ -524,7 +524,7 @@ typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa; Isa isa_best(void);
 /* c[m,n] = a[m,k] b[k,n], or c += a b when add is true; rows of c begin ldc elements apart and c
    overlaps neither a nor b. Every m, n, k >= 0 is fine (k = 0: zeros, or c as it was). Shared among
    OpenMP's threads. Each element of c sums over k in one fixed order, so its bits depend on the
-   instruction set, but not on the number of threads, on m and n, or on which of these is called. */
+   instruction set, but not on the number of threads nor on m and n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
@@ -574,8 +574,8 @@ void bytes_free(Bytes *b), number_put(unsigned char *p, uint64_t x, int bytes);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
-/* Appends path and a 0; of a folder instead its plain files' paths, each with a 0, sorted by their
- * bytes. An empty folder is an error. */
+/* Appends path and a 0; of a folder instead its plain files' paths, but hidden ones', each with a
+ * 0, sorted by their bytes. An empty folder is an error. */
 int  files_list(const char *path, Bytes *names, Error *e);
 int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
 int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
