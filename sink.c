@@ -5615,7 +5615,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
 /* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
  * be t's own (unless ids come alone), or where it had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
-  Trainer was = *t;   /* put aside: t is made anew in its place */
+  Trainer was = *t;   /* t is made anew in its place */
   Settings now = *s;
   now.model = was.m.c;
   acts_free(&was.a);   /* their memory is wanted again */
@@ -5708,7 +5708,8 @@ static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip; const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
   if (bad) return diverged(t, bad, e);
-  trainer_update(t, clip > 0 && t->norm > clip ? clip / (t->norm + 1e-6) : 1);
+  double shrink = clip / (t->norm + 1e-6);   /* 1e-6: PyTorch's */
+  trainer_update(t, clip > 0 && t->norm > clip ? shrink : 1);
   t->step++, t->loss_steps++;
   t->loss_sum += t->loss;
   return 0;
@@ -6435,7 +6436,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) {   /* they fit: run_outputs has seen to it */
+  if (folder[0]) {   /* they fit: run_outputs saw to it */
     snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);
     snprintf(s.log, PATH_ROOM, "%.490s/%s.csv", folder, arm->name);
   }
@@ -6466,8 +6467,7 @@ static int run_outputs(Settings *s, Error *e) {
 }
 
 static int read_once(const Settings *s, Error *e) {
-  const Source *d = &s->data;
-  return strcmp(d->text, "-") && strcmp(d->tokens, "-") && strcmp(s->ids, "-") ? 0
+  return strcmp(s->data.text, "-") && strcmp(s->data.tokens, "-") && strcmp(s->ids, "-") ? 0
        : fail(e, 2, "-: it can be read once, and is needed more often. Try: a file");
 }
 
@@ -7919,7 +7919,7 @@ static const char *as_written(double x, char text[32]) {
   return text;
 }
 
-/* Letters put in, left out or changed on the way from a to b, which has up to 63. */
+/* The Levenshtein distance from a to b, which has up to 63 letters. */
 static int edits(const char *a, const char *b) {
   int row[64], n = (int)strlen(b);
   for (int j = 0; j <= n && n < 64; j++) row[j] = j;

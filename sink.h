@@ -335,15 +335,15 @@ typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing ar
 /* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
 typedef struct Pairs {
   struct Pair *at; size_t size, room;   /* [room], 0 or a power of two; size of them in use */
-  uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty                   */
+  uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty */
 } Pairs;
 
 /* Never changed once made, so that any number of threads may share one. */
 typedef struct Tokenizer {
   int vocab, end, bos, fix; /* V; ids after a document, before one, of --fix-token, -1 none */
-  bool blank; Pairs merges; /* a space goes before a text; pair r is the merge of rank r    */
+  bool blank; Pairs merges; /* a space goes before a text; pair r is the merge of rank r */
   uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
-  uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own   */
+  uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own */
   const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
 } Tokenizer;
 
