@@ -6947,8 +6947,8 @@ INLINE void fold_add(int bytes, real *s, const real *x, const real *y) {
     if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
     else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Sum l of PARTS takes elements l,
-   l + PARTS, ..: a single running sum would have to wait for each addition. */
+/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Each of PARTS sums takes every
+   PARTS-th, of the rest one at most: a single sum would wait for each addition. */
 INLINE real fold_sum(int bytes, idx n, const real *x, const real *y) {
   real s[PARTS] = {0}, x_rest[PARTS], y_rest[PARTS];
   for (idx i = 0; i + PARTS <= n; i += PARTS) fold_add(bytes, s, x + i, y ? y + i : NULL);
