@@ -1056,14 +1056,15 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  *
  * What is judged is one number a seed and row, so n is the number of seeds, 3 to 5: tokens and
  * sequences within a run are no independent trials of the claim. Every interval is Student's, at
- * 95 %. A claim is one of
+ * 95 %: it takes the seeds to be normal, which so few cannot show. A claim is one of
  *
  *   differs   A < B by M.  d = B - A (A - B for >): difference of the seeds' means, Welch's
  *             interval, which lets the sides spread unequally. Student's of the seeds' differences
  *             where both sides are of the same trainings (one row; one that goes on from the other)
  *             or are losses: a seed fixes the order of the data, which a loss follows. d_0 is d
- *             where there is no effect: 0 between rows. Beside a number it is what `from` says, or
- *             of times even and of a ratio 1, of others the number; 0 where the claim is none.
+ *             where there is no effect: 0 between rows. Beside a number it is d at what `from`
+ *             says, or at 1 of times even and of a ratio, or else at the number; and 0 where the
+ *             claim is that there is no effect.
  *       reproduced           p <= 0.05, the interval above 0, d >= M: not chance, and large enough
  *       opposite             p <= 0.05, the interval below d_0, and d <= d_0 - M
  *       weaker than claimed  the interval above d_0, all of it below M (below 0 for M = 0), and d a
@@ -1080,13 +1081,14 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS
  *       not reproduced       the whole interval below TAU_COUNTS, and no order shown
  *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
- *             not reproduced.
+ *             not reproduced. It has no p: a coin would hold in three seeds one time in eight.
  *
  * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
  * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
  * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
  * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over those that
- * could be tested. It guards what is found; the plain interval says what is too small to count.
+ * could be tested, and may rise as runs come in; for others nothing is corrected. It guards what is
+ * found; the plain interval says what is too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.

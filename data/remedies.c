@@ -11,8 +11,9 @@
 /* -------------------------------------------------------------------------------------------------
  * 1  The picture: norm ratio over sink, a point a row
  *
- * Means over the seeds, both axes logarithmic. The rules' own borders divide the plane: a sink is
- * there from 2 times even, a massive activation from a norm ratio of 2.
+ * Means over the seeds, both axes logarithmic. Both are divided at 2: a sink shows from 2 times
+ * even (sink.c, 12), and a norm ratio as large is drawn as a massive activation. Claims ask
+ * otherwise: whether less than 1.5 times even is left, and by how much a norm ratio is smaller.
  */
 enum { CORNER_ROWS = 64, CORNER_HIGH = 250 };
 static const double CORNER = 2;
