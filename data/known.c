@@ -88,8 +88,10 @@ static const char *const TREATED_SAYS[TREATMENTS] = {"all up to it", "itself alo
                                                      "token 1 alone", "a drawn one"};
 static const char *const TREATED_NAME[TREATMENTS] = {"untouched", "itself", "token1", "drawn"};
 enum { ISOLATED = 6 };
-static const char *const ISOLATED_NAME[ISOLATED] = {"alpha_1", "sink_1", "norm_1",
-                                                    "alpha_t", "sink_t", "norm_t"};
+static const Column ISOLATED_COLUMNS[ISOLATED] = {
+  {"alpha_1", "alpha_1", "", "%.3f", 7, 1}, {"sink_1", "Sink_1", "", "%.1f%%", 7, 100},
+  {"norm_1",  "norm_1",  "", "%.2f", 7, 1}, {"alpha_t", "alpha_T", "", "%.3f", 7, 1},
+  {"sink_t",  "Sink_T",  "", "%.1f%%", 7, 100}, {"norm_t", "norm_T", "", "%.2f", 7, 1}};
 
 /* Row `row` of sequence b sees in the first blocks, of rows `first` and on, sees[b] alone. */
 typedef struct Isolation { int blocks, first, row; const int *sees; } Isolation;
@@ -251,7 +253,7 @@ static int isolated_put(const Isolated *x, Result *r, Error *e) {
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++)
       for (int i = 0; i < ISOLATED; i++)
-        put(r, e, x->x[k][how][i], "isolate_%s@%s:%s", ISOLATED_NAME[i], TOKENS_NAME[k],
+        put(r, e, x->x[k][how][i], "isolate_%s@%s:%s", ISOLATED_COLUMNS[i].name, TOKENS_NAME[k],
             TREATED_NAME[how]);
   return e->status;
 }
@@ -259,21 +261,14 @@ static int isolated_put(const Isolated *x, Result *r, Error *e) {
 static void isolated_text(const Isolated *x, const Settings *s, Bytes *out, Error *e) {
   const int t = s->isolate;
   bytes_print(out, e, "Isolation of row %d in the first %d blocks: %d sequences of %d tokens, the "
-              "first as in training\n%-18s %-13s %7s %7s %7s %7s %7s %7s\n", t, s->isolate_blocks,
-              x->n, s->eval_T, "token T", "its row sees", "alpha_1", "Sink_1", "norm_1", "alpha_T",
-              "Sink_T", "norm_T");
+              "first as in training\n%-18s %-13s", t, s->isolate_blocks, x->n, s->eval_T, "token T",
+              "its row sees");
+  cells_line(out, ISOLATED_COLUMNS, ISOLATED, NULL, false, e);
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++) {
-      static const Column shown[ISOLATED] = {
-        {.form = "%.3f", .unit = 1}, {.form = "%.1f%%", .unit = 100}, {.form = "%.2f", .unit = 1},
-        {.form = "%.3f", .unit = 1}, {.form = "%.1f%%", .unit = 100}, {.form = "%.2f", .unit = 1}};
       if (k < OF_TEXT && isnan(x->x[k][UNTOUCHED][0]) && isnan(x->x[k][ITSELF][0])) continue;
       bytes_print(out, e, "%-18s %-13s", how ? "" : TOKENS_SAY[k], TREATED_SAYS[how]);
-      for (int i = 0; i < ISOLATED; i++) {
-        char cell[32];
-        bytes_print(out, e, " %7s", cell_text(cell, &shown[i], x->x[k][how][i]));
-      }
-      bytes_print(out, e, "\n");
+      cells_line(out, ISOLATED_COLUMNS, ISOLATED, x->x[k][how], false, e);
     }
   bytes_print(out, e, "T is %d. alpha and Sink are over the rows behind T, which see both tokens; "
               "even rows give %.4f.\nnorm: the largest ratio over the blocks of the row's norm to "
@@ -554,19 +549,11 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
                 "sequences of %d tokens,\nthe first as in training\n", k->n, s->eval_T);
     for (int below = 0; below < 2; below++) {
       bytes_print(out, e, "%-7s", below ? "" : "block");
-      for (int i = 0; i < KNOWS - kind; i++)
-        bytes_print(out, e, " %*s", KNOWS_COLUMNS[i].width,
-                    below ? KNOWS_COLUMNS[i].below : KNOWS_COLUMNS[i].head);
-      bytes_print(out, e, "\n");
+      cells_line(out, KNOWS_COLUMNS, KNOWS - kind, NULL, below, e);
     }
     for (int l = 0; l <= k->L; l++) {
       bytes_print(out, e, "%-7d", l);
-      for (int i = 0; i < KNOWS - kind; i++) {
-        char cell[32];
-        bytes_print(out, e, " %*s", KNOWS_COLUMNS[i].width,
-                    cell_text(cell, &KNOWS_COLUMNS[i], k->told[l][kind][i]));
-      }
-      bytes_print(out, e, "\n");
+      cells_line(out, KNOWS_COLUMNS, KNOWS - kind, k->told[l][kind], false, e);
     }
   }
   bytes_print(out, e, "The probe: least squares on directions h / |h|, learnt from %d of these "
