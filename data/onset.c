@@ -711,7 +711,7 @@ static void foretold_row(Cell *cell, const char *name, double N, const Laws *law
 /* The two tables: of the laws, and of what they foretell. */
 static const char LAW_SAYS[] = "Million tokens to the onset = (at N = 1) N^b e^(sigma z); a "
     "censored run counts as one that is later. Change of slope: twice the gain in log likelihood, "
-    "9.2 or more for yes; then b is the slope before N*, and beyond N* what follows it is added.";
+    "9.2 or more for yes: b is then the slope up to N*; what stands behind N* adds to it beyond.";
 static const char TOLD_SAYS[] = "From the rows named for their number: the median, its 95 % "
     "interval, and 95 % of runs. `text` and `natural` as if as many tokens were drawn evenly.";
 

@@ -1086,9 +1086,9 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
  * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
  * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
- * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over those that
- * could be tested, and may rise as runs come in; for others nothing is corrected. It guards what is
- * found; the plain interval says what is too small to count.
+ * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over all, tested
+ * or not; for others nothing is corrected. It guards what is found; the plain interval says what is
+ * too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
@@ -1187,11 +1187,10 @@ static double estimate_p(const Estimate *d, double at) {
   return 2 * student(-fabs(d->value - at) / d->error, d->nu);
 }
 
-/* Holm (1979): the smallest p times their number m, the next one times m - 1, .., none less than
- * the one before it and none above 1. NAN is no member of the family. */
-static void holm(double *adjusted, const double *p, int n) {
-  int m = 0;
-  for (int i = 0; i < n; i++) m += !isnan(p[i]);
+/* Holm (1979): the smallest p times m, the size of the family, the next one times m - 1, .., none
+ * less than the one before it and none above 1. NAN: of no p yet, as large as can be, or of another
+ * family. */
+static void holm(double *adjusted, const double *p, int n, int m) {
   for (int i = 0; i < n; i++) {
     adjusted[i] = isnan(p[i]) ? NAN : 0;
     for (int j = 0; j < n; j++) {
@@ -1511,6 +1510,7 @@ static int claims_judge(Results *r, Error *e) {
   Judged *j = r->judged;
   double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
   double *p = grab(2 * (idx)x->claims, sizeof *p, e), *adjusted = p + x->claims;
+  int family = 0;
   if (e->status) goto done;
   for (int i = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
@@ -1521,8 +1521,9 @@ static int claims_judge(Results *r, Error *e) {
     claim_estimate(&j[i], &(Case){x, c, value, seeds});
     if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
     p[i] = c->headline ? j[i].p : NAN;                     /* untested: NAN */
+    family += c->headline;
   }
-  holm(adjusted, p, x->claims);
+  holm(adjusted, p, x->claims, family);
   for (int i = 0; i < x->claims; i++) j[i].holm = adjusted[i], claim_decide(&j[i], &x->claim[i]);
 done:
   free(value); free(p);
@@ -1976,8 +1977,8 @@ static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
   }
   verdicts_count(out, r, e);
   if (headline)
-    bytes_print(out, e, "%d headline claims on %s; Holm's p is over the %d that could be "
-                "tested.\n", headline, r->corpus, tested);
+    bytes_print(out, e, "%d headline claims on %s, over which p is Holm's; %d could be tested.\n",
+                headline, r->corpus, tested);
   if (markdown) claims_markdown(out, r, -1, e);
   for (int i = 0; i < x->claims && !markdown; i++)
     if (x->claim[i].headline) claim_text(out, r, i, e);
