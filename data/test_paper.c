@@ -782,7 +782,7 @@ static void welch__by_hand(Test *t) {
        estimate_p(&d, 1) == 0, "no spread: %g [%g, %g]", d.value, d.low, d.high);
 }
 
-/* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, which must not be below the one before; of six x 6. */
+/* 0.005 x 4, 0.01 x 3, 0.03 x 2, and 0.04 x 1, not below the one before; of a family of six x 6. */
 static void holm__by_hand(Test *t) {
   static const double p[] = {0.01, NAN, 0.04, 0.03, 0.005}, want[] = {0.03, 0, 0.06, 0.06, 0.02};
   static const double ties[] = {0.02, 0.02, 0.9, 0.8}, large[] = {0.08, 0.08, 1, 1}; double got[5];
