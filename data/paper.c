@@ -589,9 +589,9 @@ static bool row_again(const Experiments *x, int row, int times) {
   return false;
 }
 
-/* How many seeds a row is judged by, more under a headline claim of the table's first corpus. */
-static int row_seeds(const Experiments *x, int row, bool first) {
-  return first && row_again(x, row, 1) ? x->headline_seeds : x->seeds;
+/* How many seeds a row is judged by; `most`: the corpus gives headline claims all of theirs. */
+static int row_seeds(const Experiments *x, int row, bool most) {
+  return most && row_again(x, row, 1) ? x->headline_seeds : x->seeds;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1417,7 +1417,7 @@ typedef struct Run { RunState state; Result result; } Run;
 typedef struct Results {
   const Experiments *x;
   char corpus[32];
-  bool first;                  /* the table's first corpus? others have seeds 1 .. seeds alone */
+  bool first, most;            /* the table's first corpus? have headline claims all seeds? */
   int seeds, times;            /* times: how often the corpus is read, of its table */
   Run *run;                    /* [rows][seeds] */
   Judged *judged;              /* [claims] */
@@ -1468,7 +1468,7 @@ static const Run *run_at(const Results *r, int row, int seed) {
 }
 
 /* The seeds that a row is judged by are 1 .. this. */
-static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->first); }
+static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->most); }
 
 /* Counts the runs of a row for seeds 1 .. seeds by their state. */
 static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATES]) {
@@ -1514,7 +1514,7 @@ static int claims_judge(Results *r, Error *e) {
   if (e->status) goto done;
   for (int i = 0; i < x->claims; i++) {
     const Claim *c = &x->claim[i];
-    int seeds = c->headline && r->first ? x->headline_seeds : x->seeds;
+    int seeds = c->headline && r->most ? x->headline_seeds : x->seeds;
     for (int k = 0; k < side_count(c); k++)
       for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
         value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
@@ -1539,6 +1539,7 @@ static int results_load(Results *r, const Experiments *x, const char *folder, co
     if (!x->corpus[i].domain) r->first = is;
     if (is) r->times = x->corpus[i].times;
   }
+  r->most = r->first || r->times > 1;
   r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
   r->judged = grab(x->claims, sizeof *r->judged, e);
   for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
@@ -1918,18 +1919,23 @@ static bool claim_here(const Results *r, const Claim *c) {
   return r->first || claim_again(c, r->times);
 }
 
-/* The verdicts counted. */
+/* The verdicts counted, and the headline claims. */
 static void verdicts_count(Bytes *out, const Results *r, Error *e) {
-  int n[VERDICT_KINDS] = {0}, unrun = 0, all = 0;
+  int n[VERDICT_KINDS] = {0}, unrun = 0, all = 0, headline = 0, tested = 0;
   for (int i = 0; i < r->x->claims; i++) {
     if (!claim_here(r, &r->x->claim[i])) continue;
     n[r->judged[i].verdict]++, all++;
     unrun += r->judged[i].unrun;
+    headline += r->x->claim[i].headline;
+    tested += !isnan(r->judged[i].holm);
   }
   bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
               "%d opposite,\n%d undecided at this scale, %d not run yet.\n\n", all, r->corpus,
               n[REPRODUCED], n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED] - unrun,
               unrun);
+  if (headline)
+    bytes_print(out, e, "%d headline claims on %s, over which p is Holm's; %d could be tested.\n",
+                headline, r->corpus, tested);
 }
 
 /* Every claim on a line: verdict, where, name, estimate, p. */
@@ -1969,19 +1975,10 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
 
 /* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
 static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
-  const Experiments *x = r->x;
-  int headline = 0, tested = 0;
-  for (int i = 0; i < x->claims; i++) {
-    headline += x->claim[i].headline;
-    tested += !isnan(r->judged[i].holm);
-  }
   verdicts_count(out, r, e);
-  if (headline)
-    bytes_print(out, e, "%d headline claims on %s, over which p is Holm's; %d could be tested.\n",
-                headline, r->corpus, tested);
   if (markdown) claims_markdown(out, r, -1, e);
-  for (int i = 0; i < x->claims && !markdown; i++)
-    if (x->claim[i].headline) claim_text(out, r, i, e);
+  for (int i = 0; i < r->x->claims && !markdown; i++)
+    if (r->x->claim[i].headline) claim_text(out, r, i, e);
   (markdown ? ledger_markdown : ledger_text)(out, r, e);
   return e->status;
 }
@@ -2893,12 +2890,13 @@ typedef struct Command {
 /* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
  * as result_there says; false at the end. Start with row 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-  bool first = q->corpus == q->x.corpus, few = !first && q->item < 0 && q->only < 0;
+  bool first = q->corpus == q->x.corpus, most = first || q->corpus->times > 1;
+  bool few = !first && q->item < 0 && q->only < 0;
   int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
     if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
         (few && !row_again(&q->x, *row, q->corpus->times))) continue;
-    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first);
+    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, most);
     *seed = *seed < from ? from : *seed + 1;
     if (*seed > to) continue;
     *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);

@@ -1013,11 +1013,9 @@ static void claims_judge__files(Test *t) {
        isnan(results_number(&r, row, 4, "diverged")), "what a run that diverged has");
   static const struct { const char *row; int seed, there; } FILES[] = {
     {"a", 1, 1}, {"c", 2, 1}, {"c", 4, 0}, {"d", 1, 0}, {"d", 3, -1}};
-  EACH(i, FILES) {
-    int of = experiments_row(&x, FILES[i].row), seed = FILES[i].seed,
-        is_there = result_there(&x, of, SCRATCH, "tale", seed);
-    fact(t, is_there == FILES[i].there, "%s %d: %d", FILES[i].row, seed, is_there);
-  }
+  EACH(i, FILES)
+    fact(t, result_there(&x, experiments_row(&x, FILES[i].row), SCRATCH, "tale", FILES[i].seed) ==
+         FILES[i].there, "%s %d", FILES[i].row, FILES[i].seed);
   fact(t, row_seeds(&x, 0, true) == 5 && row_seeds(&x, 0, false) == 3 && row_again(&x, 0, 1) &&
        row_seeds(&x, 3, true) == 3 && !row_again(&x, 3, 1) && row_again(&x, 3, 2), "seeds");
   bytes_add(&r.notes, "", 1, &e);
@@ -1031,11 +1029,13 @@ static void claims_judge__files(Test *t) {
   x.corpora = 1;
   for (int i = 0; i < 4 && (x.corpus[0] = TEXTS[i].is, true); i++)
     fact(t, result_there(&x, 0, SCRATCH, "tale", 1) == TEXTS[i].there, "text %d", i);
-  results_free(&r);                            /* as the second corpus: by three seeds */
-  x.corpus[0] = (Corpus){.name = "other", .file = "x"};
-  results_load(&r, &x, SCRATCH, "tale", &e), j = r.judged;
-  fact(t, !r.first && j[0].n[0] == 3 && j[0].verdict == REPRODUCED, "%d seeds, %s",
-       j[0].n[0], j[0].why);
+  x.corpus[0] = (Corpus){.name = "other", .file = "x"};    /* not the first: by three seeds, */
+  x.corpus[1] = (Corpus){.name = "tale", .file = "x", .times = 2};   /* read twice: by five */
+  for (; x.corpora <= 2; x.corpora++) {
+    results_free(&r), results_load(&r, &x, SCRATCH, "tale", &e), j = r.judged;
+    fact(t, !r.first && j[0].n[0] == 1 + 2 * x.corpora && j[0].verdict == REPRODUCED,
+         "%d seeds, %s", j[0].n[0], j[0].why);
+  }
   results_shut(&x, &r);
 }
 
