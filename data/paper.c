@@ -2459,11 +2459,18 @@ static const char *const SIGNS_OF[VERDICT_KINDS] = {
   [UNDECIDED] = "open", [REPRODUCED] = "yes", [WEAKER] = "weak", [NOT_REPRODUCED] = "no",
   [OPPOSITE] = "no"};
 
+/* A claim's verdict and statement, and the verdicts of other corpora. */
 static void claim_begin(Paper *p, int k) {
   const Judged *j = &p->runs.judged[k];
   say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[j->verdict],
       j->unrun ? "&#8230;" : SIGNS_OF[j->verdict], verdict_text(j));
   html_text(&p->h, p->x->claim[k].statement);
+  for (int c = 0; c < p->x->corpora; c++) {
+    const Results *r = &p->others[c];
+    if (!r->judged || !claim_here(r, &p->x->claim[k]) || r->judged[k].unrun) continue;
+    say(&p->h, " <span class=\"where\">%s: %s %s.</span>", r->corpus,
+        SIGNS_OF[r->judged[k].verdict], VERDICT_NAMES[r->judged[k].verdict]);
+  }
 }
 
 static void page_claim(Paper *p, int k) {
@@ -2531,12 +2538,6 @@ static void page_summary(Paper *p) {
     const char *name = x->item[x->claim[k].item].name;
     if (!x->claim[k].headline) continue;
     claim_begin(p, k);
-    for (int c = 0; c < x->corpora; c++) {
-      Verdict v = p->others[c].judged ? p->others[c].judged[k].verdict : UNDECIDED;
-      if (v != UNDECIDED)
-        say(h, " <span class=\"where\">%s: %s %s.</span>", x->corpus[c].name,
-            SIGNS_OF[v], VERDICT_NAMES[v]);
-    }
     say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
   }
   say(h, "</section><nav><h2>Contents</h2>\n");
@@ -2599,8 +2600,8 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
         "is token 1 and _* the extra column. Rules were fixed before the judged runs, but for "
         "those that data/results/README.md names. A claim's estimate is by how much it holds in "
         "its own direction (of = the left less the right; beside a number from that on), with its "
-        "95 %% interval and the seeds of either side; behind a headline claim, what other corpora "
-        "say.</p>\n<p>The models are small, and most have one fixed first token, on which a sink "
+        "95 %% interval and the seeds of either side; behind a claim, what other corpora say."
+        "</p>\n<p>The models are small, and most have one fixed first token, on which a sink "
         "comes within a few million tokens. Row default is <code>%s</code>.</p>\n<p>Beside the "
         "paper's numbers: <b>-</b> its training failed; <b>~</b> second-hand, since our copy of "
         "the paper has lost the number; <b>*</b> behind a number: measured on proxy scores. Lines "

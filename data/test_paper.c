@@ -1555,7 +1555,7 @@ static void paper_write__numbers(Test *t) {
   char *page = page_sound(t, SCRATCH "/p.html", 2);
   EACH(i, HAS) has(t, page, "%s", HAS[i]);
   fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
-          count_of(page, "&#8644; opposite.") == 2, "the verdicts");
+          count_of(page, "&#8644; opposite.") == 3, "the verdicts");
   fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
           count_of(page, "Needs published models: <code>./paper ") == 1, "items without runs");
   const char *dots = strstr(page, "(sink_1)</h3>"), *lines = strstr(page, "(loss)</h3>");
