@@ -11,14 +11,18 @@
 /* -------------------------------------------------------------------------------------------------
  * 1  The picture: norm ratio over sink, a point a row
  *
- * Means over the seeds, both axes logarithmic. Both are divided at 2: a sink shows from 2 times
- * even (sink.c, 12), and a norm ratio as large is drawn as a massive activation. Claims ask
- * otherwise: whether less than 1.5 times even is left, and by how much a norm ratio is smaller.
+ * Means over the seeds, and lines from the least to the largest; both axes logarithmic. Both are
+ * divided at 2: a sink shows from 2 times even (sink.c, 12), and a norm ratio as large is drawn as
+ * a massive activation. Claims ask otherwise: whether less than 1.5 times even is left, and by how
+ * much a norm ratio is smaller.
  */
 enum { CORNER_ROWS = 64, CORNER_HIGH = 250 };
 static const double CORNER = 2;
 
-typedef struct Corner { double x, y, left, top, wide; const char *name; } Corner;
+/* x, y: the means, then where their mark stands; low, high: the seeds' least and largest. */
+typedef struct Corner {
+  double x, y, low_x, high_x, low_y, high_y, left, top, wide; const char *name;
+} Corner;
 
 /* Does the number of a lie over the mark of b, or where b has a number, over that? */
 static bool corners_meet(const Corner *a, const Corner *b, bool number) {
@@ -32,8 +36,8 @@ static bool corners_meet(const Corner *a, const Corner *b, bool number) {
 /* Places the number of point k of n beside its mark, where it meets no mark, no number before it
  * and no rule; or else farther off. */
 static void corner_place(Corner *c, int k, int n, const Axis *x, const Axis *y) {
-  static const double OFF[][2] = {{1, 0}, {-1, 0}, {0, -1}, {0, 1}, {1, -1}, {1, 1}, {-1, -1},
-                                  {-1, 1}};
+  static const double OFF[][2] = {{0.8, -0.8}, {0.8, 0.8}, {-0.8, -0.8}, {-0.8, 0.8}, {1, 0},
+                                  {-1, 0}, {0, -1}, {0, 1}};   /* ranges lie across and up */
   double rule_x = axis_place(x, CORNER), rule_y = axis_place(y, CORNER);
   for (int far = 8; far < 30; far += 3)
     for (size_t i = 0; i < sizeof OFF / sizeof *OFF; i++) {
@@ -78,6 +82,9 @@ static void corners_draw(Html *h, Corner *c, int n, Axis *x, Axis *y) {
   for (int k = 0; k < n; k++) {
     c[k].x = axis_place(x, c[k].x), c[k].y = axis_place(y, c[k].y);
     c[k].wide = k < 9 ? 4 : 8;
+    say(h, "<path stroke=\"%s\" opacity=\"0.35\" d=\"M%.1f %.1fH%.1fM%.1f %.1fV%.1f\"/>\n",
+        colour_of(0), axis_place(x, c[k].low_x), c[k].y, axis_place(x, c[k].high_x), c[k].x,
+        axis_place(y, c[k].low_y), axis_place(y, c[k].high_y));
   }
   for (int k = 0; k < n; k++) {
     char text[64];
@@ -104,12 +111,13 @@ static void draw_corners(Paper *p, const char *word) {
   for (int k = 0; k < p->item->count && n < CORNER_ROWS; k++) {
     const Row *row = &p->x->row[row_of(p, k)];
     if (strncmp(row->name, word, begins) || row->name[begins] != '-') continue;
-    c[n] = (Corner){.x = spread_of(&p->runs, row_of(p, k), "times_1").mean,
-                    .y = spread_of(&p->runs, row_of(p, k), "norm_ratio").mean,
+    Spread sink = spread_of(&p->runs, row_of(p, k), "times_1"),
+           norm = spread_of(&p->runs, row_of(p, k), "norm_ratio");
+    c[n] = (Corner){sink.mean, norm.mean, sink.low, sink.high, norm.low, norm.high,
                     .name = row->name + begins + 1};
-    if (!(c[n].x > 0 && c[n].x < 1e6 && c[n].y > 0 && c[n].y < 1e6)) continue;
-    axis_see(&x, c[n].x / 1.2), axis_see(&x, c[n].x * 1.2);
-    axis_see(&y, c[n].y / 1.2), axis_see(&y, c[n].y * 1.2);
+    if (!(sink.mean > 0 && sink.high < 1e6 && norm.mean > 0 && norm.high < 1e6)) continue;
+    axis_see(&x, sink.low / 1.1), axis_see(&x, sink.high * 1.1);
+    axis_see(&y, norm.low / 1.1), axis_see(&y, norm.high * 1.1);
     n++;
   }
   if (!n) return;
@@ -117,8 +125,8 @@ static void draw_corners(Paper *p, const char *word) {
   figure_begin(&p->h, fixed ? "Sink and massive activation: a fixed first token"
                             : "Sink and massive activation: the first token is one of 16");
   corners_draw(&p->h, c, n, &x, &y);
-  figure_end(&p->h, "Means over the seeds. Dashed: 2 times even rows, from where a sink counts, "
-             "and a norm ratio of 2.");
+  figure_end(&p->h, "Means over the seeds, with their least and largest. Dashed: 2 times even "
+             "rows, from where a sink counts, and a norm ratio of 2.");
   say(&p->h, "</div>\n");
 }
 

@@ -8,8 +8,6 @@ static void is_what(Test *t, double got, double want, const char *what) {
   else within(t, got, want, 1e-6, "%s", what);
 }
 
-/* ---- 1 ---- */
-
 /* Three in a row, the first of them; NAN ends a row; what held stays; a number at the border. */
 static void onset_see__by_hand(Test *t) {
   static const struct { const char *what; double x[8], from; } CASES[] = {
@@ -118,8 +116,6 @@ static void measure_onset__by_hand(Test *t) {
     result_free(&r);
   }
 }
-
-/* ---- 2 ---- */
 
 /* log Q and the hazard: known values, their derivative, one value where erfc ends. */
 static void log_above__known(Test *t) {
@@ -278,8 +274,6 @@ static void law_choose__bends(Test *t) {
   }
 }
 
-/* ---- 3 ---- */
-
 /* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0 censored there. */
 static void leave_run(const Experiments *x, const char *row, int seed, const double onset[ONSETS],
                       const char *ended) {
@@ -386,8 +380,7 @@ static void draw_corners__by_word(Test *t) {
       "item remedies s: t\nrow fixed-low tiny\nrow fixed-high tiny --wd 0.2\n"
       "row drawn-low tiny --wd 0.3\n";
   static const double TIMES[] = {1, 1.2, 4, 4.4}, NORM[] = {1, 1.2, 8, 8.4};
-  double apart[2] = {0};
-  Experiments x; Error e = {0};
+  Experiments x; Error e = {0}; double at[2][2] = {{0}};
   table_open(&x, TEXT);
   Paper p = {.h = {.e = &e}, .x = &x, .item = x.item};
   scratch_open();
@@ -402,12 +395,15 @@ static void draw_corners__by_word(Test *t) {
   fact(t, !p.h.text.size, "a picture of nothing");
   draw_corners(&p, "fixed");
   bytes_add(&p.h.text, "", 1, &e);
-  const char *page = (const char *)p.h.text.at, *marks = strstr(page, "<path fill=\"#10305c\"");
+  const char *page = (const char *)p.h.text.at, *mark = page, *range = page;
   fact(t, strstr(page, "low: 1.1, 1.1. high: 4.2, 8.2") && !strstr(page, "fixed-"), "%s", page);
-  const char *second = marks ? strstr(marks + 1, "<path fill=\"#10305c\"") : NULL;
-  for (int k = 0; second && k < 2; k++) apart[k] = number_after(second, " d=\"M", k)
-                                                   - number_after(marks, " d=\"M", k);
-  fact(t, apart[0] > 50 && apart[1] < -50, "right by %g, down by %g", apart[0], apart[1]);
+  for (int k = 0; k < 2 && mark && range; k++) {
+    mark = strstr(mark + 1, "<path fill=\"#10305c\""), range = strstr(range + 1, "0.35\" d=");
+    for (int i = 0; i < 2; i++) at[k][i] = mark ? number_after(mark, " d=\"M", i) : NAN;
+    fact(t, range && number_after(range, "M", 0) < at[k][0] && number_after(range, "H", 0) >
+         at[k][0], "range %d", k);
+  }
+  fact(t, at[1][0] - at[0][0] > 50 && at[1][1] - at[0][1] < -50, "%g, %g", at[1][0], at[1][1]);
   bytes_free(&p.h.text); results_free(&p.runs); experiments_free(&x);
 }
 
