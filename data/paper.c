@@ -2085,6 +2085,7 @@ static const struct { const char *begins, *unit, *title; } MEASURES[] = {
   {"dense_more", MORE, "Loss where nothing is dropped"}, {"rounded_", MORE, "Loss in few bits"},
   {"window_more", MORE, "Loss with the latest keys"}, {"sinks_more", MORE, "Loss, first keys kept"},
   {"old_more", MORE, "Loss, first keys kept, places of the text"},
+  {"isolate_alpha_t", "mean weight", "Mean weight on token 32"}, {"probe_auc", "AUC", "The probe"},
   {"least_sink", "million tokens, no less", "Onset of the sink"}, {"", "value", "Value"}};
 
 static int measure_find(const char *measure) {
