@@ -206,7 +206,7 @@ static int signs_room(Signs *g, Model *m, const Settings *s, int T, Error *e) {
   g->maps = grab(2 * c->heads * N * config_columns(c, T), sizeof(real), e);
   if (!e->status && !g->why[0] && !m->grads) model_grads(m, e);
   if (!e->status) acts_create(&g->a, m, 1, T, ACTS_ALL, e);
-  g->count = g->x + c->layers + 1;
+  if (g->x) g->count = g->x + c->layers + 1;
   return e->status;
 }
 
