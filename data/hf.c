@@ -745,19 +745,18 @@ static void parts_end(const Model *m, const Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * B  Blocks that the paper's models lack: the Mamba mixer in place of attention, experts in place
- *    of one ffn                                                          appendix B.3, Jamba
+ * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
  *
- * Jamba's stack: of every 8 blocks one attends, and of every 2 one has experts. Block l, from 0:
+ * Blocks that the paper's own models lack: this mixer in place of attention, and experts (4) in
+ * place of one ffn. Of every 8 blocks of Jamba one attends, and of every 2 one has experts. Block
+ * l, from 0:
  *
  *     l        0   1   2   3   4   5   6   7   8          --attention-period 8 --attention-offset 4
  *     mixer    M   M   M   M   A   M   M   M   M          --experts 16
  *     ffn      1   X   1   X   1   X   1   X   1          --expert-period 2 --expert-offset 1
  *
  * Without a period every block is of the one kind. The sink metrics look at attention, so there is
- * always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28. */
-/* -------------------------------------------------------------------------------------------------
- * 3  The Mamba mixer, forward only                  [MAMBA] Gu and Dao 2023; Jamba, Lieber 2024
+ * always a block that attends: of Jamba's 32 they are blocks 4, 12, 20 and 28.
  *
  * Of the models in Table 8 Jamba alone is not all attention: 28 of its 32 blocks mix their rows by
  * a recurrence, without a map of weights. Its sinks are those of the other 4 (Sink_1 88.48 %,
