@@ -96,12 +96,10 @@ static void local_base(const Facts *f, const char *keys, const char *fallback) {
 /* Qwen: a window, if use_sliding_window says so, of the blocks from max_window_layers on. */
 static void layers_more(const Facts *f) {
   const int L = f->s->model.layers;
-  const JsonValue *first = fact_at(f, "max_window_layers");
+  const double from = fact_value(f, "max_window_layers", 28, 0, 1e12, false);
   const bool none = json_find(f->j, f->top, "sliding_window") && !fact_at(f, "sliding_window");
   const bool some = fact_true(f, "use_sliding_window", false) && !none;
-  bool *sliding = grab(L, sizeof *sliding, f->e); double from = 28;
-  if (first && (!fact_number(f, first, &from) || !(from >= 0)))
-    fact_fails(f, "max_window_layers", "a number of 0 or more", first);
+  bool *sliding = grab(L, sizeof *sliding, f->e);
   if (some) fact_flag(f, "sliding_window", "window", "4096");
   for (int l = 0; sliding && l < L; l++) sliding[l] = some && l >= from;
   if (sliding && !f->e->status) layer_types(f, sliding);
@@ -122,7 +120,6 @@ static void layers_more(const Facts *f) {
   {"@w1", "@mlp.gate_proj", TURNED}, {"@w2", "@mlp.up_proj", TURNED}, \
   {"@w3", "@mlp.down_proj", TURNED}
 
-/* The last row is the unembedding (chapter 16). */
 static const Counterpart QWEN3[] = {
   ATTENTION_AND_MLP, {"@norm2", "@post_attention_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
@@ -158,15 +155,6 @@ static const Counterpart GEMMA_IMAGE[] = {
   OF_GEMMA("language_model.model."), BEHIND_TOO, {"wcls", "language_model.lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
-/* n bytes of their tensor from x on. */
-static int source_take(const ModelWriter *w, const char *theirs, const Extent *x,
-                       unsigned char *to, size_t n, Error *e) {
-  const ModelSource *source = &w->source[x->file - 1];
-  if (e->status || extent_take(source->f, x, 0, to, n)) return e->status;
-  return fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path,
-              theirs);
-}
-
 /* The next tensor, n bytes that are in the model file itself, with --link as well. */
 static int own_tensor(ModelWriter *w, const char *path, const char *theirs, int dtype, int order,
                       const unsigned char *at, size_t n, Error *e) {
@@ -184,7 +172,7 @@ static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Ex
   const size_t width = dtype_width(dtype);
   unsigned char *raw = grab(n, width, e), *sums = grab(n, 4, e);
   real *number = grab(n, sizeof *number, e);
-  if (!e->status && !source_take(w, theirs, from, raw, (size_t)n * width, e)) {
+  if (!e->status && !source_take(w, theirs, from, 0, raw, (size_t)n * width, e)) {
     widen(dtype, n, number, raw);
     for (idx i = 0; i < n; i++) number_put(sums + 4 * i, bits_of(1 + (float)number[i]), 4);
     own_tensor(w, w->source[from->file - 1].path, theirs, DTYPE_F32, IN_OUT, sums, 4 * (size_t)n,
@@ -225,15 +213,12 @@ static void gemma2_more(const Facts *f) {
 }
 
 static void gemma3_more(const Facts *f) {
-  const JsonValue *pattern = fact_at(f, "sliding_window_pattern|_sliding_window_pattern");
-  double period = 6;
-  if (pattern && (!fact_number(f, pattern, &period) ||
-                  !(period >= 1 && period <= 1024 && period == (int)period)))
-    fact_fails(f, "sliding_window_pattern", "an integer of 1 to 1,024", pattern);
+  static const char PATTERN[] = "sliding_window_pattern|_sliding_window_pattern";
+  const int period = (int)fact_value(f, PATTERN, 6, 1, 1024, true);
   local_base(f, SLIDING("rope_theta") "|rope_local_base_freq", "10000");
   if (f->top == f->j->at) cap_flag(f, "final_logit_softcapping", "logit-cap", "");
   else fact_must(f, "final_logit_softcapping", "null");    /* the library's gemma3 ignores it */
-  gemma_more(f, (int)period);
+  gemma_more(f, period);
 }
 
 /* gemma3's settings are those of text_config. Beside it stand the image part's, and whether the
@@ -378,12 +363,12 @@ static int stacked_copy(ModelWriter *w, const Entry *s, const Entry *scales, con
   Extent at = {file[s->file], s->begin + each * (uint64_t)expert, each, each};
   if (half < 0 && !scales) return model_file_copy(w, s->name, dtype, IN_OUT, &at, e);
   unsigned char *raw = grab((idx)each, 1, e), *to = grab((idx)n, width, e), *scale = NULL;
-  source_take(w, s->name, &at, raw, (size_t)each, e);
+  source_take(w, s->name, &at, 0, raw, (size_t)each, e);
   if (scales) {
     const uint64_t some = each / FP4_BYTES;
     at = (Extent){file[scales->file], scales->begin + some * (uint64_t)expert, some, some};
     scale = grab((idx)some, 1, e);
-    source_take(w, scales->name, &at, scale, (size_t)some, e);
+    source_take(w, scales->name, &at, 0, scale, (size_t)some, e);
   }
   const idx in = x->shape[0], out = x->shape[1], blocks = (in + FP4_BLOCK - 1) / FP4_BLOCK;
   for (idx o = 0; scales && !e->status && o < out; o++) {
@@ -482,19 +467,13 @@ static int long_copy(ModelWriter *w, const char *folder, Error *e) {
 /* The library takes original_max_position_embeddings from beside rope_scaling. */
 static void fact_long(const Facts *f, int r) {
   const Config *c = &f->s->model;
-  const JsonValue *factor = fact_at(f, ROPE("factor"));
-  const JsonValue *m = fact_at(f, ROPE("attention_factor"));
-  double grows = 1, by = 0; char flags[80];
+  char flags[80];
   fact_flag(f, "original_max_position_embeddings", "rope-original", "4096");
   fact_at(f, ROPE("original_max_position_embeddings"));
-  by = (double)c->context / c->rope_original;
-  if (factor && (!fact_number(f, factor, &by) || !(by > 0)))
-    fact_fails(f, "rope_scaling.factor", "a number above 0", factor);
-  if (by > 1) grows = sqrt(1 + log(by) / log(c->rope_original));
-  if (m && !fact_number(f, m, &grows))
-    fact_fails(f, "rope_scaling.attention_factor", "a number", m);
-  if (!(grows >= 1 && grows <= 1e6))
-    fact_fails(f, "rope_scaling", "longrope of dims that grow", m);
+  const double by = fact_value(f, ROPE("factor"), (double)c->context / c->rope_original, 1e-12,
+                               1e12, false);
+  const double grows = fact_value(f, ROPE("attention_factor"), by > 1 ? sqrt(1 + log(by) /
+                                  log(c->rope_original)) : 1, 1, 1e6, false);
   long_lists(f, r, NULL);
   snprintf(flags, sizeof flags, "--rope-scaling longrope --rope-factor %.17g", grows);
   if (!f->e->status) flags_set(f, flags);
@@ -537,19 +516,14 @@ static double yarn_pair(const Config *c, int r, double turns) {
  * the scores are that much larger: <q,k> m^2 / sqrt(D) = <q,k> / sqrt(D / m^4). */
 static void fact_yarn(const Facts *f) {
   Config *c = &f->s->model;
-  const JsonValue *fast = fact_at(f, ROPE("beta_fast")), *slow = fact_at(f, ROPE("beta_slow"));
-  const JsonValue *given = fact_at(f, ROPE("attention_factor"));
   const bool whole = fact_true(f, ROPE("truncate"), true);
-  double turns[2] = {32, 1}, m; char flags[160];
+  char flags[160];
   fact_flag(f, ROPE("factor"), "rope-factor", NULL);
   fact_flag(f, ROPE("original_max_position_embeddings"), "rope-original", NULL);
-  if (fast && (!fact_number(f, fast, &turns[0]) || !(turns[0] > 0)))
-    fact_fails(f, "rope_scaling.beta_fast", "a number above 0", fast);
-  if (slow && (!fact_number(f, slow, &turns[1]) || !(turns[1] > 0)))
-    fact_fails(f, "rope_scaling.beta_slow", "a number above 0", slow);
-  m = c->rope_factor > 1 ? 0.1 * log(c->rope_factor) + 1 : 1;
-  if (given && (!fact_number(f, given, &m) || !(m > 0)))
-    fact_fails(f, "rope_scaling.attention_factor", "a number above 0", given);
+  double turns[2] = {fact_value(f, ROPE("beta_fast"), 32, 1e-12, 1e12, false),
+                     fact_value(f, ROPE("beta_slow"), 1, 1e-12, 1e12, false)};
+  const double m = fact_value(f, ROPE("attention_factor"), c->rope_factor > 1
+                              ? 0.1 * log(c->rope_factor) + 1 : 1, 1e-12, 1e12, false);
   if (!f->e->status && !(c->rope_base > 1))
     fact_fails(f, "rope_theta", "above 1", fact_at(f, ROPE("rope_theta") "|rope_theta"));
   if (f->e->status) return;
@@ -564,7 +538,7 @@ static void fact_yarn(const Facts *f) {
   snprintf(flags, sizeof flags, "--rope-scaling yarn --rope-high %.17g --rope-low %.17g "
            "--score-divisor %.17g", turns[0], turns[1], r / (m * m * m * m));
   if (!(turns[0] > turns[1]))
-    fact_fails(f, "rope_scaling.beta_fast", "above beta_slow", fast);
+    fact_fails(f, "rope_scaling.beta_fast", "above beta_slow", fact_at(f, ROPE("beta_fast")));
   else flags_set(f, flags);
 }
 

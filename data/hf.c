@@ -62,7 +62,6 @@ typedef struct HfOwn {
  * the lower first, whatever the machine's order; compilers turn these loops into vector code. */
 enum { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPES };
 
-/* Bytes of a number. */
 static size_t dtype_width(int dtype) { return dtype == DTYPE_F32 ? 4 : 2; }
 
 WIDE(widen_f16, (idx n, real *restrict to, const unsigned char *restrict from), (n, to, from))
@@ -129,8 +128,8 @@ static void widen(int dtype, idx n, real *to, const unsigned char *from) {
  * only the rows of the tokens are read, and W_cls only when a loss is asked for.
  */
 enum {
-  MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, MODEL_ENTRY = 60, LINKS_MAX = 1000,
-  HEAD_MAX = 1 << 26,          /* bytes of a head, or of a link's header */
+  MODEL_VERSION = 1, MODEL_START = 64, MODEL_HEAD = 36, LINKS_MAX = 1000,
+  HEAD_MAX = 1 << 27,          /* bytes of a head, or of a link's header: safetensors' 10^8 fit */
   SLAB_SIZE = 1 << 22,         /* numbers of a slab, but for lines so long that .. */
   SLAB_LINES = 256             /* .. so many, of which it has a multiple, are more */
 };
@@ -392,7 +391,8 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
     fail(e, 1, "%s: expected a header of %llu bytes, found it cut short. Try: download it "
          "again", path, (unsigned long long)header);
   else if (w->sources == LINKS_MAX)
-    fail(e, 1, "%s: expected at most %d files of one model. Try: without --link", path, LINKS_MAX);
+    fail(e, 1, "%s: expected at most %d files of one model. Try: saving it in fewer", path,
+         LINKS_MAX);
   else if (link) {
     char *whole = full_path(path);
     if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path, strerror(errno));
@@ -416,6 +416,15 @@ static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Er
   w->left = (uint64_t)t->count * dtype_width(dtype);
   h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
   return 0;
+}
+
+/* n bytes of their tensor, from byte `from` of what x says of its source. */
+static int source_take(const ModelWriter *w, const char *theirs, const Extent *x, uint64_t from,
+                       unsigned char *to, size_t n, Error *e) {
+  const ModelSource *source = &w->source[x->file - 1];
+  if (e->status || extent_take(source->f, x, from, to, n)) return e->status;
+  return fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path,
+              theirs);
 }
 
 /* The next tensor, from memory: its bytes come in any number of pieces. */
@@ -462,13 +471,10 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int or
   unsigned char *piece = grab(COPIED, 1, e);
   for (uint64_t done = 0; done < bytes && !e->status;) {
     size_t some = bytes - done < COPIED ? (size_t)(bytes - done) : COPIED;
-    if (!extent_take(source->f, from, done, piece, some))
-      fail(e, 1, "%s: expected %s, found it cut short. Try: download it again", source->path,
-           theirs);
-    else if (!all_finite(dtype, piece, some))
+    if (!source_take(w, theirs, from, done, piece, some, e) && !all_finite(dtype, piece, some))
       fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the "
            "model that is whole", source->path, theirs);
-    else model_file_bytes(w, piece, some, e);
+    model_file_bytes(w, piece, some, e);
     done += some;
   }
   free(piece);
@@ -1323,7 +1329,8 @@ enum {
 
 /* A parameter of ours and the name there of it and of its bias, behind which stands .weight or
  * .bias. The bias of w1 is b1 here, that of norm1 is norm1.b. * is the number of a block, or of an
- * expert; @ stands for l*. here and for what a table's first row says there. */
+ * expert; @ stands for l*. here and for what a table's first row says there. A table's last row is
+ * the unembedding (plan). */
 typedef struct Counterpart { const char *ours, *theirs; int how; } Counterpart;
 
 static const Counterpart LLAMA[] = {
@@ -1672,7 +1679,7 @@ typedef struct Json {
   const char *name;            /* the file, for errors; the caller's */
   char *text;
   uint32_t length, here;       /* bytes of the text; where the reader is */
-  JsonValue *at;                   /* [size] */
+  JsonValue *at;               /* [size] */
   uint32_t size, room;
 } Json;
 
@@ -1800,7 +1807,6 @@ static int json_word(Json *j, JsonValue *v, Error *e) {
   return json_fails(j, "a value", e);
 }
 
-/* The keys of the object at number v differ. */
 static int json_keys_differ(const Json *j, uint32_t v, Error *e) {
   uint32_t n = 0;
   Spelling *s = j->at[v].size > 1 ? grab(j->at[v].size, sizeof *s, e) : NULL;
@@ -1874,7 +1880,6 @@ static int json_read(Json *j, const unsigned char *from, size_t n, const char *n
   return j->here == j->length ? 0 : json_fails(j, "nothing more", e);
 }
 
-/* A file, whole. */
 static int json_load(Json *j, const char *path, Error *e) {
   Bytes b = {0};
   *j = (Json){0};
@@ -1886,7 +1891,6 @@ static int json_load(Json *j, const char *path, Error *e) {
 /* Is there a value, of this kind? */
 static bool json_kind(const JsonValue *v, uint32_t kind) { return v && v->kind == kind; }
 
-/* Is it this string? */
 static bool json_is(const Json *j, const JsonValue *v, const char *text) {
   return json_kind(v, JSON_STRING) && v->size == strlen(text) &&
          !memcmp(j->text + v->at, text, v->size);
@@ -1946,7 +1950,7 @@ static const struct { const char *tag; int bits; } FORMATS[] = {
   {"F8_E5M2", 8}, {"F8_E4M3", 8}, {"F8_E8M0", 8}, {"F8_E4M3FNUZ", 8}, {"F8_E5M2FNUZ", 8}};
 enum { FORMATS_READ = DTYPES, FORMATS_ALL = sizeof FORMATS / sizeof FORMATS[0] };
 
-typedef struct Entry {          /* a tensor of a file */
+typedef struct Entry {         /* a tensor of a file */
   const char *name;            /* in its header's text */
   int file, format, rank;      /* number of its file; of FORMATS */
   uint64_t shape[RANK_MOST];
@@ -1961,11 +1965,11 @@ typedef struct Shard {
   Json header;
 } Shard;
 
-typedef struct Folder {          /* all tensors of a published model, sorted by name */
-  const char *path;              /* the caller's */
-  Shard *shard;                  /* [shards] */
+typedef struct Folder {        /* all tensors of a published model, sorted by name */
+  const char *path;            /* the caller's */
+  Shard *shard;                /* [shards] */
   int shards;
-  Entry *tensor;              /* [tensors] */
+  Entry *tensor;               /* [tensors] */
   idx tensors, left_out;       /* left_out: known, and no part of a text's model */
   char *names;                 /* of tensors that no header names */
 } Folder;
@@ -2184,11 +2188,13 @@ static bool folder_has(char path[1024], const char *folder, const char *name, Er
   return !path_make(path, e, "%s/%s", folder, name) && !file_missing(path);
 }
 
-/* Reads every header of the folder at path, which must outlive f. Free f whatever comes back. */
+/* Reads every header of the folder at path, which must outlive f. A whole file goes before an
+ * index, as in transformers. Free f whatever comes back. */
 static int folder_open(Folder *f, const char *path, Error *e) {
   char name[1024];
   *f = (Folder){.path = path};
-  if (folder_has(name, path, "model.safetensors.index.json", e)) {
+  const bool whole = folder_has(name, path, "model.safetensors", e);
+  if (!whole && folder_has(name, path, "model.safetensors.index.json", e)) {
     Json index;
     if (!json_load(&index, name, e)) shards_open(f, &index, e);
     json_free(&index);
@@ -2196,7 +2202,8 @@ static int folder_open(Folder *f, const char *path, Error *e) {
   }
   bool pickled = folder_has(name, path, "pytorch_model.bin", e) ||
                  folder_has(name, path, "pytorch_model.bin.index.json", e);
-  if (!folder_has(name, path, "model.safetensors", e) && pickled)
+  path_make(name, e, "%s/model.safetensors", path);
+  if (!whole && pickled)
     return fail(e, 1, "%s: expected this file, found a pytorch_model.bin, which is a program "
                       "to run and not a table to read. Try: the model's page for its branch "
                       "with safetensors (refs/pr/..), or save_pretrained in Python", name);
@@ -2314,24 +2321,32 @@ static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
   return true;
 }
 
-/* Sets a flag from a number; integers may be written as 10000.0. Where no key is there, from
- * fallback, which may be NULL for a number that has to be there, or "" for the flag's default. */
+/* A number of least to most; integers may be written as 10000.0. Where no key is there, fallback:
+ * NAN for a number that has to be there. */
+static double fact_value(const Facts *f, const char *keys, double fallback, double least,
+                         double most, bool whole) {
+  const JsonValue *v = fact_at(f, keys);
+  char bounds[128], from[32], to[32]; double x = fallback;
+  snprintf(bounds, sizeof bounds, "%s of %s to %s", whole ? "an integer" : "a number",
+           as_written(least, from), as_written(most, to));
+  if ((v && !fact_number(f, v, &x)) || !(x >= least && x <= most) || (whole && x != floor(x)))
+    fact_fails(f, keys, bounds, v);
+  return f->e->status ? fallback : x;
+}
+
+/* Sets a flag from a number. Where no key is there, from fallback, which may be NULL for a number
+ * that has to be there, or "" for the flag's default. */
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
   const Option *o = option_find(flag, "m");
   const JsonValue *v = fact_at(f, keys);
-  char text[64], bounds[128], least[32], most[32]; double x = 0;
+  const bool whole = o->kind == 'i';
+  char text[64];
   if (!v && fallback) {
     if (*fallback) option_set(o, f->s, fallback, true, f->e);
     return;
   }
-  bool whole = o->kind == 'i';
-  snprintf(bounds, sizeof bounds, "%s of %s to %s", whole ? "an integer" : "a number",
-           as_written(o->least, least), as_written(o->most, most));
-  if (!fact_number(f, v, &x) || !(x >= o->least && x <= o->most) ||
-      (whole && x != (double)(long long)x)) {
-    fact_fails(f, keys, bounds, v);
-    return;
-  }
+  const double x = fact_value(f, keys, NAN, o->least, o->most, whole);
+  if (f->e->status) return;
   if (whole) snprintf(text, sizeof text, "%.0f", x);
   else shown(f, v, text);
   option_set(o, f->s, text, true, f->e);
@@ -2371,7 +2386,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   char text[64];
   if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
   for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
-    if (!strcmp(NAMES_OF_ACTS[i][0], fallback) && NAMES_OF_ACTS[i][1 + gated]) {
+    if (!strcmp(NAMES_OF_ACTS[i][0], fallback)) {
       option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
       return;
     }
@@ -2413,7 +2428,8 @@ static void refuse_yarn(const Facts *f) {
                fact_at(f, ROPE("rope_type") "|" ROPE("type")));
 }
 
-/* A row for each key: the families that it counts for, by their letters; what is done with it. */
+/* A row for each key: the families that it counts for, by their letters in FAMILIES; what is done
+ * with it. Rows go in order: YaRN's angles ask for head_dim and the context. */
 enum { NUMBER, ONLY, SWITCH, ACT, GATED, ANGLES };
 typedef struct Fact {
   const char *families;        /* !: all but these; *: all */
@@ -2433,6 +2449,8 @@ static const Fact FACTS[] = {
   {"g",      "n_embd",                                 NUMBER, "dim",      NULL},
   {"!gb",    "hidden_size",                            NUMBER, "dim",      NULL},
   {"lmjqpcd", "head_dim",                              NUMBER, "head-dim", ""},
+  {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
+  {"abf",    "head_dim",                               NUMBER, "head-dim", "256"},
   {"o",      "ffn_dim",                                NUMBER, "ffn",      NULL},
   {"!gob",   "intermediate_size",                      NUMBER, "ffn",      NULL},
   {"o",      "word_embed_proj_dim",                    NUMBER, "embed-dim", ""},
@@ -2463,9 +2481,8 @@ static const Fact FACTS[] = {
   {"g",      "activation_function",                    ACT,    NULL, "gelu_new"},
   {"n",      "hidden_act",                             ACT,    NULL, "gelu"},
   {"o",      "activation_function",                    ACT,    NULL, "relu"},
-  {"w",      "head_dim",                               NUMBER, "head-dim", "128"},
-  {"abf",    "head_dim",                               NUMBER, "head-dim", "256"},
   {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
+  /* ANGLES: a NUMBER, and then how the angles are stretched (fact_rope) */
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
   {"lmqwacf", ROPE("rope_theta") "|rope_theta",        ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
@@ -2568,14 +2585,11 @@ static void mistral_more(const Facts *f) {
 
 /* Experts stand in some blocks only, as attention does. */
 static void jamba_more(const Facts *f) {
-  const JsonValue *inner = fact_at(f, "mamba_expand");
+  const double expand = fact_value(f, "mamba_expand", 2, 1, 64, true);
   Config *c = &f->s->model;
-  double expand = 2; char text[64];
+  char text[64];
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
     fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
-  if (inner && (!fact_number(f, inner, &expand) ||
-                !(expand >= 1 && expand <= 64 && expand == (int)expand)))
-    fact_fails(f, "mamba_expand", "an integer of 1 to 64", inner);
   snprintf(text, sizeof text, "%.0f", expand * c->dim);
   option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
@@ -2595,6 +2609,7 @@ typedef struct Family {
 } Family;
 
 #define LEARNED "--pos learned --norm layer "
+/* A new one is a row here, its keys in FACTS or LATER_FACTS, its name in family_read, HF_VERBS. */
 static const Family FAMILIES[] = {
   {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
    gpt2_more, true},
@@ -2763,7 +2778,6 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
   return e->status ? e->status : plan_entry(&p->scales, packed, 3, shape, true, f, family, e);
 }
 
-/* Do two tensors hold the same bytes? */
 static bool same_bytes(const Folder *f, const Entry *a, const Entry *b) {
   const Entry *x[2] = {a, b}; uint64_t hash[2];
   for (int i = 0; i < 2; i++) {
@@ -3026,7 +3040,8 @@ static int choices_read(const unsigned char *p, size_t n, const char *name, Choi
   for (int line = 1; !e->status && line <= lines; line++) {
     Question *q = &out->question[out->n];
     const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-    size_t size = end ? (size_t)(end - p) : n;
+    size_t size = end ? (size_t)(end - p) : n, whole = size + (end != NULL);
+    size -= size && p[size - 1] == '\r';
     *q = (Question){.gold = -1, .endings = -1};
     for (size_t from = 0, field; size && from <= size; from += field + 1) {
       const unsigned char *tab = memchr(p + from, '\t', size - from);
@@ -3045,8 +3060,8 @@ static int choices_read(const unsigned char *p, size_t n, const char *name, Choi
            "%d endings between tabs, found another line. Try: hf choices FILE.jsonl --out %s",
            name, line, ENDINGS_MOST, name);
     out->n += size > 0;
-    p += size + (end != NULL);
-    n -= size + (end != NULL);
+    p += whole;
+    n -= whole;
   }
   if (!e->status && !out->n)
     fail(e, 1, "%s: expected a question a line, found none. Try: hf choices FILE.jsonl --out "
@@ -3573,9 +3588,12 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   int B = s->train.batch, T = s->model.context;
   int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
   for (idx i = 0; ids && i < 2 * (idx)B * T; i++) ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
-  double peak = multiply_rate(e);
-  if (!e->status && !t.m.file)
+  if (!t.m.file)
     fail(e, 2, "%s: expected a model file, found a checkpoint. Try: another --out", s->out);
+  else if (T > c->context)
+    fail(e, 2, "pace: expected --context of at most the model's %d, found %d. Try: --context %d",
+         c->context, T, c->context);
+  double peak = multiply_rate(e);
   if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
       && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
     const struct ModelFile *f = t.m.file;

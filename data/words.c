@@ -60,16 +60,19 @@ enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8,
        PUBLISHED_VOCAB_MAX = 1 << 19, TOKEN_LENGTH_MAX = 1024 };    /* bytes of the longest token */
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
-/* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. */
+/* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. A new one
+ * is a name here, its expression in CUTS (15.1), and the length of a piece in published_cut. */
 enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUT_DIGITS, CUT_QWEN2, CUT_O200K, CUTS_COUNT };
+static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside", "digits",
+                                                  "qwen2", "o200k"};
 static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 bytes */
-/* What is done about spaces before that: nothing; or as SentencePiece, whose sign for a space (and
- * U+2581 in a text) is one, with a space put before no text, before every stretch between marks,
- * before the text unless it begins with one, before every stretch that does not. */
+/* Spaces, before that. PLAIN: as they are. All others read U+2581 as a space, as SentencePiece
+ * does, and put a space in front, NONE: of nothing; EACH: of every stretch between marks; FIRST: of
+ * a text that begins with none; ALWAYS: of every stretch that begins with none. */
 enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
-/* What a token is: text; one byte of a character that the vocabulary lacks; a mark, taken out of
- * the text as it stands; one taken out after normalisation; a name that no text gives; text that is
- * a mark with U+2581 for spaces; 1, 2, 3 above: a mark with white space behind, before, at both. */
+/* What a token is. TEXT; BYTE: of a character that the vocabulary lacks; MARK: taken out of the
+ * text as it stands; RUN: after normalisation; NAME: no text gives it; BOTH: TEXT, and a MARK where
+ * U+2581 stands for its spaces; BOTH + 1, 2, 3: a MARK with white space behind, before, at both. */
 enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KINDS_COUNT = 9 };
 static bool kind_text(int kind) { return kind == KIND_TEXT || kind == KIND_BOTH; }
 
@@ -134,7 +137,7 @@ enum { UPPER = OTHER + 1, LOWER, ACCENT, CLASSES_END };
 #define NO_CASE (1u << LETTER | 1u << ACCENT)
 
 /* The length and code of the first character of n >= 1 bytes; a stray byte is above all codes. */
-enum { CODE_BYTE = 0x110000, CODE_NFC = 0x300, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
+enum { CODE_BYTE = 0x110000, HANGUL = 0xAC00, HANGUL_COUNT = 11172 };
 static size_t char_at(const unsigned char *s, size_t n, uint32_t *code) {
   const size_t length = s[0] < 0x80 ? 1 : s[0] < 0xE0 ? 2 : s[0] < 0xF0 ? 3 : 4;
   *code = s[0];
@@ -621,7 +624,6 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) 
 
 /* ---- 14.4  Encoding -------------------------------------------------------------------------- */
 
-/* Room for a piece of n bytes. */
 static int scratch_room(Scratch *c, size_t n, Error *e) {
   if (n <= c->room) return 0;
   if (n > INT32_MAX)
@@ -786,7 +788,6 @@ static int published_encode(Encoder *encoder, const unsigned char *text, size_t 
   return e->status;
 }
 
-/* Frees an encoder's scratch. */
 static void published_done(Encoder *encoder) {
   Scratch *c = encoder->scratch;
   free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
@@ -1044,7 +1045,6 @@ static const char *json_text(const Json *j, const JsonValue *v) {
   return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
-/* Element i of an array. */
 static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
   const JsonValue *x = v + 1;
   while (i--) x = j->at + x->next;
@@ -1116,7 +1116,8 @@ static int cuts_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
             !json_true(j, bytes, "add_prefix_space", true) &&
             json_true(j, bytes, "use_regex", true) == !CUTS[m->cut];
   }
-  return plain && !m->blank && known ? 0 : part_refuse(m, j, "pre_tokenizer", v, e);
+  if (plain && !m->blank && known) return 0;
+  return v ? part_refuse(m, j, "pre_tokenizer", v, e) : refuse(m, "no pre_tokenizer", e);
 }
 
 /* The post-processor: nothing, or one token in front. */
@@ -1260,9 +1261,9 @@ static bool wire_next(Wire *w, Field *f) {
   return false;
 }
 
-static int damage(const Making *m, Error *e) {
-  return fail(e, 1, "%s: expected a tokenizer of SentencePiece, found a damaged one. Try: "
-                    "another copy of it", m->name);
+static int damage(const Making *m, const char *of, Error *e) {
+  return fail(e, 1, "%s: expected a tokenizer of %s, found a damaged one. Try: another copy of it",
+              m->name, of);
 }
 
 static int piece_read(Making *m, Wire w, Error *e) {
@@ -1276,7 +1277,8 @@ static int piece_read(Making *m, Wire w, Error *e) {
     if (f.number == 3 && f.type == 0) type = f.value;
   }
   const size_t n = (size_t)(text.end - text.at);
-  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score)) return damage(m, e);
+  if (w.at != w.end || !n || utf8_length(text.at, n) < n || !isfinite(score))
+    return damage(m, "SentencePiece", e);
   if (type < PIECE_NORMAL || type > PIECE_BYTE || type == PIECE_UNUSED)
     return refuse(m, "a piece of a type that is not used", e);
   const int id = m->vocab;
@@ -1295,7 +1297,7 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
     if (f.number <= END) x[f.number] = f.value;
     if (f.number == MAP) map = f.bytes.end > f.bytes.at;
   }
-  if (w.at != w.end) return damage(m, e);
+  if (w.at != w.end) return damage(m, "SentencePiece", e);
   if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
     return refuse(m, "a model that is no BPE with bytes to fall back to", e);
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
@@ -1317,7 +1319,7 @@ static int sentencepiece(Making *m, const Bytes *in, Error *e) {
     if (f.number == 2) { trainer = true; settings_read(m, f.bytes, true, e); }
     if (f.number == 3) { normalizer = true; settings_read(m, f.bytes, false, e); }
   }
-  if (!e->status && (w.at != w.end || !m->vocab || !trainer || !normalizer)) damage(m, e);
+  if (w.at != w.end || !m->vocab || !trainer || !normalizer) damage(m, "SentencePiece", e);
   return joins_of_scores(m, e);
 }
 
@@ -1336,8 +1338,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
     const size_t n = in->size - at >= 8 ? (size_t)number_at(p + 4, 4) : 0;
     const float score = n ? float_of((uint32_t)number_at(p, 4)) : 0;
     if (n < 1 || n > TOKEN_LENGTH_MAX || n > in->size - at - 8 || !isfinite(score))
-      return fail(e, 1, "%s: expected a tokenizer of llama2.c, found a damaged one. Try: "
-                        "another copy of it", m->name);
+      return damage(m, "llama2.c", e);
     size_t size = 0;
     for (const unsigned char *c = p + 8; c < p + 8 + n; c++)
       if (*c == ' ') { memcpy(s + size, SIGN, 3); size += 3; }
@@ -1357,17 +1358,21 @@ static int32_t config_token(const Making *m, const Json *j, const char *key) {
   return json_kind(v, JSON_STRING) ? name_find(m, j->text + v->at, v->size) : -1;
 }
 
-/* vocab.json and merges.txt: a line of a comment, then a merge a line. The tokens that
- * tokenizer_config.json calls special are marks; without it GPT-2's one. */
+/* vocab.json and merges.txt: a line of a comment, then a merge a line. They do not say how a text
+ * is cut; their class does. The tokens that tokenizer_config.json calls special are marks, and
+ * <|endoftext|> where it leaves one of the first three out. */
 static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const Json *config,
                   Error *e) {
   static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
+  const JsonValue *class = json_get(config, config->at, "tokenizer_class");
+  if (class && strncmp(json_text(config, class), "GPT2Tokenizer", 13))   /* or ..Fast */
+    return refuse(m, "a tokenizer_class other than GPT2Tokenizer without tokenizer.json", e);
   m->cut = CUT_GPT2;
   if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e))
     return e->status;
   for (int i = 0; i < 4; i++) {
-    const int32_t id = config->size ? config_token(m, config, MARKS[i])
-                                    : name_find(m, "<|endoftext|>", 13);
+    const bool told = i > 2 || json_find(config, config->at, MARKS[i]);
+    const int32_t id = told ? config_token(m, config, MARKS[i]) : name_find(m, "<|endoftext|>", 13);
     if (id >= 0) m->entry[id].kind = KIND_MARK;
   }
   if (entries_spell(m, e)) return e->status;
@@ -1406,8 +1411,9 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   /* how transformers makes its own of a tokenizer.model */
   if (m->scored && !json_true(config, config->at, "legacy", true)) m->space = SPACE_FIRST;
   if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
-  if (m->cut != CUT_BESIDE && json_true(config, config->at, "add_prefix_space", false))
-    return refuse(m, "add_prefix_space", e);
+  const bool space = m->space > SPACE_NONE;
+  if (json_true(config, config->at, "add_prefix_space", space) != space)
+    return refuse(m, "an add_prefix_space that is not what the tokenizer does", e);
   if (m->end < 0 || m->end >= m->vocab) return refuse(m, "no token that ends a text", e);
   if (m->bos >= m->vocab || (m->bos < 0 && m->begins == BEGINS_YES))
     return refuse(m, "no token that begins a text", e);
@@ -1527,16 +1533,18 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
  * into *words, which the caller frees; bos of sink's own: what begins a text there. A folder that
  * has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
-  static const char *const NAMES[] = {"tokenizer.json", "tokenizer.model"};
   char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1, .most = most};
   Json config = {0}, vocabulary = {0}; Bytes in = {0};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
-  bool found = f && fgetc(f) != EOF;                       /* of a folder nothing can be read */
+  bool whole = f && fgetc(f) != EOF;     /* all in one file; of a folder nothing can be read */
   if (f) fclose(f);
-  if (found) path_make(path, e, "%s", from);
-  else if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
-  for (int i = 0; i < 2 && !found; i++) found = folder_has(path, from, NAMES[i], e);
+  if (whole) path_make(path, e, "%s", from);
+  else {
+    if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
+    whole = folder_has(path, from, "tokenizer.json", e);
+  }
+  bool found = whole || folder_has(path, from, "tokenizer.model", e);
   if (found) {
     if (!e->status && !file_read(path, &in, e)) file_tokenizer(&m, &in, e);
   } else if (folder_has(path, from, "vocab.json", e)) {
@@ -1545,6 +1553,8 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
         !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
       listed(&m, &vocabulary, &in, &config, e);
   }
+  if (found && !whole && folder_has(merges, from, "added_tokens.json", e))
+    refuse(&m, "added_tokens.json without tokenizer.json", e);
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
     if (!tokenizer_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
       words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
@@ -1561,14 +1571,13 @@ static int tokenizer_named(const char *from, int most, Bytes *out, Tokenizer *wo
 
 /* `hf tokenizer FROM --out FILE`. Prints a line. */
 static int import_tokenizer(const char *from, const char *out, Error *e) {
-  static const char *const NAMES[] = {"sink", "gpt2", "llama3", "beside", "digits", "qwen2",
-                                      "o200k"};
   Bytes file = {0}; Tokenizer t;
   if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-           NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab, t.merges.size, t.end, t.bos,
-           t.published && t.published->begins ? "yes" : "no", (unsigned long long)t.hash, out);
+           CUT_NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab, t.merges.size, t.end,
+           t.bos, t.published && t.published->begins ? "yes" : "no", (unsigned long long)t.hash,
+           out);
   tokenizer_free(&t); bytes_free(&file);
   return e->status;
 }
