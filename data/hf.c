@@ -1888,7 +1888,6 @@ static int json_load(Json *j, const char *path, Error *e) {
   return e->status;
 }
 
-/* Is there a value, of this kind? */
 static bool json_kind(const JsonValue *v, uint32_t kind) { return v && v->kind == kind; }
 
 static bool json_is(const Json *j, const JsonValue *v, const char *text) {
@@ -2761,7 +2760,6 @@ static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *sh
   return 0;
 }
 
-/* Where a tensor of the model comes from. */
 static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
   const Tensor *x = &list->tensor[i];
@@ -2944,7 +2942,7 @@ static const Family *published_open(Folder *f, Settings *s, const char *from, bo
   if (*one && !file_size(in, &size)) fail(e, 1, "%s: cannot be read. Try: check the disk", from);
   if (in) fclose(in);
   if (*one) {
-    if (!memcmp(head, "PK\003\004", 4) || head[8] == '{')
+    if (!memcmp(head, "PK\003\004", 4) || head[0] == '{' || head[8] == '{')
       fail(e, 1, "%s: expected a folder or a file of llama2.c, found one file of a folder. "
                  "Try: the folder with its config.json", from);
     return e->status || bin_open(f, s, from, head, size, e) ? NULL : &FAMILIES[LLAMA_FAMILY];
@@ -3543,7 +3541,8 @@ static int synthetic_model(const Settings *s, Error *e) {
   return model_file_end(&w, e);
 }
 
-/* Of a forward: 2 operations for each weight and row, 4 D for each key that a row's head sees. */
+/* Of a forward: 2 operations for each weight and row, of experts' as many as a row takes; 4 D for
+ * each key that a row's head sees. */
 static double forward_flops(const Model *m, int B, int T) {
   const Config *c = &m->c;
   const idx N = config_rows(c, T);
@@ -3551,7 +3550,7 @@ static double forward_flops(const Model *m, int B, int T) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
     if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
-      weights += (double)t->count;
+      weights += (double)t->count * (t->part > 1 ? (double)c->expert_top / c->experts : 1);
   }
   for (int l = 0; l < c->layers; l++)
     for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);

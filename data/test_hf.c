@@ -1617,7 +1617,7 @@ static void families__sink_logits(Test *t) {
 /* A file in the making; tokens and merges in the order of their ids and ranks. */
 typedef struct Other {
   int cut, space, flags, n, merges; uint64_t end, bos;
-  Bytes classes, folds, combining, tokens, spelt, joins;
+  Bytes classes, forms, combining, tokens, spelt, joins;
 } Other;
 
 static int other_token(Other *o, int kind, const char *s, size_t n) {
@@ -1662,9 +1662,9 @@ static void other_end(Other *o, Bytes *out) {
   Error e = {0};
   const uint64_t head[] = {2, (uint64_t)o->n, (uint64_t)o->merges, (uint64_t)o->cut,
                            (uint64_t)o->space, (uint64_t)o->flags, o->end, o->bos,
-                           o->classes.size / 12, o->folds.size / 16, o->combining.size / 12,
+                           o->classes.size / 12, o->forms.size / 16, o->combining.size / 12,
                            o->spelt.size};
-  Bytes *const parts[] = {&o->classes, &o->folds, &o->combining, &o->tokens, &o->spelt, &o->joins};
+  Bytes *const parts[] = {&o->classes, &o->forms, &o->combining, &o->tokens, &o->spelt, &o->joins};
   out->size = 0;
   bytes_add(out, "SINKTOK1", 8, &e);
   for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
@@ -1894,13 +1894,13 @@ static void tokenizer_read__published(Test *t) {
   other_merge(&o, ab, a, aba, 1);
   other_merge(&o, x, a, ba, 1);
   for (uint64_t i = 0; i < 4; i++) {
-    bytes_number(&o.folds, 0xC0 + i, 4, &e);
-    bytes_number(&o.folds, i == 3 ? 0xC0 : 'A', 4, &e);
-    bytes_number(&o.folds, 0x300 + i, 4, &e);
-    bytes_number(&o.folds, 1, 4, &e);
+    bytes_number(&o.forms, 0xC0 + i, 4, &e);
+    bytes_number(&o.forms, i == 3 ? 0xC0 : 'A', 4, &e);
+    bytes_number(&o.forms, 0x300 + i, 4, &e);
+    bytes_number(&o.forms, 1, 4, &e);
   }
   other_range(&o.combining, 0x300, 0x303, 230);
-  const size_t n = (size_t)o.n, folds = 56 + 12 * 11, tokens = folds + 64 + 12,
+  const size_t n = (size_t)o.n, forms = 56 + 12 * 11, tokens = forms + 64 + 12,
                merges = tokens + 3 * n + o.spelt.size;
   other_end(&o, b);
   bytes_add(w, b->at, b->size, &e);
@@ -1913,9 +1913,9 @@ static void tokenizer_read__published(Test *t) {
     {40, 4, 12, "bytes"}, {44, 4, UINT32_MAX, "bytes"}, {48, 4, 5, "bytes"},
     {52, 4, UINT32_MAX, "bytes"}, {52, 4, 4, "bytes"}, {56, 4, 14, "sorted ranges"},
     {60, 4, 33, "sorted ranges"}, {64, 4, 3, "sorted ranges"}, {60, 4, 0x110000, "sorted ranges"},
-    {folds, 1, 0xC5, "sorted canonical forms"}, {folds + 12, 1, 2, "canonical forms"},
-    {folds + 4, 1, 0xC0, "canonical forms"}, {folds + 9, 1, 0, "canonical forms"},
-    {folds + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
+    {forms, 1, 0xC5, "sorted canonical forms"}, {forms + 12, 1, 2, "canonical forms"},
+    {forms + 4, 1, 0xC0, "canonical forms"}, {forms + 9, 1, 0, "canonical forms"},
+    {forms + 6, 1, 0xFF, "canonical forms"}, {tokens, 1, KINDS_COUNT, "token 0 of"},
     {tokens + 1, 1, 2, "token 0 of"}, {tokens + 2, 1, 9, "token 0 of"},
     {tokens + 1, 1, 0, "token 0 of"}, {tokens, 1, KIND_NAME, "for 0x00"},
     {tokens + 3 * (n - 1) + 1, 1, 9, "token 263 of"}, {tokens + 3 * (size_t)ab + 1, 1, 1, "alike"},

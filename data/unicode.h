@@ -44,14 +44,14 @@
  *     show("LATER_NUMBERS", "gap, length, 2: Unicode 17's, which the library's Digits knows",
  *          [0x11DE0, 10, 2, 0x16FF4 - 0x11DEA, 3, 2])
  *     show("COMBINING", "gap, length, combining class", runs(u.combining))
- *     folds, last = [], 0
+ *     forms, last = [], 0
  *     for c in C:
  *         form = u.decomposition(c)
  *         if form and form[0] != "<":
  *             first, second = ([int(x, 16) for x in form.split()] + [0])[:2]
  *             joins = second and u.normalize("NFC", chr(first) + chr(second)) == c
- *             folds += [ord(c) - last, first, second if joins else -second]; last = ord(c)
- *     show("FOLDS", "gap, first, second of the form; second < 0: it does not compose to it", folds)
+ *             forms += [ord(c) - last, first, second if joins else -second]; last = ord(c)
+ *     show("CANONICAL", "gap, first, second of the form; second < 0: that does not compose", forms)
  */
 
 /* gap, length, 1 letters, 2 numbers, 3 white space */
@@ -270,8 +270,8 @@ static const int COMBINING[] = {
     1, 220, 736, 7, 220, 109, 6, 230, 0, 1, 7,
 };
 
-/* gap, first, second of the form; second < 0: it does not compose to it */
-static const int FOLDS[] = {
+/* gap, first, second of the form; second < 0: that does not compose */
+static const int CANONICAL[] = {
     192, 65, 768, 1, 65, 769, 1, 65, 770, 1, 65, 771, 1, 65, 776, 1, 65, 778, 2, 67, 807, 1, 69,
     768, 1, 69, 769, 1, 69, 770, 1, 69, 776, 1, 73, 768, 1, 73, 769, 1, 73, 770, 1, 73, 776, 2, 78,
     771, 1, 79, 768, 1, 79, 769, 1, 79, 770, 1, 79, 771, 1, 79, 776, 3, 85, 768, 1, 85, 769, 1, 85,

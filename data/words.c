@@ -16,17 +16,17 @@
  *   o200k       gpt-oss's expression                      bytes         gpt-oss, Phi-4-mini
  *   beside      wherever no token has both sides          characters    LLaMA-2, Gemma, Phi-3
  *
- *   1  marks       strings with an id of their own are taken out of the text: the leftmost first,
- *                  of two that begin together the longer; a text that spells <s> gives its id
- *   2  form        what lies between is brought into Unicode's form NFC, where the file has the
- *                  tables for it (Pythia's); and where tokens come from SentencePiece, which spells
- *                  a space U+2581, that sign becomes a space, and a space is put in front
- *   3  runs        further strings are taken out as in 1: Pythia's tokens of 2 to 24 spaces
- *   4  pieces      by one of these expressions, where L, N and \s are Unicode's letters, numbers
- *                  and white space, which the file lists, and bytes outside UTF-8 are none of them
+ *   1  marks       added tokens are taken out of the text: the leftmost first, of two that begin
+ *                  together the longer; a text that spells <s> gives its id
+ *   2  form        the normalizer: what lies between is brought into Unicode's form NFC, where the
+ *                  file has the tables for it (Pythia's); and where tokens come from SentencePiece,
+ *                  which spells a space U+2581, that sign becomes a space, and one is put in front
+ *   3  runs        added tokens that are `normalized`, as in 1: Pythia's of 2 to 24 spaces
+ *   4  pieces      the pre-tokenizer: one of these expressions, where L, N and \s are Unicode's
+ *                  letters, numbers and white space, which the file lists; stray bytes are none
  *     gpt2         's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
  *     llama3 ..    the others stand in 14.1: LLAMA3_CUTS, O200K_CUTS
- *   5  merges      LLaMA-3 first looks whether the piece is a token, and then needs no merge
+ *   5  merges      BPE. LLaMA-3 first looks whether the piece is a token, and then needs none
  *
  * SentencePiece merges over the whole text. Here a text of any length is cut too, between any two
  * characters that no token has beside each other: no merge could join across, so the ids are the
@@ -42,7 +42,7 @@
  *     28          4       1 a piece that is a token is one; 2 models have read bos before every
  *                         text; or the sum of these
  *     32          4  4    the ids that end and that begin a text; 2^32 - 1: none begins it
- *     40          4  4    C classes of characters; F folds
+ *     40          4  4    C classes of characters; F forms
  *     48          4  4    K classes of combining marks; S bytes of spellings
  *     56          12 C    first, last code point; 0 letter, 1 number, 2 white space (others: none);
  *                         for o200k 4 capital, 5 small letter (0: of no case), 6 combining mark
@@ -56,7 +56,7 @@
  *     ..          8       hash64(0, .) of all bytes before it
  */
 
-enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FOLD_DEPTH = 8,
+enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FORM_DEPTH = 8,
        PUBLISHED_VOCAB_MAX = 1 << 19, TOKEN_LENGTH_MAX = 1024 };    /* bytes of the longest token */
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
@@ -81,7 +81,7 @@ typedef struct Merge { int32_t id, rank; } Merge;
 /* Code points that share a class of characters, or a class of marks that combine. */
 typedef struct Range { uint32_t first, last, value; } Range;
 /* A code point that is `first` and `second` (0: none) in another form; joins: and back again. */
-typedef struct Fold { uint32_t code, first, second, joins; } Fold;
+typedef struct Form { uint32_t code, first, second, joins; } Form;
 
 /* What a published tokenizer knows beside its vocabulary, ids and merges. */
 typedef struct Published {
@@ -96,9 +96,9 @@ typedef struct Published {
   Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
   Pairs beside;             /* characters that some token has beside each other: CUT_BESIDE */
   Range *classes, *combining;      /* [n_classes], [n_combining], sorted                    */
-  Fold *folds;              /* [n_folds], sorted by code; none: text is not normalised      */
-  Pairs joins;              /* (first, second) of folds that join                           */
-  int n_classes, n_combining, n_folds;
+  Form *forms;              /* [n_forms], sorted by code; none: text is not normalised      */
+  Pairs joins;              /* (first, second) of forms that join                           */
+  int n_classes, n_combining, n_forms;
   unsigned char ascii[128]; /* classes of the first 128 characters                          */
 } Published;
 
@@ -284,7 +284,7 @@ static size_t published_cut(const Tokenizer *k, const unsigned char *text, size_
 
 /* The size that the head of a file tells, 0 when a part is larger than any can be. */
 static size_t published_size(const unsigned char *bytes, size_t vocab, size_t merges) {
-  size_t part[4];                     /* classes, folds, combining marks, bytes of spellings */
+  size_t part[4];                     /* classes, forms, combining marks, bytes of spellings */
   for (int i = 0; i < 4; i++) {
     part[i] = (size_t)number_at(bytes + 40 + 4 * i, 4);
     if (part[i] > (i < 3 ? CODE_BYTE / 16 : (size_t)TOKEN_LENGTH_MAX << 18)) return 0;
@@ -310,27 +310,27 @@ static int ranges_read(Range **out, int n, const unsigned char *at, unsigned val
 }
 
 /* The canonical form of a code point, NULL when it is its own. */
-static const Fold *fold_of(const Published *t, uint32_t code) {
-  int low = 0, high = t->n_folds;
+static const Form *form_of(const Published *t, uint32_t code) {
+  int low = 0, high = t->n_forms;
   while (low < high) {
     const int mid = (low + high) / 2;
-    if (t->folds[mid].code < code) low = mid + 1; else high = mid;
+    if (t->forms[mid].code < code) low = mid + 1; else high = mid;
   }
-  return low < t->n_folds && t->folds[low].code == code ? &t->folds[low] : NULL;
+  return low < t->n_forms && t->forms[low].code == code ? &t->forms[low] : NULL;
 }
 
 /* The canonical forms of a file. A form's first code point may have a form again, a few times. */
-static int folds_read(Published *t, const unsigned char *at, const char *name, Error *e) {
-  t->folds = grab(t->n_folds, sizeof *t->folds, e);
-  for (int i = 0; i < t->n_folds && !e->status; i++, at += 16)
-    t->folds[i] = (Fold){.code = (uint32_t)number_at(at, 4),
+static int forms_read(Published *t, const unsigned char *at, const char *name, Error *e) {
+  t->forms = grab(t->n_forms, sizeof *t->forms, e);
+  for (int i = 0; i < t->n_forms && !e->status; i++, at += 16)
+    t->forms[i] = (Form){.code = (uint32_t)number_at(at, 4),
                          .first = (uint32_t)number_at(at + 4, 4),
                          .second = (uint32_t)number_at(at + 8, 4),
                          .joins = (uint32_t)number_at(at + 12, 4)};
-  for (int i = 0; i < t->n_folds && !e->status; i++) {
-    const Fold *f = &t->folds[i], *deeper = f;
+  for (int i = 0; i < t->n_forms && !e->status; i++) {
+    const Form *f = &t->forms[i], *deeper = f;
     int depth = 0;
-    while (deeper && ++depth <= FOLD_DEPTH) deeper = fold_of(t, deeper->first);
+    while (deeper && ++depth <= FORM_DEPTH) deeper = form_of(t, deeper->first);
     if (deeper || f->code >= CODE_BYTE || f->first >= CODE_BYTE || f->second >= CODE_BYTE ||
         f->joins > (f->second > 0) || (i && f->code <= f[-1].code)) {
       fail(e, 1, "%s: expected sorted canonical forms, found U+%04X at place %d. %s", name,
@@ -466,7 +466,7 @@ static void published_close(Tokenizer *k) {
   if (!t) return;
   pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
   pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
-  free(t->classes); free(t->combining); free(t->folds); free(t);
+  free(t->classes); free(t->combining); free(t->forms); free(t);
 }
 
 /* A tokenizer of a file of version 2. Nothing is believed before it is checked. */
@@ -492,7 +492,7 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   if (!t) return e->status;
   *t = (Published){.cut = (int)head[5], .space = (int)head[6], .whole = flags & FLAG_WHOLE,
                    .begins = flags & FLAG_BEGINS, .n_classes = (int)head[10],
-                   .n_folds = (int)head[11], .n_combining = (int)head[12]};
+                   .n_forms = (int)head[11], .n_combining = (int)head[12]};
   k->vocab = (int)vocab;
   k->blank = t->space > SPACE_NONE;
   k->end = (int)end;
@@ -501,8 +501,8 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
   const unsigned char *at = bytes + PUBLISHED_HEAD;
   ranges_read(&t->classes, t->n_classes, at, t->cut == CUT_O200K ? CLASSES_END : OTHER, name, e);
   at += 12 * (size_t)t->n_classes;
-  if (!e->status) folds_read(t, at, name, e);
-  at += 16 * (size_t)t->n_folds;
+  if (!e->status) forms_read(t, at, name, e);
+  at += 16 * (size_t)t->n_forms;
   if (!e->status) ranges_read(&t->combining, t->n_combining, at, 256, name, e);
   at += 12 * (size_t)t->n_combining;
   for (unsigned c = 0; c < 128; c++)
@@ -530,7 +530,7 @@ static unsigned combining_class(const Published *t, int32_t code) {
 /* Appends a code point's canonical decomposition; a Hangul syllable's parts are arithmetic. */
 static int decompose(const Published *t, uint32_t code, Ids *out, Error *e) {
   int32_t part = (int32_t)code;
-  const Fold *f = fold_of(t, code);
+  const Form *f = form_of(t, code);
   if (code - HANGUL < HANGUL_COUNT) {
     const int32_t s = (int32_t)code - HANGUL;
     const int32_t parts[3] = {0x1100 + s / 588, 0x1161 + s % 588 / 28, 0x11A7 + s % 28};
@@ -548,7 +548,7 @@ static int32_t composed(const Published *t, int32_t left, int32_t right) {
   if (l >= 0 && l < 19 && v >= 0 && v < 21) return HANGUL + (l * 21 + v) * 28;
   if (s >= 0 && s < HANGUL_COUNT && s % 28 == 0 && tail > 0 && tail < 28) return left + tail;
   const int64_t pair = pairs_find(&t->joins, left, right);
-  return pair < 0 ? -1 : (int32_t)t->folds[t->joins.at[pair].last - 1].code;
+  return pair < 0 ? -1 : (int32_t)t->forms[t->joins.at[pair].last - 1].code;
 }
 
 /* Puts a run of n marks in the order of their classes; equal ones stay as they stood. */
@@ -611,7 +611,7 @@ static int normalise(Scratch *c, const unsigned char *text, size_t n, Error *e) 
   const Published *t = c->tokenizer->published;
   c->plain.size = 0;
   if (bytes_add(&c->plain, " ", 1, e)) return e->status;
-  if (t->n_folds ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
+  if (t->n_forms ? nfc_add(c, text, n, e) : bytes_add(&c->plain, text, n, e)) return e->status;
   if (t->space == SPACE_PLAIN) return 0;
   unsigned char *s = c->plain.at, *end = s + c->plain.size, *to = s;
   while (s < end) {
@@ -739,7 +739,7 @@ static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, 
 static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool first, Ids *out,
                           Error *e) {
   const Published *t = c->tokenizer->published;
-  if (t->space == SPACE_PLAIN && !t->n_folds && !t->marks[1].size)
+  if (t->space == SPACE_PLAIN && !t->n_forms && !t->marks[1].size)
     return pieces_encode(c->encoder, text, n, out, e);
   if (normalise(c, text, n, e)) return e->status;
   size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
@@ -1446,15 +1446,15 @@ static uint64_t ranges_write(Bytes *out, const unsigned char *class, int from, E
   return ranges;
 }
 
-static uint64_t folds_write(Bytes *out, Error *e) {
-  uint64_t code = 0, folds = 0;
-  for (size_t i = 0; i < sizeof FOLDS / sizeof *FOLDS && !e->status; i += 3, folds++) {
-    const int first = FOLDS[i + 1], second = FOLDS[i + 2];
-    code += (uint64_t)FOLDS[i];
+static uint64_t forms_write(Bytes *out, Error *e) {
+  uint64_t code = 0, forms = 0;
+  for (size_t i = 0; i < sizeof CANONICAL / sizeof *CANONICAL && !e->status; i += 3, forms++) {
+    const int first = CANONICAL[i + 1], second = CANONICAL[i + 2];
+    code += (uint64_t)CANONICAL[i];
     const uint64_t row[] = {code, (uint64_t)first, (uint64_t)abs(second), second > 0};
     for (int k = 0; k < 4; k++) bytes_number(out, row[k], 4, e);
   }
-  return folds;
+  return forms;
 }
 
 /* Appends the tokenizer as the one that sink trained, which it must be with nothing changed. */
@@ -1488,7 +1488,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
   if (m->cut == CUT_DIGITS) RUNS_PUT(class, LATER_NUMBERS);
   if (m->nfc) RUNS_PUT(combine, COMBINING);
   const uint64_t classes = ranges_write(&tables, class, 1, e);
-  const uint64_t folds = m->nfc ? folds_write(&tables, e) : 0;
+  const uint64_t forms = m->nfc ? forms_write(&tables, e) : 0;
   const uint64_t combining = ranges_write(&tables, combine, 0, e);
   free(class);
   for (int id = 0; id < m->vocab && !e->status; id++) {
@@ -1505,7 +1505,7 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
   const uint64_t flags = (m->whole ? 1u : 0u) | (m->begins == BEGINS_YES ? 2u : 0u);
   const uint64_t head[] = {2, (uint64_t)m->vocab, m->joins, (uint64_t)m->cut, (uint64_t)m->space,
                            flags, (uint64_t)m->end, m->bos < 0 ? UINT32_MAX : (uint64_t)m->bos,
-                           classes, folds, combining, m->spelt.size};
+                           classes, forms, combining, m->spelt.size};
   const size_t from = out->size;
   bytes_add(out, "SINKTOK1", 8, e);
   for (size_t i = 0; i < sizeof head / sizeof *head; i++) bytes_number(out, head[i], 4, e);
