@@ -550,7 +550,7 @@ static idx slab_lines(idx lines, idx line) {
   return some < lines ? some : lines;
 }
 
-/* "model: 41 %, 212 s left, 3 s of waiting for the disk so far", on a terminal, in place. */
+/* "model: 41 %, 212 s left; 147 s so far, 3.0 of them for the disk", on a terminal, in place. */
 static void stream_show(struct ModelFile *f, bool end) {
   double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
   if (f->quiet || !is_terminal(stderr) || (!end && now - f->shown < 0.2)) return;
@@ -2608,7 +2608,7 @@ typedef struct Family {
 } Family;
 
 #define LEARNED "--pos learned --norm layer "
-/* A new one is a row here, its keys in FACTS or LATER_FACTS, its name in family_read, HF_VERBS. */
+/* A new one: a row behind these, keys in FACTS or LATER_FACTS, a name in family_read, HF_VERBS. */
 static const Family FAMILIES[] = {
   {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
    gpt2_more, true},

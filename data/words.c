@@ -809,9 +809,9 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
  *   any .bin                     llama2.c's: pieces and scores
  *
  * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever
- * would change the ids of a text and has no counterpart there is refused by its name. Of
- * tokenizer_config.json, where the folder has it, is which tokens begin and end a text and whether
- * one is put in front.
+ * would change the ids of a text and has no counterpart there is refused by its name. A folder's
+ * tokenizer_config.json says which tokens begin and end a text, whether one is put in front, and,
+ * where it matters, of which class the tokenizer is.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -1004,7 +1004,7 @@ static int by_score(const void *a, const void *b) {
                             : (x->left > y->left) - (x->left < y->left);
 }
 
-/* The merges of pieces with scores. A piece with a character that is none is not reached here. */
+/* The merges of pieces with scores. No merge makes a piece with a character that is no piece. */
 static int joins_of_scores(Making *m, Error *e) {
   if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
@@ -1158,7 +1158,7 @@ static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
     uint64_t id = 0;
     if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
       return refuse(m, "an added token without id or content", e);
-    if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) continue;  /* Gemma 3's image */
+    if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) continue;  /* no row: Gemma 3 */
     const bool both = !run && m->cut == CUT_BESIDE && strstr(s, SIGN) && id < (uint64_t)m->vocab &&
                       m->entry[id].kind == KIND_TEXT;
     if (json_true(j, x, "single_word", false) || (sides && (run || both)))
@@ -1420,7 +1420,7 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   return 0;
 }
 
-/* Classes of all code points. A run in unicode.h is one value for each of its, or two in turn. */
+/* Classes of all code points. A run in unicode.h has one value for all of its, or two in turn. */
 #define RUNS_PUT(class, runs) runs_put(class, runs, sizeof runs / sizeof *runs)
 static void runs_put(unsigned char *class, const int *runs, size_t n) {
   enum { CAPITAL_FIRST = 250 };
@@ -1432,7 +1432,7 @@ static void runs_put(unsigned char *class, const int *runs, size_t n) {
   }
 }
 
-/* They as the ranges of the file, which count from `from`; 0 is none. */
+/* The classes, less `from`, as ranges of the file; 0 is none. */
 static uint64_t ranges_write(Bytes *out, const unsigned char *class, int from, Error *e) {
   uint64_t ranges = 0;
   for (size_t at = 0, end; at < CODE_BYTE && !e->status; at = end) {
