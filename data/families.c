@@ -124,11 +124,6 @@ static const Counterpart QWEN3[] = {
   ATTENTION_AND_MLP, {"@norm2", "@post_attention_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
-static void qwen3_more(const Facts *f) {
-  if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
-  layers_more(f);
-}
-
 /* --- Gemma 1, 2 and 3 ------------------------------------------------------------------------- */
 
 /* model: what the names of its tensors begin with. */
@@ -187,7 +182,6 @@ static void gemma_any(const Facts *f) {
   char text[64];
   snprintf(text, sizeof text, "--embed-scale %.17g", sqrt((double)f->s->model.dim));
   flags_set(f, text);
-  if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
 }
 
 /* The first configs say gelu, and mean that by tanh. */
@@ -265,12 +259,7 @@ static const Counterpart OLMO2[] = {
   {"@norm4", "@post_feedforward_layernorm", AS_IS}, {"wcls", "lm_head", TURNED},
   {NULL, NULL, AS_IS}};
 
-static void olmo2_more(const Facts *f) {
-  if (fact_true(f, "attention_bias", false)) flags_set(f, "--linear-bias --bias-in attention");
-}
-
 static void olmo3_more(const Facts *f) {
-  olmo2_more(f);
   local_base(f, SLIDING("rope_theta"), "500000");          /* whatever the old rope_theta says */
   windows(f, 4, "4096");
 }
@@ -386,7 +375,7 @@ static int stacked_copy(ModelWriter *w, const Entry *s, const Entry *scales, con
 static void gpt_oss_more(const Facts *f) {
   const bool all = fact_true(f, "attention_bias", true);
   flags_set(f, all ? "--linear-bias" : "--linear-bias --bias-in ffn");
-  if (!fact_at(f, ROPE("rope_type") "|" ROPE("type")))     /* the library has one of its own */
+  if (!fact_at(f, ROPE_TYPE))                              /* the library has one of its own */
     fact_fails(f, "rope_scaling", "of type yarn or default", NULL);
   fact_at(f, "hidden_act");                                /* these the library does not read */
   fact_at(f, "experts_per_token");
@@ -481,9 +470,8 @@ static void fact_long(const Facts *f, int r) {
 
 /* The first int(width of a head * partial_rotary_factor) dims turn. */
 static void phi3_more(const Facts *f) {
-  static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
   const Config *c = &f->s->model;
-  const JsonValue *type = fact_at(f, TYPE);
+  const JsonValue *type = fact_at(f, ROPE_TYPE);
   const JsonValue *v = fact_at(f, ROPE("partial_rotary_factor") "|partial_rotary_factor");
   if (fact_at(f, "rope_scaling")) fact_must(f, "rope_parameters", "null");
   const bool longer = json_is(f->j, type, "longrope") || json_is(f->j, type, "su");
@@ -492,7 +480,7 @@ static void phi3_more(const Facts *f) {
     fact_fails(f, "rope_scaling", "null or of type default or longrope", type);
   if (v && (!fact_number(f, v, &part) || !(part > 0 && part <= 1)))
     fact_fails(f, "partial_rotary_factor", "a number above 0, to 1", v);
-  fact_flag(f, ROPE("rope_theta") "|rope_theta", "rope-base", "");
+  fact_flag(f, ROPE_BASE, "rope-base", "");
   fact_at(f, "original_max_position_embeddings");
   if (f->e->status) return;
   const int turned = (int)((c->head_dim ? c->head_dim : c->dim / c->heads) * part);
@@ -525,7 +513,7 @@ static void fact_yarn(const Facts *f) {
   const double m = fact_value(f, ROPE("attention_factor"), c->rope_factor > 1
                               ? 0.1 * log(c->rope_factor) + 1 : 1, 1e-12, 1e12, false);
   if (!f->e->status && !(c->rope_base > 1))
-    fact_fails(f, "rope_theta", "above 1", fact_at(f, ROPE("rope_theta") "|rope_theta"));
+    fact_fails(f, "rope_theta", "above 1", fact_at(f, ROPE_BASE));
   if (f->e->status) return;
   const int r = c->head_dim ? c->head_dim : c->dim / c->heads;
   double low = yarn_pair(c, r, turns[0]), high = yarn_pair(c, r, turns[1]);
@@ -546,10 +534,10 @@ static void fact_yarn(const Facts *f) {
 
 static const Fact LATER_FACTS[] = {
   {"pcde",   "rms_norm_eps",                           NUMBER, "norm-eps", "1e-5"},
-  {"b",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "1000000"},
-  {"d",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "500000"},
+  {"b",      ROPE_BASE,                                ANGLES, "rope-base", "1000000"},
+  {"d",      ROPE_BASE,                                ANGLES, "rope-base", "500000"},
   {"e",      "head_dim",                               NUMBER, "head-dim", "64"},   /* for YaRN */
-  {"e",      ROPE("rope_theta") "|rope_theta",         ANGLES, "rope-base", "150000"},
+  {"e",      ROPE_BASE,                                ANGLES, "rope-base", "150000"},
   {"e",      "num_local_experts|num_experts",          NUMBER, "experts",  "128"},
   {"e",      "num_experts_per_tok",                    NUMBER, "expert-top", "4"},
   {"e",      "swiglu_limit",                           NUMBER, "expert-limit", "7"},
@@ -558,6 +546,7 @@ static const Fact LATER_FACTS[] = {
   {"bd",     "rope_parameters.rope_type",              ONLY,   NULL, "null"},   /* unread there */
   {"bd",     "rope_parameters.rope_theta",             ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
+  {"wabfcd", "attention_bias", SWITCH, "--linear-bias --bias-in attention", "false"},
   {"p",      "mlp_bias",                               ONLY,   NULL, "false"},  /* Phi-4-mini's */
   {"p",      "lm_head_bias",                           ONLY,   NULL, "false"},
   {"p",      "full_attn_mod",                          ONLY,   NULL, "1"},

@@ -2396,9 +2396,10 @@ static void fact_yarn(const Facts *f);           /* families.c */
 
 /* Rotary positions: how the angles are stretched. */
 #define ROPE(key) "rope_scaling." key "|rope_parameters." key "|rope_parameters.full_attention." key
+#define ROPE_TYPE ROPE("rope_type") "|" ROPE("type")
+#define ROPE_BASE ROPE("rope_theta") "|rope_theta"
 static void fact_rope(const Facts *f) {
-  static const char TYPE[] = ROPE("rope_type") "|" ROPE("type");
-  const JsonValue *v = fact_at(f, TYPE), *old = fact_at(f, "rope_scaling");
+  const JsonValue *v = fact_at(f, ROPE_TYPE), *old = fact_at(f, "rope_scaling");
   if (old) fact_must(f, "rope_parameters", "null");        /* not both spellings at once */
   if ((!v && !old) || json_is(f->j, v, "default")) return;
   bool llama3 = json_is(f->j, v, "llama3");
@@ -2424,7 +2425,7 @@ static void fact_rope(const Facts *f) {
 static void refuse_yarn(const Facts *f) {
   if (f->s->model.rope_scaling == ROPE_YARN)
     fact_fails(f, "rope_scaling", "of type default, linear or llama3",
-               fact_at(f, ROPE("rope_type") "|" ROPE("type")));
+               fact_at(f, ROPE_TYPE));
 }
 
 /* A row for each key: the families that it counts for, by their letters in FAMILIES; what is done
@@ -2483,7 +2484,7 @@ static const Fact FACTS[] = {
   {"lmqwpcd", "hidden_act",                            GATED,  NULL, "silu"},
   /* ANGLES: a NUMBER, and then how the angles are stretched (fact_rope) */
   {"n",      ROPE("rope_theta") "|rotary_emb_base",    ANGLES, "rope-base", ""},
-  {"lmqwacf", ROPE("rope_theta") "|rope_theta",        ANGLES, "rope-base", ""},
+  {"lmqwacf", ROPE_BASE,                               ANGLES, "rope-base", ""},
   /* SWITCH: the flags that true sets */
   {"g",      "scale_attn_by_inverse_layer_idx",        SWITCH, "--score-by-layer", "false"},
   {"n",      "use_parallel_residual",                  SWITCH, "--place parallel", "true"},
@@ -2603,7 +2604,7 @@ typedef struct Family {
   const Counterpart *tensors;
   char letter;                 /* in FACTS */
   const char *flags;           /* of all its models */
-  void (*more)(const Facts *f);
+  void (*more)(const Facts *f);          /* NULL: nothing */
   bool tied;                   /* where config.json does not say */
 } Family;
 
@@ -2619,7 +2620,7 @@ static const Family FAMILIES[] = {
   {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
   {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
   {"qwen2",    "Qwen2ForCausalLM",   "model.",       LLAMA, 'q', QWEN2, layers_more, false},
-  {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", qwen3_more, false},
+  {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", layers_more, false},
   {"gemma",    "GemmaForCausalLM",   "model.",       GEMMA1, 'f', "",     gemma1_more,  true},
   {"gemma2",   "Gemma2ForCausalLM",  "model.",       GEMMA, 'a', "--place sandwich", gemma2_more,
    true},
@@ -2628,7 +2629,7 @@ static const Family FAMILIES[] = {
    gemma3_more, true},
   {"gemma3",   "Gemma3ForConditionalGeneration", "", GEMMA_IMAGE, 'b',
    "--place sandwich --qk-norm", gemma3_more, true},
-  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    olmo2_more,   false},
+  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    NULL,         false},
   {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
   {"gpt_oss",  "GptOssForCausalLM",  "model.",       GPT_OSS, 'e', "--extra logit", gpt_oss_more,
    false},
@@ -2657,7 +2658,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
   flags_set(&f, family->flags);
   facts_read(&f, FACTS, family->letter);
   facts_read(&f, LATER_FACTS, family->letter);
-  family->more(&f);
+  if (family->more) family->more(&f);
   fact_at(&f, "tie_word_embeddings");
   f.top = j->at;
   if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
