@@ -136,6 +136,9 @@ static void later_now(Test *t) {
   }
 }
 
+/* Zeroed numbers of a test. */
+static real *reals_of(Test *t, idx n) { return later(t, n, sizeof(real), NULL); }
+
 static void release_bytes(void *room) { bytes_free(room); }
 static Bytes *bytes_of(Test *t) { return later(t, 1, sizeof(Bytes), release_bytes); }
 
@@ -1047,16 +1050,16 @@ static void seal(Bytes *b) {
   for (size_t i = 0; i < 8; i++) b->at[b->size - 8 + i] = (unsigned char)(h >> (8 * i));
 }
 
-/* A copy on the heap: overreading shows. */
-static unsigned char *copy_of(const unsigned char *at, size_t n) {
-  unsigned char *copied = malloc(n ? n : 1);
-  if (!copied) exit(1);
-  return n ? memcpy(copied, at, n) : copied;
+/* n bytes on the heap with nothing behind them, so that reading past them is seen. */
+static unsigned char *exactly(const void *from, size_t n) {
+  unsigned char *at = zeroed((idx)n, 1);
+  if (n) memcpy(at, from, n);
+  return at;
 }
 
 /* Are n bytes refused as a tokenizer in one line? */
 static bool refused(const unsigned char *at, size_t n) {
-  Error e = {0}; Tokenizer k = {0}; unsigned char *copied = copy_of(at, n);
+  Error e = {0}; Tokenizer k = {0}; unsigned char *copied = exactly(at, n);
   bool no = tokenizer_read(copied, n, "x.bin", &k, &e) == 1 && !k.start && !k.pool.at &&
             !k.merges.at && strstr(e.text, "x.bin: expected ") == e.text && strstr(e.text,
             ". Try: ") && !strchr(e.text, '\n') && strlen(e.text) < sizeof e.text - 1;
@@ -1140,9 +1143,13 @@ static bool tale_open(Test *t, Settings *s, const char *flags) {
   return !e->status;
 }
 
-/* A trainer of tiny_settings with these flags; the files of tale_open must be there. */
+/* The files of tale_open, once. A test without them gives up. */
+static void tale_files(Test *t) { Settings s; if (!t->tale && !tale_open(t, &s, "")) exit(1); }
+
+/* A trainer of tiny_settings with these flags, on the files of tale_open. */
 static bool trainer_made(Test *t, Trainer *r, const char *flags) {
   Settings s;
+  tale_files(t);
   bool made = tiny_settings(&s, flags, fresh(t)) && !trainer_create(r, &s, &t->e);
   fact(t, made, "%s: %s", flags, t->e.text);
   return made;
@@ -1522,14 +1529,16 @@ static double slow_loss(const Lab *b, int from) {
   return sum / (b->B * (T - from));
 }
 
-/* A lab measured over its B sequences with these thresholds; the caller frees. */
-static bool lab_measure(Test *t, Lab *b, Sinks *s, double e0, double e1, double e2, int rows) {
-  Error *e = fresh(t);
-  bool fine = !sinks_create(s, &b->m.c, b->T, b->B, (double[]){e0, e1, e2}, 3, e)
-           && !sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, e);
-  fact(t, fine, "%s", e->text);
-  if (fine) sinks_finish(s);
-  return fine;
+static void release_sinks(void *room) { sinks_free(room); }
+
+/* A lab measured over its B sequences with these thresholds. */
+static Sinks *lab_measure(Test *t, Lab *b, double e0, double e1, double e2, int rows) {
+  Sinks *s = later(t, 1, sizeof *s, release_sinks);
+  if (sinks_create(s, &b->m.c, b->T, b->B, (double[]){e0, e1, e2}, 3, fresh(t))) exit(1);
+  sinks_measure(s, &b->m, &b->a, b->ids, b->targets, b->B, rows, &t->e);
+  fact(t, !t->e.status, "%s", t->e.text);
+  sinks_finish(s);
+  return s;
 }
 
 static int by_value(const void *a, const void *b) {
@@ -1616,21 +1625,20 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
 
 /* Every field of Sinks on models of these flags against the slow recomputation, 3 sequences. */
 static void lab_against_slow(Test *t, Lab *b, int rows) {
-  Sinks s, w;
-  if (!lab_measure(t, b, &s, 0.3, 0.2, 0.1, rows)) return;
-  if (sinks_create(&w, &b->m.c, 12, 3, s.eps, 3, fresh(t))) exit(1);
+  Sinks *s = lab_measure(t, b, 0.3, 0.2, 0.1, rows), w;
+  if (sinks_create(&w, &b->m.c, 12, 3, s->eps, 3, fresh(t))) exit(1);
   for (int q = 0; q < 3; q++) slow_measure(b, b->ids + q * 12, rows, &w);
   for (idx i = 0; i < w.n_sums; i++) w.sums[i] /= 3;
   w.massive /= 3; w.median /= 3;
   w.loss = slow_loss(b, b->m.c.prefix > 1 ? b->m.c.prefix - 1 : 0);
-  int LH = s.L * s.H, LN = s.L * s.N;
-#define FIELD(name, n) {#name, s.name, w.name, n}
+  int LH = s->L * s->H, LN = s->L * s->N, S = s->S;
+#define FIELD(name, n) {#name, s->name, w.name, n}
   const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
-    FIELD(alpha, LH * s.S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
-    FIELD(over, 3 * LH * s.S), FIELD(hnorm, LN + s.N), FIELD(prenorm, LN), FIELD(qnorm, LN),
+    FIELD(alpha, LH * S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
+    FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N), FIELD(prenorm, LN), FIELD(qnorm, LN),
     FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH), FIELD(product, 2 * LH),
-    {"massive", &s.massive, &w.massive, 1}, {"median", &s.median, &w.median, 1},
-    {"loss", &s.loss, &w.loss, 1}};
+    {"massive", &s->massive, &w.massive, 1}, {"median", &s->median, &w.median, 1},
+    {"loss", &s->loss, &w.loss, 1}};
   /* the slow side writes into fields of the same layout: an overlap would spoil both alike */
   EACH(x, FIELDS) for (int y = 0; y < x; y++)
     fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got || FIELDS[y].got + FIELDS[y].n <=
@@ -1638,18 +1646,18 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
   EACH(x, FIELDS) for (int i = 0; i < FIELDS[x].n; i++)
     within(t, FIELDS[x].got[i], FIELDS[x].want[i], 2000 * REAL_EPS * fmax(0.1,
            fabs(FIELDS[x].want[i])), "%s[%d], %s", FIELDS[x].name, i, b->flags);
-  for (int j = 0; j < s.S; j++) {
+  for (int j = 0; j < S; j++) {
     double alpha = 0, over = 0; int heads = 0;
     for (int i = 0; i < LH; i++) {
-      if (!slow_attends(&b->m.c, i / s.H)) continue;
+      if (!slow_attends(&b->m.c, i / s->H)) continue;
       heads++;
-      alpha += w.alpha[i * s.S + j];
-      over += w.over[(2 * LH + i) * s.S + j];
+      alpha += w.alpha[i * S + j];
+      over += w.over[(2 * LH + i) * S + j];
     }
-    within(t, sinks_alpha(&s, j), alpha / heads, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
-    within(t, sinks_sink(&s, j, 2), over / heads, 1e-12, "sinks_sink, column %d", j);
+    within(t, sinks_alpha(s, j), alpha / heads, 2000 * REAL_EPS, "sinks_alpha, column %d", j);
+    within(t, sinks_sink(s, j, 2), over / heads, 1e-12, "sinks_sink, column %d", j);
   }
-  sinks_free(&s); sinks_free(&w);
+  sinks_free(&w);
 }
 
 static void sinks_against_slow(Test *t, const char *const *flags, int n) {
@@ -1677,6 +1685,26 @@ static void frame__verdicts(Test *t) {
     ill_slow[i] = NAN; ill[i] = (real)NAN;
     fact(t, isnan(biggest(3, ill)) && isnan(distance(3, ill, x)) && isnan(distance(3, x, ill)) &&
          isnan(slow_distance(3, ill, slow)) && isnan(slow_distance(3, x, ill_slow)), "NaN, %d", i);
+  }
+  within(t, number_after("a=1 to-2 b=-3e-3 c", "a=", 2), -3e-3, 0, "a number below 0");
+}
+
+/* What shapes a model is an axis of the covering array, but for its sizes, and for what is forward
+ * only (data/test_hf.c). */
+static void frame__axes(Test *t) {
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    char flag[64], sizes[] = "--layers --dim --ffn --vocab --context --norm-eps "
+                             "--attention- --mamba- --expert";
+    bool found = false;
+    snprintf(flag, sizeof flag, "--%s", o->flag);
+    for (char *size = strtok(sizes, " "); size; size = strtok(NULL, " "))
+      found |= !strncmp(flag, size, strlen(size));
+    for (int a = 0; a < N_AXES; a++) {
+      found |= !strcmp(AXES[a].name, o->flag);
+      for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
+        found |= strstr(AXES[a].rows[i], flag) != NULL;
+    }
+    fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
   }
 }
 
@@ -2177,7 +2205,8 @@ static void model_init__streams(Test *t) {
 static void edited(Test *t, Lab *b, const PositionEdit *edit) {
   enum { T = 7, LAST = 4 };
   int C = b->m.c.dim, first = b->m.c.sink_token, N = T + first, n = 2 * N * C;
-  real *table = b->m.w.wpe ? b->m.w.wpe : b->a.sinusoid, *plain = reals(n), *other = reals(n);
+  real *table = b->m.w.wpe ? b->m.w.wpe : b->a.sinusoid;
+  real *plain = reals_of(t, n), *other = reals_of(t, n);
   real *p_1 = table + first * C, *p_t = p_1 + LAST * C, kept[64];
   copy(kept, p_1, C);
   lab_forward(b);
@@ -2203,7 +2232,6 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
     int from = i == first ? first + LAST : edit->swap && i == first + LAST ? first : i;
     within(t, distance(C, plain + from * C, b->a.nf + i * C), 0, 0, "%s: row %d", b->flags, i);
   }
-  free(plain); free(other);
 }
 static void embed_forward__edited(Test *t) {
   for (int swap = 0; swap < 2; swap++)
@@ -2876,6 +2904,19 @@ static void sink_token__is_a_row(Test *t) {
   }
 }
 
+/* =================================================================================================
+ * 4  The block and the model */
+
+/* [E1] to [E8] [FIG1] [T5] [T11] [T12] Every axis at once: the model against the slow one, for each
+ * row of the covering array; and over 70 tokens, in tiles, for every row of every axis beside the
+ * defaults. */
+static void model_forward__against_slow(Test *t) {
+  LABS_OF_COVER(b, 2, 7) compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
+  LABS_OF(b, 1, 70, (const char *const *)covering(t)->axis)
+    compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
+  note(t, "%d configurations", covering(t)->n);
+}
+
 /* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
  * words: Conv1D and a tied head, int() truncation of the rotated dims, the 350m path (projections,
  * post-norm, no final norm), grouped heads with D apart from C/H, biases of q, k, v, a window. */
@@ -2899,19 +2940,6 @@ static void published__families(Test *t) {
     {"mistral", "--layers 3 --heads 4 --kv-heads 2 --dim 32 --ffn 56 --window 5"}};
   EACH(i, ROWS) for (int T = 1; T <= 24; T += 23)
     LABS(b, 1, T, ROWS[i].flags) compare_with_slow(t, &b, 4000 * REAL_EPS, ROWS[i].name);
-}
-
-/* =================================================================================================
- * 4  The block and the model */
-
-/* [E1] to [E8] [FIG1] [T5] [T11] [T12] Every axis at once: the model against the slow one, for each
- * row of the covering array; and over 70 tokens, in tiles, for every row of every axis beside the
- * defaults. */
-static void model_forward__against_slow(Test *t) {
-  LABS_OF_COVER(b, 2, 7) compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
-  LABS_OF(b, 1, 70, (const char *const *)covering(t)->axis)
-    compare_with_slow(t, &b, 1000 * REAL_EPS, b.flags);
-  note(t, "%d configurations", covering(t)->n);
 }
 
 /* One pass by the loops of 3.7 and one in the tiles of chapter 14: every state, map, logit and
@@ -2950,20 +2978,26 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
   }
 }
 
+/* For rows by the dozen: where tiles, windows, prefixes, x* and key heads cut across each other. */
+static const char *const TILED[] = {
+  "", "--window 5 --pos t5 --xsa", "--prefix 40 --extra kv --linear-bias",
+  "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
+  "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
+  "--sink-token 5 --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
+  ("--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k --pos alibi "
+   "--extra-value ones --extra-norm 3"),
+  "--pos relative --kernel elu --sim identity --window 40", NULL};
+
 /* The plain attention of 3.7 and the tiles of chapter 14 are one function: in every configuration
- * of the covering array, over 70 rows, where tiles, windows, prefixes cross, and 530 (copies). */
+ * of the covering array, and over 70 rows and 530 (copies). */
 static void tiles__as_plain(Test *t) {
-  static const char *const LONG[] = {
-    "", "--window 5 --pos t5 --xsa", "--prefix 40 --extra kv --linear-bias",
-    "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2 --pos alibi",
-    "--sink-token --window 20 --sim sigmoid --extra logit --scale 0.7",
-    "--sink-token 5 --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
-    ("--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5 --extra k "
-     "--extra-value ones --extra-norm 3")};
   const Cover *v = covering(t);
   for (int i = 0; i < v->n; i++) tiles_against_plain(t, 2, 7, v->flags[i]);
-  for (int T = 70; T <= 530; T += 460) EACH(i, LONG) tiles_against_plain(t, 1, T, LONG[i]);
-  note(t, "%d configurations", v->n + 14);
+  for (int i = 0; TILED[i]; i++) {
+    tiles_against_plain(t, 1, 70, TILED[i]);
+    tiles_against_plain(t, 1, 530, TILED[i]);
+  }
+  note(t, "%d configurations", v->n);
 }
 
 /* The maps that an evaluation measures are --plain's own: a look through both, number by number. */
@@ -2992,7 +3026,7 @@ static void model_forward__causal(Test *t) {
   LABS_OF_COVER(b, 1, 7) {
     const Config *c = &b.m.c;
     int N = config_rows(c, 7), C = c->dim;
-    real *before = reals(N * C);
+    real *before = reals_of(t, N * C);
     for (int changed = 0; changed < 7; changed++) {
       int own = changed + N - 7, first = changed < c->prefix ? 0 : own;    /* may change */
       lab_draw(&b, 5);
@@ -3005,7 +3039,6 @@ static void model_forward__causal(Test *t) {
       fact(t, !same_numbers(C, before + own * C, b.a.nf + own * C),
            "token %d does not change its own row, %s", changed + 1, b.flags);
     }
-    free(before);
   }
 }
 
@@ -3014,7 +3047,7 @@ static void model_forward__batches(Test *t) {
   LABS(b, 3, 9, "", "--pos t5 --sink-token --extra kv", "--pos alibi --window 3 --prefix 2",
        "--pos absolute --combine add --kernel mlp", "--embed-dim 5 --pos learned") {
     int N = config_rows(&b.m.c, 9), rows = N * 12;
-    real *whole = reals(3 * rows);
+    real *whole = reals_of(t, 3 * rows);
     double mean = lab_loss(&b), sum = 0;
     copy(whole, b.a.nf, 3 * rows);
     for (int s = 0; s < 3; s++) {
@@ -3025,7 +3058,6 @@ static void model_forward__batches(Test *t) {
     within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
     model_forward(&b.m, &b.a, b.ids, 1, 4);              /* fewer tokens than room */
     fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf), "4 of 9, %s", b.flags);
-    free(whole);
   }
 }
 
@@ -3369,15 +3401,9 @@ static void gradients__every_operation(Test *t) {
   tell_tally(t, &y);
 }
 
-/* Over 70 rows, where tiles, windows, prefixes, x* and key heads cut across each other. */
 static void gradients__tiles(Test *t) {
   Tally y = {0};
-  LABS(b, 1, 70, "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
-       "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
-       "--sink-token --window 20 --sim sigmoid --extra logit",
-       "--sink-token 5 --prefix 35 --kv-heads 1 --sim identity --normalizer clamp --extra k",
-       "--window 32 --vbias --kernel mlp --normalizer pnorm --pnorm 0.5",
-       "--pos relative --kernel elu --sim identity --window 40") check_gradients(t, &y, &b, 0);
+  LABS_OF(b, 1, 70, TILED) check_gradients(t, &y, &b, 0);
   tell_tally(t, &y);
 }
 
@@ -3419,14 +3445,13 @@ static void gradients__at_zero(Test *t) {
 static void gradients__t5_again(Test *t) {
   LABS(b, 5, 2, "--pos t5 --sink-token --heads 4") {
     const Tensor *x = model_tensor(&b.m, "rel");
-    real *once = reals(x->count);
+    real *once = reals_of(t, x->count);
     for (int n = 0; n < 3; n++) {
       lab_gradients(&b);
       if (!n) copy(once, b.m.grads + x->at, x->count);
       fact(t, biggest(x->count, once) > 0 && same_numbers(x->count, once, b.m.grads + x->at),
            "backward %d: rel off by %g", n, distance(x->count, once, b.m.grads + x->at));
     }
-    free(once);
   }
 }
 
@@ -3436,7 +3461,7 @@ static void gradients__accumulate(Test *t) {
   const Cover *v = covering(t);
   for (int k = 0; k < v->n; k += 3) LABS(b, 2, 7, v->flags[k]) {
     idx n = b.m.count;
-    real *once = reals(n), *half = reals(n);
+    real *once = reals_of(t, n), *half = reals_of(t, n);
     lab_gradients(&b);
     copy(once, b.m.grads, n);
     lab_backward(&b, 1);
@@ -3452,14 +3477,13 @@ static void gradients__accumulate(Test *t) {
     for (idx i = 0; i < n; i++) half[i] = b.m.grads[i] * 2;
     fact(t, same_numbers(n, once, half) || distance(n, once, half) < 64 * REAL_EPS,
          "half a share is off by %g, %s", distance(n, once, half), b.flags);
-    free(once); free(half);
   }
 }
 
 /* [T10] A batch's gradient is its sequences' mean (each with its share), however accumulated. */
 static void gradients__of_a_batch(Test *t) {
   LABS(b, 3, 7, "--extra kv --vbias --pos t5 --sink-token --linear-bias") {
-    real *whole = reals(b.m.count);
+    real *whole = reals_of(t, b.m.count);
     lab_gradients(&b);
     copy(whole, b.m.grads, b.m.count);
     model_zero_grads(&b.m);
@@ -3473,7 +3497,6 @@ static void gradients__of_a_batch(Test *t) {
       double off = distance(x->count, whole + x->at, b.m.grads + x->at);
       within(t, off, 0, 512 * REAL_EPS, "%s", x->name);
     }
-    free(whole);
   }
 }
 
@@ -3770,7 +3793,7 @@ static void model_backward__nan_is_seen(Test *t) {
 static void sink_alpha__by_hand(Test *t) {
   enum { T = 64 };
   const Config c = config_of(t, "");
-  real *first = reals(T * T), *diagonal = reals(T * T), *even = reals(T * T);
+  real *first = reals_of(t, T * T), *diagonal = reals_of(t, T * T), *even = reals_of(t, T * T);
   double alpha[T], harmonic_T = 0;
   for (int i = 0; i < T; i++) {
     first[i * T] = diagonal[i * T + i] = 1;
@@ -3789,7 +3812,6 @@ static void sink_alpha__by_hand(Test *t) {
       within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
     within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12), "even rows: H_64/64");
   }
-  free(first); free(diagonal); free(even);
 }
 
 /* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in the authors' form,
@@ -3801,7 +3823,7 @@ static void sink_alpha__star_columns(Test *t) {
   EACH(r, FLAGS) for (int above = 0; above < 2; above++) {
     const Config c = config_of(t, "%s", FLAGS[r]);
     int N = config_rows(&c, T), S = config_columns(&c, T), token1 = S - T;
-    real *m = reals(N * S);
+    real *m = reals_of(t, N * S);
     double alpha[T + 2], share = edge + (above ? 1e-5 : -1e-5);
     for (int i = 0; i < N; i++) {
       m[i * S] = (real)share;
@@ -3816,7 +3838,6 @@ static void sink_alpha__star_columns(Test *t) {
     within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "authors' alpha_*, %s", FLAGS[r]);
     within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", FLAGS[r]);
     fact(t, (alpha[0] > 0.3) == above, "0.28906 of %s", FLAGS[r]);
-    free(m);
   }
 }
 
@@ -3842,12 +3863,10 @@ static void forget_queries(Lab *b) {
 /* [M2] Strictly above eps: two even rows give alpha_1 = 0.75 exactly, which is not over 0.75. */
 static void sinks__threshold_is_strict(Test *t) {
   LABS(b, 1, 2, "--pos none") {
-    Sinks s;
     forget_queries(&b);
-    if (!lab_measure(t, &b, &s, 0.75, 0.7499999, 0.7500001, METRIC_REAL)) continue;
-    within(t, sinks_alpha(&s, 0), 0.75, 0, "alpha_1");
-    for (int k = 0; k < 3; k++) within(t, sinks_sink(&s, 0, k), k == 1, 0, "over eps %d", k);
-    sinks_free(&s);
+    const Sinks *s = lab_measure(t, &b, 0.75, 0.7499999, 0.7500001, METRIC_REAL);
+    within(t, sinks_alpha(s, 0), 0.75, 0, "alpha_1");
+    for (int k = 0; k < 3; k++) within(t, sinks_sink(s, 0, k), k == 1, 0, "over eps %d", k);
   }
 }
 
@@ -3866,14 +3885,12 @@ static void attract(Lab *b) {
  * with alpha_1 = 1 and 0.5: half of them are over 0.7, though their mean 0.75 is. */
 static void sinks__threshold_per_sequence(Test *t) {
   LABS(b, 2, 2, ATTRACTOR) {
-    Sinks s;
     attract(&b);
     memcpy(b.ids, (int[]){0, 1, 1, 0}, 4 * sizeof(int));
-    if (!lab_measure(t, &b, &s, 0.7, 0.4, 0.99, METRIC_REAL)) continue;
-    within(t, sinks_alpha(&s, 0), 0.75, 1e-6, "mean alpha_1");
+    const Sinks *s = lab_measure(t, &b, 0.7, 0.4, 0.99, METRIC_REAL);
+    within(t, sinks_alpha(s, 0), 0.75, 1e-6, "mean alpha_1");
     for (int k = 0; k < 3; k++)
-      within(t, sinks_sink(&s, 0, k), k == 1 ? 1 : 0.5, 0, "Sink_1 at eps %d", k);
-    sinks_free(&s);
+      within(t, sinks_sink(s, 0, k), k == 1 ? 1 : 0.5, 0, "Sink_1 at eps %d", k);
   }
 }
 
@@ -3888,10 +3905,9 @@ static void sinks__entropy_and_mass(Test *t) {
     {"--pos none --sim elu --normalizer one", 1, 1, 16},
     {"--pos none --extra zero", 2, 1, 16},               /* 2: t/(t + 1) */
     {"--pos none --context 300 --window 99", 0, 1, CHUNK + 9}};  /* rows in two pieces */
-  Sinks s;
   EACH(r, ROWS) LABS(b, 2, ROWS[r].T, ROWS[r].flags) {
     forget_queries(&b);
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) continue;
+    const Sinks *s = lab_measure(t, &b, 0.3, 0.2, 0.4, METRIC_REAL);
     double mass = 0, entropy = 0;
     for (int i = 1; i <= b.T; i++) {
       double seen = ROWS[r].power > 1 ? i + 1 : b.T > 99 && i > 99 ? 99 : i;
@@ -3899,18 +3915,16 @@ static void sinks__entropy_and_mass(Test *t) {
       entropy += log(seen) / b.T;
     }
     for (int h = 0; h < 4; h++) {
-      within(t, s.mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", b.flags);
-      within(t, s.entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s", b.flags);
+      within(t, s->mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", b.flags);
+      within(t, s->entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s", b.flags);
     }
-    sinks_free(&s);
   }
   LABS(b, 1, 4, ATTRACTOR) {
     attract(&b);
     for (int i = 0; i < 4; i++) b.ids[i] = i > 0;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) continue;
-    within(t, s.entropy[0], 0, 1e-6, "entropy when all is on token 1");
-    within(t, sinks_alpha(&s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
-    sinks_free(&s);
+    const Sinks *s = lab_measure(t, &b, 0.3, 0.2, 0.4, METRIC_REAL);
+    within(t, s->entropy[0], 0, 1e-6, "entropy when all is on token 1");
+    within(t, sinks_alpha(s, 0), 1, 1e-6, "alpha_1 when all is on token 1");
   }
 }
 
@@ -3922,15 +3936,13 @@ static void norm_ratio__by_hand(Test *t) {
   within(t, norm_ratio(norms, 1), 1, 0, "a row alone");
   within(t, norm_ratio(zeros, 3), 1, 0, "rows of zeros");
   LABS(b, 1, 6, "") {
-    Sinks s;
-    if (!lab_measure(t, &b, &s, 0.3, 0.2, 0.4, METRIC_REAL)) continue;
+    Sinks *s = lab_measure(t, &b, 0.3, 0.2, 0.4, METRIC_REAL);
     for (int n = 0; n < 6; n++) { /* H^0 does not count; of the rest, the largest */
-      s.hnorm[n] = n ? 1 : 100;
-      s.hnorm[6 + n] = n ? 1 : 7;
-      s.hnorm[12 + n] = n ? 2 : 8;
+      s->hnorm[n] = n ? 1 : 100;
+      s->hnorm[6 + n] = n ? 1 : 7;
+      s->hnorm[12 + n] = n ? 2 : 8;
     }
-    within(t, sinks_ratio(&s), 7, 0, "largest ratio over the blocks");
-    sinks_free(&s);
+    within(t, sinks_ratio(s), 7, 0, "largest ratio over the blocks");
   }
 }
 
@@ -3947,17 +3959,16 @@ static void sinks__against_slow(Test *t) {
 /* Block by block in the memory of one, every number has the bits of when all blocks are kept. */
 static void sinks__one_layer(Test *t) {
   LABS_OF_COVER(b, 3, 12) {
-    Sinks all, one;
     int rows = (b.n - 1) % 2;
-    if (!lab_measure(t, &b, &all, 0.3, 0.2, 0.1, rows)) return;
+    const Sinks *all = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
     acts_free(&b.a);
     if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t))) exit(1);
-    if (!lab_measure(t, &b, &one, 0.3, 0.2, 0.1, rows)) return;
-    for (idx k = 0; k < all.n_sums; k++)
-      within(t, one.sums[k], all.sums[k], 0, "number %lld, %s", k, b.flags);
-    fact(t, one.massive == all.massive && one.median == all.median && one.loss == all.loss,
-         "largest %g, %g, loss %g, %g, %s", one.massive, all.massive, one.loss, all.loss, b.flags);
-    sinks_free(&all); sinks_free(&one);
+    const Sinks *one = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
+    for (idx k = 0; k < all->n_sums; k++)
+      within(t, one->sums[k], all->sums[k], 0, "number %lld, %s", k, b.flags);
+    fact(t, one->massive == all->massive && one->median == all->median && one->loss == all->loss,
+         "largest %g, %g, loss %g, %g, %s", one->massive, all->massive, one->loss, all->loss,
+         b.flags);
   }
 }
 
@@ -3986,21 +3997,21 @@ static void sinks__not_finite(Test *t) {
 /* Three sequences measured in parts, in an Acts with room for more, give the same means. */
 static void sinks__in_parts(Test *t) {
   LABS(b, 3, 12, "--extra k --window 5") {
-    Sinks whole, parts; Error *e = fresh(t);
-    if (!lab_measure(t, &b, &whole, 0.3, 0.2, 0.1, METRIC_REAL)) return;
-    if (sinks_create(&parts, &b.m.c, 12, 2, whole.eps, 3, e)) exit(1);
+    const Sinks *whole = lab_measure(t, &b, 0.3, 0.2, 0.1, METRIC_REAL);
+    Sinks parts; Error *e = fresh(t);
+    if (sinks_create(&parts, &b.m.c, 12, 2, whole->eps, 3, e)) exit(1);
     sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL, e);
     sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, METRIC_REAL, e);
     fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, e) == 1,
          "three sequences at once, with room for two");
     sinks_finish(&parts);
     fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
-    for (int i = 0; i < 4 * whole.S; i++)
-      within(t, parts.alpha[i], whole.alpha[i], 1e-15, "alpha[%d]", i);
+    for (int i = 0; i < 4 * whole->S; i++)
+      within(t, parts.alpha[i], whole->alpha[i], 1e-15, "alpha[%d]", i);
     for (int i = 0; i < 24; i++)
-      within(t, parts.vnorm[i], whole.vnorm[i], 1e-14 * whole.vnorm[i], "vnorm[%d]", i);
-    within(t, parts.loss, whole.loss, 1e-14 * whole.loss, "loss");
-    sinks_free(&whole); sinks_free(&parts);
+      within(t, parts.vnorm[i], whole->vnorm[i], 1e-14 * whole->vnorm[i], "vnorm[%d]", i);
+    within(t, parts.loss, whole->loss, 1e-14 * whole->loss, "loss");
+    sinks_free(&parts);
   }
 }
 
@@ -4297,13 +4308,6 @@ static void random_text(Rng *r, int mode, unsigned char *to, size_t n) {
                             : mode == 3 ? SAMPLE[from++ % size] : i && rng_below(r, 40) ? to[i - 1]
                             : "a 1=\n\xff\0"[rng_below(r, 7)]);
   }
-}
-
-/* n bytes on the heap with nothing behind them, so that reading past them is seen. */
-static unsigned char *exactly(const void *from, size_t n) {
-  unsigned char *at = zeroed((idx)n, 1);
-  if (n) memcpy(at, from, n);
-  return at;
 }
 
 static void release_ids(void *room) { ids_free(room); }
@@ -4924,8 +4928,6 @@ static void feed_room(Feed *f, int B, int T) {
 
 static void feed_close(void *room) { Feed *f = room; data_close(&f->d); free(f->ids); }
 
-static void tale_files(Test *t) { Settings s; if (!t->tale && !tale_open(t, &s, "")) exit(1); }
-
 /* With the files of tale_open. T is 0 for an evaluation. Without its data a test gives up. */
 static Feed *feed_open(Test *t, int seed, int B, int T, const char *format, ...) {
   Feed *f = later(t, 1, sizeof *f, feed_close);
@@ -5522,34 +5524,39 @@ static void positions_parse__refuses(Test *t) {
 /* =================================================================================================
  * 10  Training and checkpoints */
 
+static void release_trainer(void *room) { trainer_free(room); }
+
+/* As trainer_made. A test without its trainer gives up. */
+static Trainer *trainer_of(Test *t, const char *flags) {
+  Trainer *r = later(t, 1, sizeof *r, release_trainer);
+  if (trainer_made(t, r, flags)) return r;
+  fprintf(stderr, "test_sink: %s\n", t->first);
+  exit(1);
+}
+
 static void trainer_step__learns(Test *t) {
   static const char *const FLAGS[] = {
     "", FROM_TEXT "--sim sigmoid --normalizer one --schedule cosine",
     "--extra k --fix-token 1 --place post --pos learned",
     "--optimizer sgd --lr 1 --norm layer --tied", "--optimizer muon --place sandwich"};
-  Settings s; Trainer r;
-  if (!tale_open(t, &s, "")) return;
   EACH(f, FLAGS) {
-    if (!trainer_made(t, &r, FLAGS[f])) return;
-    double first = steps_of(t, &r, 1), last = steps_of(t, &r, 30);
-    fact(t, last < first - 0.4 && last > 0 && r.step == 30, "%s: %g, %g", FLAGS[f], last, first);
+    Trainer *r = trainer_of(t, FLAGS[f]);
+    double first = steps_of(t, r, 1), last = steps_of(t, r, 30);
+    fact(t, last < first - 0.4 && last > 0 && r->step == 30, "%s: %g, %g", FLAGS[f], last, first);
     note(t, "%.2f to %.2f  ", first, last);
-    trainer_free(&r);
   }
 }
 
 /* Two forwards of 4 sequences are one of 8, and a step's loss is the mean over its forwards. */
 static void trainer_step__accumulates(Test *t) {
-  Settings s; Trainer one, two;
-  if (!tale_open(t, &s, "") || !trainer_made(t, &one, "--optimizer sgd --clip 0 --batch 8") ||
-      !trainer_made(t, &two, "--optimizer sgd --clip 0 --batch 4 --accumulate 2")) return;
+  Trainer *one = trainer_of(t, "--optimizer sgd --clip 0 --batch 8"),
+          *two = trainer_of(t, "--optimizer sgd --clip 0 --batch 4 --accumulate 2");
   for (int step = 1; step <= 3; step++) {
-    within(t, steps_of(t, &two, step), steps_of(t, &one, step), 100 * REAL_EPS, "step %d", step);
-    within(t, two.norm / one.norm, 1, 100 * REAL_EPS, "norm of step %d", step);
+    within(t, steps_of(t, two, step), steps_of(t, one, step), 100 * REAL_EPS, "step %d", step);
+    within(t, two->norm / one->norm, 1, 100 * REAL_EPS, "norm of step %d", step);
   }
-  within(t, distance(one.m.count, one.m.params, two.m.params) *
-            biggest(one.m.count, one.m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
-  trainer_free(&one); trainer_free(&two);
+  within(t, distance(one->m.count, one->m.params, two->m.params) *
+            biggest(one->m.count, one->m.params), 0, 30 * REAL_EPS, "parameters after 3 steps");
 }
 
 /* SGD leaves what it did in plain sight, in each of ten steps: w (1 - lr wd) - lr g, g shrunk to
@@ -5561,29 +5568,27 @@ static void trainer_step__by_hand(Test *t) {
     {"--clip 0 --wd 0.3 --decay matrices", 0, 0.3, 0.5, 0.5, 0},
     {"--clip 0 --wd 0 --lr 0.1 --warmup 4", 0, 0, 0.1, 0.1, 4},
     {"--clip 0 --wd 0 --lr 0.1 --warmup 4 --min-lr 2e-2 --schedule cosine", 0, 0, .1, .02, 4}};
-  Settings s; Trainer r;
-  if (!tale_open(t, &s, "")) return;
   EACH(row, ROWS) {
     const char *flags = ROWS[row].flags; const double top = ROWS[row].lr, least = ROWS[row].least;
     const int warmup = ROWS[row].warmup; char all[200];
     snprintf(all, sizeof all, "--optimizer sgd --lr 0.5 --warmup 0 --steps 10 --linear-bias %s",
              flags);
-    if (!trainer_made(t, &r, all)) return;
-    real *before = reals(r.m.count);
+    Trainer *r = trainer_of(t, all);
+    real *before = reals_of(t, r->m.count);
     for (int step = 0; step < 10; step++) {
       const double left = (step - warmup) / (10.0 - warmup),
                    lr = left < 0 ? top * (step + 1) / warmup
                         : least + (top - least) * (1 + cos(acos(-1) * left)) / 2;
       double square = 0, moved = 0, worst = 0;
-      copy(before, r.m.params, r.m.count);
-      steps_of(t, &r, step + 1);
-      const double clip = ROWS[row].clip > 0 ? ROWS[row].clip : r.norm,
-                   shrink = ROWS[row].clip > 0 ? clip / (r.norm + 1e-6) : 1;
-      for (int k = 0; k < r.m.n_tensors; k++) {
-        const Tensor *x = &r.m.tensor[k];
+      copy(before, r->m.params, r->m.count);
+      steps_of(t, r, step + 1);
+      const double clip = ROWS[row].clip > 0 ? ROWS[row].clip : r->norm,
+                   shrink = ROWS[row].clip > 0 ? clip / (r->norm + 1e-6) : 1;
+      for (int k = 0; k < r->m.n_tensors; k++) {
+        const Tensor *x = &r->m.tensor[k];
         const bool decays = x->matrix || !strstr(flags, "matrices");
         for (idx i = x->at; i < x->at + x->count; i++) {
-          const double g = (double)r.m.grads[i], now = (double)r.m.params[i],
+          const double g = (double)r->m.grads[i], now = (double)r->m.params[i],
                        kept = (1 - decays * lr * ROWS[row].wd) * (double)before[i];
           worst = larger(worst, fabs(now - (kept - lr * shrink * g)));
           square += g * g;
@@ -5591,22 +5596,20 @@ static void trainer_step__by_hand(Test *t) {
         }
       }
       within(t, worst, 0, 4 * REAL_EPS, "%s: parameters", flags);
-      within(t, sqrt(square) / r.norm, 1, 2e-5, "%s: norm", flags);
+      within(t, sqrt(square) / r->norm, 1, 2e-5, "%s: norm", flags);
       within(t, sqrt(moved) / lr / clip, 1, 2e-4, "%s: norm of the step", flags);
-      within(t, r.lr, lr, 1e-15, "%s: rate of step %d", flags, step);
-      fact(t, r.norm > 0.02, "%s: norm %g", flags, r.norm);
+      within(t, r->lr, lr, 1e-15, "%s: rate of step %d", flags, step);
+      fact(t, r->norm > 0.02, "%s: norm %g", flags, r->norm);
     }
-    free(before); trainer_free(&r);
   }
   int near = 0;                       /* AdamW's first step is lr, whatever the gradient's size */
-  if (!trainer_made(t, &r, "--lr 0.5 --warmup 0 --wd 0")) return;
-  real *before = reals(r.m.count);
-  copy(before, r.m.params, r.m.count);
-  steps_of(t, &r, 1);
-  for (idx i = 0; i < r.m.count; i++)
-    near += fabs(fabs((double)r.m.params[i] - (double)before[i]) - 0.5) < 1e-3;
-  fact(t, near > r.m.count / 3, "%d of %lld parameters moved by lr", near, r.m.count);
-  free(before); trainer_free(&r);
+  Trainer *r = trainer_of(t, "--lr 0.5 --warmup 0 --wd 0");
+  real *before = reals_of(t, r->m.count);
+  copy(before, r->m.params, r->m.count);
+  steps_of(t, r, 1);
+  for (idx i = 0; i < r->m.count; i++)
+    near += fabs(fabs((double)r->m.params[i] - (double)before[i]) - 0.5) < 1e-3;
+  fact(t, near > r->m.count / 3, "%d of %lld parameters moved by lr", near, r->m.count);
 }
 
 /* A run that breaks says at which step and in which tensor or block. */
@@ -5619,39 +5622,36 @@ static void trainer_step__diverges(Test *t) {
   static const char *const WILD[] = {
     "--optimizer sgd --clip 0 --lr 1000 --sim identity --normalizer one",
     "--clip 0 --lr 1000 --optimizer sgd --act relu --place parallel"};
-  Progress p = {.quiet = true}; Settings s; Trainer r;
-  if (!tale_open(t, &s, "")) return;
+  Progress p = {.quiet = true};
   EACH(i, ROWS) {
-    if (!trainer_made(t, &r, ROWS[i].flags)) return;
-    r.m.params[model_tensor(&r.m, ROWS[i].tensor)->at] = (real)ROWS[i].value;
-    fact(t, trainer_step(&r, fresh(t)) == 1 && strstr(t->e.text, ROWS[i].said) &&
-         strstr(t->e.text, "Try: a smaller --lr") && r.step == 0 && !strstr(t->e.text, "-1") &&
+    Trainer *r = trainer_of(t, ROWS[i].flags);
+    r->m.params[model_tensor(&r->m, ROWS[i].tensor)->at] = (real)ROWS[i].value;
+    fact(t, trainer_step(r, fresh(t)) == 1 && strstr(t->e.text, ROWS[i].said) &&
+         strstr(t->e.text, "Try: a smaller --lr") && r->step == 0 && !strstr(t->e.text, "-1") &&
          !strncmp(t->e.text, "step 0: ", 8), "%s: %s", ROWS[i].tensor, t->e.text);
-    snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log%d", i);
+    snprintf(r->s.log, sizeof r->s.log, SCRATCH "/log%d", i);
     for (int look = 0; look < 3; look++) {     /* nor does an evaluation pass over it */
-      r.loss = 1;
-      int status = look > 1 ? train_run(&r, &p, fresh(t)) : look
-                 ? look_at_sink(&r, &p, fresh(t)) : trained_loss(&r.norm, &r, 4, fresh(t));
+      r->loss = 1;
+      int status = look > 1 ? train_run(r, &p, fresh(t)) : look
+                 ? look_at_sink(r, &p, fresh(t)) : trained_loss(&r->norm, r, 4, fresh(t));
       fact(t, status == 1 && strstr(t->e.text, ROWS[i].said) && strstr(t->e.text, "diverges") &&
-           !strncmp(t->e.text, "step 0: ", 8) && isnan(r.loss), "%d: %s", look, t->e.text);
+           !strncmp(t->e.text, "step 0: ", 8) && isnan(r->loss), "%d: %s", look, t->e.text);
     }
-    const char *last = strstr(text_in(t, r.s.log), "\n# ");   /* the log says so */
+    const char *last = strstr(text_in(t, r->s.log), "\n# ");   /* the log says so */
     fact(t, last && !strncmp(last + 3, t->e.text, strlen(t->e.text)), "%d: no log", i);
-    trainer_free(&r);
   }
   EACH(f, WILD) {
     char step[40];
-    if (!trainer_made(t, &r, WILD[f])) return;
-    while (r.step < 300 && !trainer_step(&r, fresh(t))) continue;
-    snprintf(step, sizeof step, "step %ld: ", r.step);
+    Trainer *r = trainer_of(t, WILD[f]);
+    while (r->step < 300 && !trainer_step(r, fresh(t))) continue;
+    snprintf(step, sizeof step, "step %ld: ", r->step);
     fact(t, t->e.status == 1 && !strncmp(t->e.text, step, strlen(step)) &&
-         strstr(t->e.text, "NaN or infinity: this"), "%s: step %ld %s", WILD[f], r.step, t->e.text);
+         strstr(t->e.text, "NaN or infinity: this"), "%s: %s%s", WILD[f], step, t->e.text);
     note(t, "%.60s  ", t->e.text);
-    r.norm = r.lr = p.ratio = r.loss_sum = 1e300;          /* the log has room for such numbers */
+    r->norm = r->lr = p.ratio = r->loss_sum = 1e300;       /* the log has room for such numbers */
     Bytes *log = bytes_of(t);
-    fact(t, !log_line(&r, &p, log, fresh(t)) && log->size > 900 && !bytes_add(log, "", 1, &t->e)
+    fact(t, !log_line(r, &p, log, fresh(t)) && log->size > 900 && !bytes_add(log, "", 1, &t->e)
          && strlen((char *)log->at) == log->size - 1 && log->at[log->size - 2] == '\n', "log");
-    trainer_free(&r);
   }
 }
 
@@ -5733,7 +5733,7 @@ static void checkpoint__round_trip(Test *t) {
 
 /* Whether these bytes are refused as a checkpoint in one line, with nothing left to free. */
 static bool checkpoint_refused(const unsigned char *at, size_t n, const char *said) {
-  Error e = {0}; Trainer r; unsigned char *copied = copy_of(at, n);
+  Error e = {0}; Trainer r; unsigned char *copied = exactly(at, n);
   bool no = checkpoint_read(copied, n, "x.ckpt", &r, true, &e) == 1 &&
             !strncmp(e.text, "x.ckpt: expected ", 17) && strstr(e.text, ". Try: ") &&
             !strchr(e.text, '\n') && strstr(e.text, said);
@@ -5881,9 +5881,9 @@ static void checkpoint__continues(Test *t) {
     FROM_TEXT "--first-tokens text --fix-token 2", "--data-tokens 900 --random-tokens 2 --bos",
     "--optimizer sgd --schedule cosine --extra k",
     "--tokens " SCRATCH "/1.bin --end-token 0 --vocab 500 --bos --fix-token 2"};
-  Settings s; Trainer whole, half, on; Error e = {0};
+  Settings s; Trainer on; Error e = {0};
   Bytes *shard = bytes_of(t); Rng r = {4}; int32_t ids[3000];
-  if (!tale_open(t, &s, "")) return;
+  tale_files(t);
   for (int i = 0; i < 3000; i++) ids[i] = (int32_t)rng_below(&r, 60);
   shard_bytes(shard, ids, 3000, true);
   file_write(SCRATCH "/1.bin", shard->at, shard->size, &e);
@@ -5891,24 +5891,23 @@ static void checkpoint__continues(Test *t) {
   file_write(SCRATCH "/2.bin", shard->at, shard->size, &e);
   for (int k = 0; k < 14; k++) {
     const char *flags = FLAGS[k % 7];
-    if (!trainer_made(t, &whole, flags) || !trainer_made(t, &half, flags) ||
-        !resume_settings_of(t, &s, flags, NULL, 0)) return;
-    steps_of(t, &whole, 12);
-    steps_of(t, &half, k < 7 ? 6 : k - 3);
-    Bytes *end = checkpoint_of(t, &whole, true), *middle = checkpoint_of(t, &half, true);
+    Trainer *whole = trainer_of(t, flags), *half = trainer_of(t, flags);
+    if (!resume_settings_of(t, &s, flags, NULL, 0)) return;
+    steps_of(t, whole, 12);
+    steps_of(t, half, k < 7 ? 6 : k - 3);
+    Bytes *end = checkpoint_of(t, whole, true), *middle = checkpoint_of(t, half, true);
     fact(t, middle->size == end->size && !bytes_same(middle, end), "all steps give no more");
     file_write(s.out, middle->at, middle->size, &e);
     if (trainer_resume(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
-    fact(t, on.loss == half.loss && on.loss_sum == half.loss_sum && on.step == half.step,
-         "the last step's loss is %g, not %g", on.loss, half.loss);
-    Trainer *const rest[] = {&on, &half};
+    fact(t, on.loss == half->loss && on.loss_sum == half->loss_sum && on.step == half->step,
+         "the last step's loss is %g, not %g", on.loss, half->loss);
+    Trainer *const rest[] = {&on, half};
     EACH(i, rest) {
-      within(t, steps_of(t, rest[i], 12), whole.loss, 0, "loss of step 12");
+      within(t, steps_of(t, rest[i], 12), whole->loss, 0, "loss of step 12");
       Bytes *again = checkpoint_of(t, rest[i], true);
       fact(t, bytes_same(again, end), "%s: another file (%d)", flags, i);
-      trainer_free(rest[i]);
     }
-    trainer_free(&whole);
+    trainer_free(&on);
   }
   snprintf(s.data.tokens, sizeof s.data.tokens, SCRATCH "/2.bin");
   fact(t, trainer_resume(&on, &s, "", &e) == 1 && strstr(e.text, "found another in " SCRATCH
@@ -5952,15 +5951,15 @@ static void trainer_begin__refuses(Test *t) {
     {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
     {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
     {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"}};
-  Settings s; Trainer base, on, run; Error e = {0}; Tokenizer k;
-  if (!tale_open(t, &s, "") || !trainer_made(t, &base, "") || !trainer_made(t, &on, "")) return;
-  steps_of(t, &base, 3);
-  steps_of(t, &on, 4);
-  checkpoint_write(SCRATCH "/base.ckpt", &base, true, &e);
-  checkpoint_write(SCRATCH "/on.ckpt", &on, true, &e);
-  checkpoint_write(SCRATCH "/bare.ckpt", &on, false, &e);
-  if (!trainer_restart(&base, &s, &e)) steps_of(t, &base, 2);
-  checkpoint_write(SCRATCH "/tuned.ckpt", &base, true, &e);
+  Settings s; Trainer run, *base = trainer_of(t, ""), *on = trainer_of(t, ""); Error e = {0};
+  Tokenizer k;
+  steps_of(t, base, 3);
+  steps_of(t, on, 4);
+  checkpoint_write(SCRATCH "/base.ckpt", base, true, &e);
+  checkpoint_write(SCRATCH "/on.ckpt", on, true, &e);
+  checkpoint_write(SCRATCH "/bare.ckpt", on, false, &e);
+  if (tiny_settings(&s, "", &e) && !trainer_restart(base, &s, &e)) steps_of(t, base, 2);
+  checkpoint_write(SCRATCH "/tuned.ckpt", base, true, &e);
   file_write(SCRATCH "/other.grammar", TALE, strlen(TALE) - 1, &e);
   if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
     tokenizer_save(SCRATCH "/other.tok", &k, &e);
@@ -5981,11 +5980,11 @@ static void trainer_begin__refuses(Test *t) {
          "row %d, %s %s: status %d, %s", i, flag, value, status, t->e.text);
     if (status) continue;
     fact(t, run.step == ROWS[i].step && run.m.c.heads == 2 && run.start == (*ROWS[i].start ?
-         base.start : 0) && (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)),
+         base->start : 0) && (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)),
          "row %d, %s %s: step %ld of %d", i, flag, value, run.step, run.s.train.steps);
     trainer_free(&run);
   }
-  tokenizer_free(&k); trainer_free(&base); trainer_free(&on);
+  tokenizer_free(&k);
 }
 
 /* [FIG30] Fine-tuning: twice the same bytes; those of a training whose start was written over by
@@ -5997,46 +5996,43 @@ static void trainer_restart__from_parameters(Test *t) {
     FROM_TEXT "--lr 3e-3 --schedule cosine --batch 2 --seed 9 --clip 0.5 --steps 12 --warmup 0",
     "--optimizer sgd --seed 5 --bos --accumulate 2 --steps 12"};
   Settings s; Error e = {0};
-  if (!tale_open(t, &s, "")) return;
   EACH(k, FLAGS) {
-    Trainer base, by_hand, tuned, read, on, *const all[] = {&by_hand, &tuned, &read, &on};
-    Bytes *want = NULL; char flags[400];
+    char flags[400]; Bytes *want = NULL;
     snprintf(flags, sizeof flags, "--extra k %s", FLAGS[k]);
-    if (!trainer_made(t, &base, BASE_RUN) || !trainer_made(t, &tuned, BASE_RUN) ||
-        !trainer_made(t, &by_hand, flags)) return;
-    steps_of(t, &base, 15);
-    steps_of(t, &tuned, 15);
-    copy(by_hand.m.params, base.m.params, base.m.count);
-    by_hand.start = parameters_hash(&base.m);
+    Trainer *base = trainer_of(t, BASE_RUN), *tuned = trainer_of(t, BASE_RUN),
+            *by_hand = trainer_of(t, flags), read, on, *const all[] = {by_hand, tuned, &read, &on};
+    steps_of(t, base, 15);
+    steps_of(t, tuned, 15);
+    copy(by_hand->m.params, base->m.params, base->m.count);
+    by_hand->start = parameters_hash(&base->m);
     /* the same, from the file: the flags of the model are its own */
     if (!resume_settings_of(t, &s, FLAGS[k], NULL, 0)) return;
     s.resume = 0;
     snprintf(s.start, sizeof s.start, SCRATCH "/base.ckpt");
-    checkpoint_write(s.start, &base, k == 0, &e);
+    checkpoint_write(s.start, base, k == 0, &e);
     Settings again = s;
     again.model.heads = 1;                           /* not the flags', so not heeded */
-    if (trainer_begin(&read, &again, "", &e) || trainer_restart(&tuned, &s, &e)) {
+    if (trainer_begin(&read, &again, "", &e) || trainer_restart(tuned, &s, &e)) {
       fact(t, false, "%s", e.text);
       return;
     }
-    fact(t, tuned.step == 0 && tuned.loss_steps == 0 && biggest(tuned.m.count, tuned.m1) == 0
-         && biggest(tuned.m.count, tuned.m2) == 0 && tuned.data.sample == 0, "not anew");
-    fact(t, same_numbers(base.m.count, base.m.params, tuned.m.params), "other parameters");
-    steps_of(t, &tuned, 5);
-    checkpoint_write(s.out, &tuned, true, &e);
+    fact(t, tuned->step == 0 && tuned->loss_steps == 0 && biggest(tuned->m.count, tuned->m1) == 0
+         && biggest(tuned->m.count, tuned->m2) == 0 && tuned->data.sample == 0, "not anew");
+    fact(t, same_numbers(base->m.count, base->m.params, tuned->m.params), "other parameters");
+    steps_of(t, tuned, 5);
+    checkpoint_write(s.out, tuned, true, &e);
     s.resume = 1;
     if (trainer_begin(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
-    fact(t, on.step == 5 && on.start == tuned.start, "step %ld", on.step);
+    fact(t, on.step == 5 && on.start == tuned->start, "step %ld", on.step);
     EACH(i, all) {
       steps_of(t, all[i], 12);
-      within(t, all[i]->loss, by_hand.loss, 0, "loss of step 12");
-      fact(t, all[i]->norm > 0 && all[i]->norm == by_hand.norm, "norm %g", all[i]->norm);
+      within(t, all[i]->loss, by_hand->loss, 0, "loss of step 12");
+      fact(t, all[i]->norm > 0 && all[i]->norm == by_hand->norm, "norm %g", all[i]->norm);
       Bytes *got = checkpoint_of(t, all[i], true);
       if (!i) want = got;
       fact(t, bytes_same(got, want), "%s: another file %d", FLAGS[k], i);
     }
-    trainer_free(&base);
-    EACH(i, all) trainer_free(all[i]);
+    trainer_free(&read); trainer_free(&on);
   }
   fact(t, !e.status, "%s", e.text);
 }
@@ -6046,13 +6042,11 @@ static void trainer_restart__from_parameters(Test *t) {
 static void train_run__continues_the_log(Test *t) {
   static const char FLAGS[] = "--extra k --steps 20 --log-every 3 --first-tokens 5";
   static const int STOPS[] = {1, 6, 20};                   /* in between, behind a line, done */
-  Settings s; Trainer r, part, on; Progress p; Error e = {0};
-  if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
-  snprintf(r.s.log, sizeof r.s.log, SCRATCH "/whole.csv");
-  snprintf(r.s.out, sizeof r.s.out, SCRATCH "/whole.ckpt");
+  Settings s; Trainer on, *r = trainer_of(t, FLAGS); Progress p; Error e = {0};
+  snprintf(r->s.log, sizeof r->s.log, SCRATCH "/whole.csv");
+  snprintf(r->s.out, sizeof r->s.out, SCRATCH "/whole.ckpt");
   progress_start(&p, "test", true);
-  fact(t, !train_run(&r, &p, &e), "%s", e.text);
-  trainer_free(&r);
+  fact(t, !train_run(r, &p, &e), "%s", e.text);
   const Bytes log = *file_of(t, SCRATCH "/whole.csv");
   const unsigned char *drawn = memchr(log.at, '\n', log.size);     /* the line of --first-tokens */
   const size_t head = (size_t)((unsigned char *)memchr(drawn + 1, '\n', 200) - log.at) + 1;
@@ -6062,13 +6056,13 @@ static void train_run__continues_the_log(Test *t) {
       {log.size, "", true}, {log.size - 20, "", stop < 20}, {log.size, "99,1,2", true},
       {log.size, "# step 7: NaN\n", true}, {log.size, "# step 2: a\n9", true},
       {0, "", false}, {head, "", stop < 3}, {30, "", false}, {head, "7", stop < 3}};
-    if (!trainer_made(t, &part, FLAGS)) return;      /* stopped as by Ctrl-C: no last look */
-    while (part.step < stop && !trainer_step(&part, &e))
-      if (part.step % 3 == 0 || part.step == 20) part.loss_steps = 0, part.loss_sum = 0;
+    Trainer *part = trainer_of(t, FLAGS);            /* stopped as by Ctrl-C: no last look */
+    while (part->step < stop && !trainer_step(part, &e))
+      if (part->step % 3 == 0 || part->step == 20) part->loss_steps = 0, part->loss_sum = 0;
     EACH(i, ROWS) {
       Bytes *left = bytes_of(t);
       if (!resume_settings_of(t, &s, FLAGS, NULL, 0)) return;
-      checkpoint_write(s.out, &part, true, &e);
+      checkpoint_write(s.out, part, true, &e);
       snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
       bytes_add(left, log.at, ROWS[i].cut, &e);
       bytes_add(left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
@@ -6082,7 +6076,6 @@ static void train_run__continues_the_log(Test *t) {
       fact(t, status || (p.looks == 7 && p.look[6].step == 20), "%d looks", p.looks);
       trainer_free(&on);
     }
-    trainer_free(&part);
   }
   fact(t, !e.status, "%s", e.text);
 }
@@ -6111,14 +6104,13 @@ static void checkpoint_write__no_room(Test *t) {
 
 /* A run: a line of the log every --log-every steps and at the end, the last step's checkpoint. */
 static void train_run__leaves(Test *t) {
-  Settings s; Trainer r, back, by_hand; Progress p; Error e = {0};
-  if (!tale_open(t, &s, "") || !trainer_made(t, &by_hand, "--extra k --steps 10 --accumulate 2")
-      || !trainer_made(t, &r, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2"))
-    return;
-  snprintf(r.s.log, sizeof r.s.log, SCRATCH "/log.csv");
-  snprintf(r.s.out, sizeof r.s.out, SCRATCH "/run.ckpt");
+  Trainer back, *by_hand = trainer_of(t, "--extra k --steps 10 --accumulate 2"),
+          *r = trainer_of(t, "--extra k --steps 10 --log-every 4 --save-every 3 --accumulate 2");
+  Progress p; Error e = {0};
+  snprintf(r->s.log, sizeof r->s.log, SCRATCH "/log.csv");
+  snprintf(r->s.out, sizeof r->s.out, SCRATCH "/run.ckpt");
   progress_start(&p, "test", true);
-  fact(t, !train_run(&r, &p, &e) && r.step == 10, "%s", e.text);
+  fact(t, !train_run(r, &p, &e) && r->step == 10, "%s", e.text);
   char *log = text_in(t, SCRATCH "/log.csv");
   int lines = 0; long step = -1; double tokens = 0, loss = 0, alpha1 = 0, star = 0, mean = 0;
   for (char *line = strtok(log, "\n"); line; line = strtok(NULL, "\n"), lines++) {
@@ -6129,18 +6121,17 @@ static void train_run__leaves(Test *t) {
   }
   fact(t, lines == 4, "%d lines", lines);
   for (int k = 8; k <= 10; k++)               /* the mean of the steps since the line before */
-    mean = steps_of(t, &by_hand, k) / 2 + (k > 9 ? mean : 0);
+    mean = steps_of(t, by_hand, k) / 2 + (k > 9 ? mean : 0);
   within(t, loss, mean, 1e-6, "the last line's loss");
   within(t, alpha1, p.alpha1, 1e-6, "the last line's alpha_1");
   within(t, star, p.alpha_star, 1e-6, "the last line's alpha_*");
   fact(t, star > 0 && alpha1 > 0 && star + alpha1 < 2, "alpha_* %g, alpha_1 %g", star, alpha1);
   if (!checkpoint_load(SCRATCH "/run.ckpt", &back, true, &e)) {
-    fact(t, back.step == 10 && same_numbers(r.m.count, r.m.params, back.m.params),
+    fact(t, back.step == 10 && same_numbers(r->m.count, r->m.params, back.m.params),
          "the checkpoint is another's");
     trainer_free(&back);
   }
   fact(t, !e.status, "%s", e.text);
-  trainer_free(&r); trainer_free(&by_hand);
 }
 
 /* =================================================================================================
@@ -6153,32 +6144,30 @@ static void evaluate__against_maps(Test *t) {
   static const char *const FLAGS[] = {
     "--layers 2 --eps 0.29", "--layers 2 --eps 0.2 --extra kv --fix-token 1 --lr 0.03",
     "--layers 2 --sim elu --normalizer one --eps 0.3 --fix-token 3 --lr 0.03"};
-  Settings s;
-  if (!tale_open(t, &s, "")) return;
   EACH(f, FLAGS) {
-    Trainer r; Sinks found, again; Acts a;
+    Trainer *r = trainer_of(t, FLAGS[f]); Sinks found, again; Acts a;
     int ids[N * T], targets[N * T], starts = 0, star = f == 1, S = T + star;
-    if (!trainer_made(t, &r, FLAGS[f])) return;
-    steps_of(t, &r, 20);
-    if (evaluate(&found, &r.m, &r.data, &r.s, N, T, &starts, fresh(t)) || evaluate(&again, &r.m,
-        &r.data, &r.s, N, T, &starts, &t->e) || acts_create(&a, &r.m, N, T, ACTS_ALL, &t->e)) {
+    steps_of(t, r, 20);
+    if (evaluate(&found, &r->m, &r->data, &r->s, N, T, &starts, fresh(t)) ||
+        evaluate(&again, &r->m, &r->data, &r->s, N, T, &starts, &t->e) ||
+        acts_create(&a, &r->m, N, T, ACTS_ALL, &t->e)) {
       fact(t, false, "%s", t->e.text);
       return;
     }
-    fact(t, data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, targets, &starts) == N,
+    fact(t, data_probe(&r->data, &r->s.data, INPUT_NATURAL, N, T, ids, targets, &starts) == N,
          "not %d sequences", N);
     real *maps = reals(L * N * H * T * S);
     a.probe = (Probe[L]){{.metric = maps}, {.metric = maps + N * H * T * S}};
-    model_forward(&r.m, &a, ids, N, T);
+    model_forward(&r->m, &a, ids, N, T);
     a.probe = NULL;
-    within(t, found.loss, model_loss(&r.m, &a, targets, N, T, false, 1), 40 * REAL_EPS, "loss");
+    within(t, found.loss, model_loss(&r->m, &a, targets, N, T, false, 1), 40 * REAL_EPS, "loss");
     for (int column = 0; column < S; column++) {
       double mean = 0, over = 0; const int k = column - star < 0 ? 0 : column - star;
       for (int map = 0; map < L * N * H; map++) {
         double alpha = 0;
         for (int i = k; i < T; i++) alpha += (double)maps[(map * T + i) * S + column] / (T - k);
         mean += alpha / (L * N * H);
-        over += (alpha > r.s.eps) / (double)(L * N * H);
+        over += (alpha > r->s.eps) / (double)(L * N * H);
       }
       within(t, sinks_alpha(&found, column), mean, 40 * REAL_EPS, "alpha of column %d", column);
       within(t, sinks_sink(&found, column, 0), over, 1e-12, "Sink of column %d", column);
@@ -6188,34 +6177,32 @@ static void evaluate__against_maps(Test *t) {
     const double sink = sinks_sink(&found, star, 0);    /* between the two ends it tells most */
     fact(t, sink > 0.01 && sink < 0.99, "%s: Sink_1 %g", FLAGS[f], sink);
     note(t, "Sink_1 %.3f  ", sink);
-    free(maps); sinks_free(&found); sinks_free(&again); acts_free(&a); trainer_free(&r);
+    free(maps); sinks_free(&found); sinks_free(&again); acts_free(&a);
   }
 }
 
 /* Table 7's flags measure a model so written; the model's own parameters do not change. */
 static void evaluate__edits_positions(Test *t) {
-  enum { T = 12, AT_FOLDER = 5 };
+  enum { T = 12, PLACE = 5 };
   static const char *const FLAGS[] = {"--pos learned", "--pos learned --sink-token --fix-token 1"};
-  Settings s; Trainer r;
-  if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 4; f++) {
     Sinks plain, edited, by_hand; int starts; bool swap = f >= 2;
-    if (!trainer_made(t, &r, FLAGS[f % 2])) return;
-    steps_of(t, &r, 10);
-    Settings asks = r.s;
-    *(swap ? &asks.swap_position : &asks.replace_position) = AT_FOLDER;
-    const size_t size = (size_t)r.m.count * sizeof(real);
-    const uint64_t hash = hash64(0, r.m.params, size);
-    evaluate(&plain, &r.m, &r.data, &r.s, 9, T, &starts, fresh(t));
-    evaluate(&edited, &r.m, &r.data, &asks, 9, T, &starts, &t->e);
-    fact(t, hash == hash64(0, r.m.params, size), "an edit leaves something behind");
-    write_positions(&r.m, AT_FOLDER, swap);
-    evaluate(&by_hand, &r.m, &r.data, &r.s, 9, T, &starts, &t->e);
+    Trainer *r = trainer_of(t, FLAGS[f % 2]);
+    steps_of(t, r, 10);
+    Settings asks = r->s;
+    *(swap ? &asks.swap_position : &asks.replace_position) = PLACE;
+    const size_t size = (size_t)r->m.count * sizeof(real);
+    const uint64_t hash = hash64(0, r->m.params, size);
+    evaluate(&plain, &r->m, &r->data, &r->s, 9, T, &starts, fresh(t));
+    evaluate(&edited, &r->m, &r->data, &asks, 9, T, &starts, &t->e);
+    fact(t, hash == hash64(0, r->m.params, size), "an edit leaves something behind");
+    write_positions(&r->m, PLACE, swap);
+    evaluate(&by_hand, &r->m, &r->data, &r->s, 9, T, &starts, &t->e);
     if (t->e.status) { fact(t, false, "%s", t->e.text); return; }
     fact(t, !memcmp(edited.sums, by_hand.sums, (size_t)edited.n_sums * sizeof(double))
          && edited.loss == by_hand.loss && edited.loss != plain.loss, "%s: loss %g, not %g",
          FLAGS[f % 2], edited.loss, by_hand.loss);
-    sinks_free(&plain); sinks_free(&edited); sinks_free(&by_hand); trainer_free(&r);
+    sinks_free(&plain); sinks_free(&edited); sinks_free(&by_hand);
   }
 }
 
@@ -6235,12 +6222,11 @@ static void evaluate__refuses(Test *t) {
     {"--pos learned --replace-position 5 --swap-position 5", 8, 2, "exclude each other"},
     {"--replace-position 5", 8, 2, "--replace-position 5: this model adds no positions"},
     {"--pos alibi --swap-position 5", 8, 2, "--swap-position 5: this model adds no"}};
-  Settings s; Trainer r; Sinks found; int starts;
-  if (!tale_open(t, &s, "")) return;
+  Sinks found; int starts;
   EACH(i, ROWS) {
     const char *flags = ROWS[i].flags;
-    if (!trainer_made(t, &r, flags)) return;
-    int status = evaluate(&found, &r.m, &r.data, &r.s, 3, ROWS[i].T, &starts, fresh(t));
+    Trainer *r = trainer_of(t, flags);
+    int status = evaluate(&found, &r->m, &r->data, &r->s, 3, ROWS[i].T, &starts, fresh(t));
     fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
          (!status || strstr(t->e.text, "Try: ")), "%s T %d: %s", flags, ROWS[i].T, t->e.text);
     if (!status) {
@@ -6249,30 +6235,28 @@ static void evaluate__refuses(Test *t) {
            "%s: alpha_1 %g", flags, alpha);
       sinks_free(&found);
     }
-    trainer_free(&r);
   }
 }
 
 /* The validation loss: log V before training; the mean over blocks of any number of forwards. */
 static void held_loss__blocks(Test *t) {
-  Settings s; Trainer r; Error e = {0}; int ids[37 * 16], targets[37 * 16];
-  if (!tale_open(t, &s, "") || !trainer_made(t, &r, "--init gpt2 --fix-token 1")) return;
-  double before = held_loss(&r.m, &r.data, &r.s, 50, &e), sum = 0;
+  Error e = {0}; int ids[37 * 16], targets[37 * 16];
+  Trainer *r = trainer_of(t, "--init gpt2 --fix-token 1");
+  double before = held_loss(&r->m, &r->data, &r->s, 50, &e), sum = 0;
   within(t, before, log(320), 0.05, "an untrained model's loss, log 320");
-  steps_of(t, &r, 30);
-  double after = held_loss(&r.m, &r.data, &r.s, 37, &e);
+  steps_of(t, r, 30);
+  double after = held_loss(&r->m, &r->data, &r->s, 37, &e);
   fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
-  fact(t, data_held(&r.data, &r.s.data, 37, 16, ids, targets, &e) == 37 && !e.status, "%s", e.text);
+  fact(t, data_held(&r->data, &r->s.data, 37, 16, ids, targets, &e) == 37, "%s", e.text);
   for (int b = 0; b < 37; b++) {           /* one by one through the trainer's own activations */
-    model_forward(&r.m, &r.a, ids + b * 16, 1, 16);
-    sum += model_loss(&r.m, &r.a, targets + b * 16, 1, 16, false, 1) / 37;
+    model_forward(&r->m, &r->a, ids + b * 16, 1, 16);
+    sum += model_loss(&r->m, &r->a, targets + b * 16, 1, 16, false, 1) / 37;
   }
   within(t, after, sum, 40 * REAL_EPS, "37 blocks one by one");
-  trainer_free(&r);
 }
 
 /* =================================================================================================
- * 12, 13  Reproduction, the main job and its pictures */
+ * 12  The main job, and the page of an evaluation (11, 16.2) */
 
 /* Three tiny trainings: the page holds three arms, a verdict whose words follow from its own
  * numbers by the rule printed under it, and the same again for the same seed. The third run has
@@ -6975,22 +6959,6 @@ static void option__choices(Test *t) {
     EACH(w, WRONG) fact(t, option_set(o, &s, WRONG[w], true, fresh(t)) == 2 && strstr(t->e.text,
         o->flag) && strstr(t->e.text, words), "--%s \"%s\": %s", o->flag, WRONG[w], t->e.text);
   }
-  /* what shapes a model is an axis of the covering array, but for its sizes, and for what is
-   * forward only (data/test_hf.c) */
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    char flag[64], sizes[] = "--layers --dim --ffn --vocab --context --norm-eps "
-                             "--attention- --mamba- --expert";
-    bool found = false;
-    snprintf(flag, sizeof flag, "--%s", o->flag);
-    for (char *size = strtok(sizes, " "); size; size = strtok(NULL, " "))
-      found |= !strncmp(flag, size, strlen(size));
-    for (int a = 0; a < N_AXES; a++) {
-      found |= !strcmp(AXES[a].name, o->flag);
-      for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
-        found |= strstr(AXES[a].rows[i], flag) != NULL;
-    }
-    fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
-  }
   fact(t, choices == (int)(sizeof CHOICES / sizeof *CHOICES), "%d choices", choices);
   fact(t, rows == 0, "%d words more than rows", rows);
 }
@@ -7278,7 +7246,6 @@ static void bench__figures(Test *t) {
   const char *why = (const char *)fails.err.at, *heads = strchr((char *)fails.out.at, '\n');
   fact(t, fails.status == 1 && strstr(why, "Try: ") && heads && !heads[1], "bench: %s", heads);
   ran_free((Ran *)&fails);
-  within(t, number_after("a=1 to-2 b=-3e-3 c", "a=", 2), -3e-3, 0, "a number below 0");
   EACH(i, ROWS) {
     Ran r = ran(FROM_HERE "bench", ROWS[i].words);
     const char *out = (const char *)r.out.at, *words = ROWS[i].words, *at = out; int lines = 0;
@@ -7791,14 +7758,13 @@ static void sink__not_finite(Test *t) {
   static const char *const WORDS[] = {
     EVAL, EVAL " --input repeat",
     "dump " SCRATCH "/m.ckpt --ids " SCRATCH "/ids --out " SCRATCH "/dump"};
-  Settings s; Trainer r;
-  if (no_binary(t) || !tale_open(t, &s, "") || !trainer_made(t, &r, "--steps 0")) return;
+  if (no_binary(t)) return;
+  Trainer *r = trainer_of(t, "--steps 0");
   file_write(SCRATCH "/ids", "1 2 3 4 5\n", 10, fresh(t));
-  r.m.w.layer[0].wq[8] = (real)NAN;
-  checkpoint_write(SCRATCH "/m.ckpt", &r, false, fresh(t));
+  r->m.w.layer[0].wq[8] = (real)NAN;
+  checkpoint_write(SCRATCH "/m.ckpt", r, false, fresh(t));
   EACH(i, WORDS) sink_fails(t, WORDS[i], 1, "block 1 of 1, head 2 of 2: expected numbers");
   answers(t, PROGRAM, "generate " SCRATCH "/m.ckpt --temperature 0", 1, "1 of 1, head 2 of 2: ");
-  trainer_free(&r);
 }
 
 /* By 3.7's loops a training, an evaluation and a text are what the tiles make, on any threads. */
@@ -7865,7 +7831,7 @@ static void sink__edits_and_starts(Test *t) {
 /* `sink generate` at temperature 0 against whole forwards made here: the likeliest token each time;
  * when the context is full the first token stays while the oldest others go. */
 static void sink__generate(Test *t) {
-  enum { CONTEXT = 16, TOKENS_OF_TEST = 30 };                      /* the first of SMALL_RUN */
+  enum { CONTEXT = 16, LENGTH = 30 };                      /* the first of SMALL_RUN */
   static const char PROMPT[] = "Ann told Bob a story";
   Settings s; Trainer back; Ids ids = {0}; Bytes text = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -7883,7 +7849,7 @@ static void sink__generate(Test *t) {
   tokenizer_encode(&back.data.encoder, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
   bytes_add(&text, PROMPT, strlen(PROMPT), e);
   const int V = back.m.c.vocab, prompted = (int)ids.size; real *y = reals(V);
-  for (int i = 0; i < TOKENS_OF_TEST; i++) {
+  for (int i = 0; i < LENGTH; i++) {
     int row[CONTEXT], n = (int)ids.size < CONTEXT ? (int)ids.size : CONTEXT;
     for (int k = 0; k < n; k++) row[k] = ids.at[k ? (int)ids.size - n + k : 0];
     model_forward(&back.m, &back.a, row, 1, n);
@@ -7902,7 +7868,7 @@ static void sink__generate(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(frame__verdicts), RUNS(config__defaults), RUNS(config_resolve__fills),
+  RUNS(frame__verdicts), RUNS(frame__axes), RUNS(config__defaults), RUNS(config_resolve__fills),
   RUNS(config_resolve__refuses), RUNS(config_resolve__near_misses), RUNS(variants__resolve),
   RUNS(variants__table_15), RUNS(config_learned_dim__orders), RUNS(config_columns__by_variant),
   RUNS(config_attends__periods), RUNS(config_trains__refuses), RUNS(model_create__counts),
@@ -7916,7 +7882,7 @@ static const TestEntry TESTS[] = {
   RUNS(row_forward__clamp_branches), RUNS(row_forward__nan), RUNS(visible__pictures),
   RUNS(attention__against_slow), RUNS(attention__logit), RUNS(attention__equivalences),
   RUNS(attention__ablations), RUNS(attention__ablations_inert), RUNS(sink_token__is_a_row),
-  RUNS(published__families), RUNS(model_forward__against_slow), RUNS(tiles__as_plain),
+  RUNS(model_forward__against_slow), RUNS(published__families), RUNS(tiles__as_plain),
   RUNS(tiles__sinks_plain), RUNS(model_forward__causal), RUNS(model_forward__batches),
   RUNS(acts__stay_within), RUNS(model_forward__one_layer), RUNS(model_extend__as_whole),
   RUNS(gradients__every_pair), RUNS(gradients__every_operation), RUNS(gradients__tiles),
@@ -7936,31 +7902,31 @@ static const TestEntry TESTS[] = {
   RUNS(tokenizer__special_ids), RUNS(tokenizer__shipped), RUNS(grammar__tells),
   RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
   RUNS(grammar__domains), RUNS(data_open__shares_out), RUNS(data_open__grammar_held),
-  RUNS(data_open__limits), RUNS(utf8_length__rows), RUNS(data_open__folder),
-  RUNS(data_open__one_document), RUNS(data_open__refuses), RUNS(shard_read__forms),
-  RUNS(data_open__shards), RUNS(data_batch__orders), RUNS(data_batch__evenly),
-  RUNS(data_batch__endless), RUNS(fix_token__two_places), RUNS(first_tokens__by_hand),
+  RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
+  RUNS(data_open__limits), RUNS(data_open__refuses), RUNS(utf8_length__rows),
+  RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(shard_read__forms),
+  RUNS(data_open__shards), RUNS(first_tokens__by_hand), RUNS(fix_token__two_places),
   RUNS(data_probe__natural), RUNS(data_probe__drawn), RUNS(data_held__blocks),
   RUNS(positions_parse__refuses), RUNS(trainer_step__learns), RUNS(trainer_step__accumulates),
   RUNS(trainer_step__by_hand), RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
-  RUNS(checkpoint__continues), RUNS(checkpoint_write__no_room), RUNS(trainer_begin__refuses),
-  RUNS(trainer_restart__from_parameters), RUNS(checkpoint_read__damage),
-  RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision), RUNS(train_run__leaves),
-  RUNS(train_run__continues_the_log), RUNS(evaluate__against_maps), RUNS(evaluate__edits_positions),
-  RUNS(evaluate__refuses), RUNS(held_loss__blocks), RUNS(demo_run__verdict),
-  RUNS(demo_run__diverged), RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha),
-  RUNS(run_verdict__words), RUNS(matmul__sizes), RUNS(matmul__nan), RUNS(fma_fuses__is_true),
-  RUNS(vec_map__accuracy), RUNS(vec_map__special), RUNS(vec_map__places), RUNS(vec__lengths),
-  RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
-  RUNS(program_folder__on_path), RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
-  RUNS(set_workers__says_so), RUNS(option__choices), RUNS(option__numbers),
-  RUNS(option_text__round_trip), RUNS(settings_parse__words), RUNS(settings_count__rows),
-  RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__usage),
-  RUNS(sink__outputs), RUNS(bench__figures), RUNS(sink__elsewhere), RUNS(sink__wrong_files),
-  RUNS(sink__sources), RUNS(sink__tokenize), RUNS(sink__dump), RUNS(sink__dump_gates),
-  RUNS(sink__dump_again), RUNS(sink__train_and_eval), RUNS(sink__first_tokens),
-  RUNS(sink__knows_its_text), RUNS(sink__not_finite), RUNS(sink__plain),
-  RUNS(sink__edits_and_starts), RUNS(sink__generate)};
+  RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
+  RUNS(checkpoint_read__other_precision), RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
+  RUNS(trainer_restart__from_parameters), RUNS(train_run__continues_the_log),
+  RUNS(checkpoint_write__no_room), RUNS(train_run__leaves), RUNS(evaluate__against_maps),
+  RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
+  RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(run_verdict__words),
+  RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha), RUNS(matmul__sizes),
+  RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy), RUNS(vec_map__special),
+  RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs), RUNS(hash64__outputs),
+  RUNS(bytes__round_trip), RUNS(file__round_trip), RUNS(program_folder__on_path),
+  RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core), RUNS(set_workers__says_so),
+  RUNS(option__choices), RUNS(option__numbers), RUNS(option_text__round_trip),
+  RUNS(settings_parse__words), RUNS(settings_count__rows), RUNS(settings_parse__order),
+  RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__usage), RUNS(bench__figures),
+  RUNS(sink__outputs), RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__sources),
+  RUNS(sink__tokenize), RUNS(sink__dump), RUNS(sink__dump_gates), RUNS(sink__dump_again),
+  RUNS(sink__train_and_eval), RUNS(sink__knows_its_text), RUNS(sink__first_tokens),
+  RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate)};
 
 int main(int argc, char **argv) {
   if (argc > 1 && !strcmp(argv[1], "exhaustive")) {        /* minutes, on all cores */
