@@ -2,6 +2,7 @@
  *
  *     cc -O2 -DSINK_DOUBLE test_sink.c -o test -lm && ./test
  *     ./test gradients                 those whose name begins so
+ *     ./test -gradients                all but those
  *     ./test --first [NAME]            as far as the first that fails
  *
  * SPDX-License-Identifier: MIT
@@ -11,10 +12,10 @@
  * shows the measured number that came nearest to its bound. Exit status 1 when any test failed.
  *
  * The double build is the oracle: there the gradients are held against differences of fourth
- * order, and every bound that comes from rounding is a multiple of the build's epsilon. Three
- * things here know nothing of sink.c but its parameters: the slow model of section 0.3, which
- * spells out the formula with plain loops in double; the difference quotients of chapters 3 and 4;
- * and numbers worked by hand.
+ * order, and every bound that comes from rounding is a multiple of the build's epsilon. Four things
+ * here know nothing of sink.c but its parameters: the slow model of section 0.3, which spells out
+ * the formula with plain loops in double; the difference quotients of chapters 3 and 4; the golden
+ * numbers of an independent model in PyTorch, at the end of chapter 6; numbers worked by hand.
  *
  * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
 #ifndef TEST_FRAME               /* a companion's tests take chapter 0 alone; they have sink.c */
@@ -1752,7 +1753,7 @@ static void refusal(Test *t, const char *flags, int status, const Error *e, cons
                           && !strchr(e->text, '\n')), "%s: \"%s\"", flags, e->text);
 }
 
-/* Every refusal of the design. */
+/* Every refusal of chapter 1. */
 static void config_resolve__refuses(Test *t) {
   static const struct { const char *flags, *named; } WRONG[] = {
     {"--heads 3", "--heads"}, {"--window 3 --window-period 2 --window-offset 2", "--window-offset"},
@@ -2088,8 +2089,8 @@ static void model_create__biases(Test *t) {
   }
 }
 
-/* Parameters of published models (FAMILIES: GPT-2, Pythia, OPT) from models of one block at its
- * real width. OPT's table of positions has two rows more in its file, which no token reads. */
+/* Parameters of published models from models of one block at its real width. OPT's table of
+ * positions has two rows more in its file, which no token reads. */
 static void model_create__published_counts(Test *t) {
   static const struct { const char *name, *flags; int layers; double count; } ROWS[] = {
     {"gpt2", "--heads 12 --dim 768 --ffn 3072 --vocab 50257 --context 1024 --pos learned "
@@ -2917,9 +2918,9 @@ static void model_forward__against_slow(Test *t) {
   note(t, "%d configurations", covering(t)->n);
 }
 
-/* The families of published models at tiny sizes, each with what sets it apart. In FAMILIES 13.1's
- * words: Conv1D and a tied head, int() truncation of the rotated dims, the 350m path (projections,
- * post-norm, no final norm), grouped heads with D apart from C/H, biases of q, k, v, a window. */
+/* The families of published models at tiny sizes, each with what sets it apart: a tied head, few
+ * rotated dims, OPT-350m's projections, post-norm and no final norm, grouped heads with a D of
+ * their own, biases of q, k, v, a window. One token, and 24. */
 static void published__families(Test *t) {
   static const struct { const char *name, *flags; } ROWS[] = {
     {"gpt2", "--layers 3 --heads 3 --dim 24 --ffn 40 --context 32 --pos learned --norm layer "
