@@ -4136,12 +4136,14 @@ static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
 }
 
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-  const Pair *m = t->merges.at, *end = m + t->merges.size;
   bytes_add(out, TOKENIZER_MAGIC, 8, e);
   bytes_number(out, TOKENIZER_OWN, 4, e);
   bytes_number(out, (uint64_t)t->vocab, 4, e);
   bytes_number(out, t->merges.size, 4, e);
-  for (; m < end; m++) bytes_number(out, (uint64_t)m->right << 32 | (uint64_t)m->left, 8, e);
+  for (size_t rank = 0; rank < t->merges.size; rank++) {
+    bytes_number(out, (uint64_t)t->merges.at[rank].left, 4, e);
+    bytes_number(out, (uint64_t)t->merges.at[rank].right, 4, e);
+  }
   bytes_number(out, hash64(0, out->at, out->size), 8, e);
   return e->status;
 }
@@ -4154,20 +4156,8 @@ static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
 
 /* ---- 8.4  Encoding and decoding --- */
 
-/* A word and its tokens, in 64 bytes: a line of most machines' caches. */
-enum { CACHE_SLOTS = 1 << 14, CACHE_BYTES = 22, CACHE_IDS = 10 };
-typedef struct CachedWord {
-  unsigned char length, count, word[CACHE_BYTES];   /* length 0: an empty slot; count of ids */
-  int32_t ids[CACHE_IDS];
-} CachedWord;
-
-static int encoder_make(Encoder *c, const Tokenizer *t, Error *e) {
-  *c = (Encoder){.tokenizer = t, .slot = grab(CACHE_SLOTS, sizeof *c->slot, e)};
-  return e->status;
-}
 static void encoder_free(Encoder *c) {
   if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
-  free(c->slot);
   *c = (Encoder){0};
 }
 
@@ -4187,23 +4177,11 @@ static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *o
   }
 }
 
-/* Appends the ids of n bytes, piece by piece. A word has one slot of the cache: the latest's. */
 static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
   for (size_t at = 0, length; at < n && !e->status; at += length) {
-    const unsigned char *piece = text + at;
-    size_t before = out->size;
-    length = kind ? kind->cut(c->tokenizer, piece, n - at) : piece_length(piece, n - at);
-    CachedWord *w = NULL;
-    if (length <= CACHE_BYTES) w = &c->slot[hash64(0, piece, length) % CACHE_SLOTS];
-    if (w && w->length == length && !memcmp(w->word, piece, length))
-      ids_add(out, w->ids, w->count, e);
-    else if (!(kind ? kind->piece : piece_encode)(c, piece, length, out, e) && w
-             && out->size - before <= CACHE_IDS) {
-      w->length = (unsigned char)length; w->count = (unsigned char)(out->size - before);
-      memcpy(w->word, piece, length);
-      memcpy(w->ids, out->at + before, w->count * sizeof *w->ids);
-    }
+    length = kind ? kind->cut(c->tokenizer, text + at, n - at) : piece_length(text + at, n - at);
+    (kind ? kind->piece : piece_encode)(c, text + at, length, out, e);
   }
   return e->status;
 }
@@ -4232,15 +4210,15 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Byt
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
 typedef struct Word { size_t start; int length; int64_t count; } Word;
 /* A text's words: first counted as paths of a tree, then listed, and their pairs merged. */
-typedef struct Joiner {
+typedef struct BpeTrainer {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
   Ids symbols;   /* word w is symbols[start .. start + length - 1] */
   Word *words;   /* [n_words] */
   size_t n_words;
-} Joiner;
+} BpeTrainer;
 
-static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e) {
+static int bpe_count(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
   for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
@@ -4254,7 +4232,7 @@ static int joiner_count(Joiner *r, const unsigned char *text, size_t n, Error *e
 }
 
 /* Counts the pairs of a word `times` times more. */
-static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
+static int word_count(BpeTrainer *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
     int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
@@ -4264,7 +4242,7 @@ static int word_count(Joiner *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-static int joiner_words(Joiner *r, Error *e) {
+static int bpe_words(BpeTrainer *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
@@ -4280,19 +4258,20 @@ static int joiner_words(Joiner *r, Error *e) {
 }
 
 /* In every word the token `made` takes the place of a pair, from left to right. */
-static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Error *e) {
+static int bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
+  int32_t merged[PIECE_MAX];
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
-    int at = 0, kept = 0;
-    while (at + 1 < w->length && !(s[at] == left && s[at + 1] == right)) at++;
-    if (at + 1 >= w->length) continue;
-    word_count(r, w, -w->count, e);   /* all of its pairs are there */
-    for (at = 0; at < w->length; at++) {
+    int length = 0;
+    for (int at = 0; at < w->length; at++) {
       bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
-      s[kept++] = here ? made : s[at];
+      merged[length++] = here ? made : s[at];
       at += here;
     }
-    w->length = kept;
+    if (length == w->length) continue;
+    word_count(r, w, -w->count, e);   /* all of its pairs are there */
+    memcpy(s, merged, (size_t)length * sizeof *s);
+    w->length = length;
     if (word_count(r, w, w->count, e)) return e->status;
   }
   return 0;
@@ -4300,7 +4279,7 @@ static int joiner_merge(Joiner *r, int32_t left, int32_t right, int32_t made, Er
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
  * pair occurs twice: merging it would save nothing. */
-static const Pair *joiner_best(const Joiner *r) {
+static const Pair *bpe_best(const BpeTrainer *r) {
   const Pair *best = NULL;
   for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
     if (p->count < (best ? best->count : 2)) continue;
@@ -4310,23 +4289,22 @@ static const Pair *joiner_best(const Joiner *r) {
   return best;
 }
 
-/* 259 ids have no merges, and need no text. The same text gives the same tokenizer anywhere. */
+/* The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
-  Joiner r = {0}; Bytes file = {0};
+  BpeTrainer r = {0}; Bytes file = {0};
   *t = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
                 TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
     return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(t, vocab, e) && vocab > TOKEN_MERGE && !joiner_count(&r, text, n, e))
-    joiner_words(&r, e);
+  if (!tokenizer_begin(t, vocab, e) && !bpe_count(&r, text, n, e)) bpe_words(&r, e);
   while (!e->status && t->vocab < vocab) {
-    const Pair *best = joiner_best(&r);
+    const Pair *best = bpe_best(&r);
     if (!best)
       fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", t->vocab);
     else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
-      joiner_merge(&r, best->left, best->right, t->vocab - 1, e);
+      bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
   if (!e->status && !tokenizer_bytes(t, &file, e))
     t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
@@ -4951,12 +4929,12 @@ static bool data_own(const Data *d, const Source *s) {
 
 /* d->read: how much of its text is held; in an evaluation, where T is 0, also whose it is. */
 static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
-  const char *whose = T || d->source == s->own ? "" : !s->own ? "; the model's own is not known"
-                    : data_own(d, s) ? "; changed since the training" : "; not the model's own, ";
+  bool known = T || d->source == s->own, other = !known && s->own && !data_own(d, s);
   char much[32] = "all of it";
   if (share > 0) snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much, whose,
-           strchr(whose, ',') ? s->own_name : "");
+  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much,
+           known ? "" : other ? "; not the model's own, " : s->own ? "; changed since the training"
+           : "; the model's own is not known", other ? s->own_name : "");
 }
 
 /* A document's tokens: --bos, its own, its end. Of held ones starts has where each begins. */
@@ -5033,8 +5011,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
                 below, d->end + 3);
   }
   char path[PATH_ROOM];
-  if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)
-      || encoder_make(&d->encoder, t, e)) return e->status;
+  if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)) return e->status;
+  d->encoder.tokenizer = t;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
   bool bos = s->bos && d->bos < 0;
   return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
@@ -5137,9 +5115,9 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
     return 0;
   }
   if (!d->endless) {
-    idx at = (idx)*number;
-    if (at / d->blocks != d->pass) data_shuffle(d, at / d->blocks);
-    *number = (uint64_t)d->order[at % d->blocks];
+    uint64_t blocks = (uint64_t)d->blocks, pass = *number / blocks;
+    if ((idx)pass != d->pass) data_shuffle(d, (idx)pass);
+    *number = (uint64_t)d->order[*number % blocks];
     memcpy(block, d->train.at + *number * n, n * sizeof *block);
     return 0;
   }
@@ -5282,17 +5260,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * PART III   THE EXPERIMENTS */
 
 /* ==========
- * 10  Training and checkpoints   section 4 */
-
-/* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
- * one the program ends at once: files are whole at any moment (chapter 15). */
-static volatile sig_atomic_t interrupted;
-static void on_interrupt(int number) {
-  interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
-}
-static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
-
-/* ----------
+ * 10  Training and checkpoints   section 4
+ *
  * 10.1  Checkpoints. Little-endian, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
@@ -5507,6 +5476,12 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
 /* ----------
  * 10.2  A run   section 4 */
 
+void trainer_free(Trainer *t) {
+  model_free(&t->m); acts_free(&t->a); data_close(&t->data);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->muon);
+  *t = (Trainer){0};
+}
+
 static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
@@ -5659,12 +5634,6 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
        : trainer_create(t, &now, e);
 }
 
-void trainer_free(Trainer *t) {
-  model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->muon);
-  *t = (Trainer){0};
-}
-
 /* Not finite: the training has diverged, with t->loss NAN. Any other error passes on. */
 static int step_fault(Trainer *t, const Error *why, Error *e) {
   const char *end = strstr(why->text, NOT_FINITE);
@@ -5672,12 +5641,6 @@ static int step_fault(Trainer *t, const Error *why, Error *e) {
   t->loss = NAN;
   return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges here. Try: a smaller "
               "--lr", t->step, (int)(end - why->text), why->text);
-}
-
-static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
-  Error why = {0};
-  *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
-  return step_fault(t, &why, e);
 }
 
 /* Names what is not finite: bad, or where a forward first meets it. */
@@ -5734,7 +5697,38 @@ static int trainer_step(Trainer *t, Error *e) {
 /* ----------
  * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
 
+/* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
+ * one the program ends at once: files are whole at any moment (chapter 15). */
+static volatile sig_atomic_t interrupted;
+static void on_interrupt(int number) {
+  interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
+}
+static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
+
 enum { LOOK_N = 16 };   /* sequences of a look */
+
+/* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
+int look_at_sink(Trainer *t, Progress *p, Error *e) {
+  const Settings *s = &t->s; Sinks seen;
+  Error why = {0}; int starts, T = (int)at_most(s->eval_T, s->model.context);
+  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why)) return step_fault(t, &why, e);
+  int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+  p->has_star = star >= 0;
+  p->alpha1 = sinks_alpha(&seen, first);
+  p->sink1 = sinks_sink(&seen, first, 0);
+  p->sink1_low = sinks_sink(&seen, first, 1);
+  p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
+  p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
+  p->ratio = sinks_ratio(&seen);
+  sinks_free(&seen);
+  return 0;
+}
+
+static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
+  Error why = {0};
+  *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
+  return step_fault(t, &why, e);
+}
 
 /* sink_1 is at --eps; a # line says what --first-tokens draws. --resume takes its looks here. */
 static const char LOG_HEAD[] =
@@ -5825,23 +5819,6 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
          t->s.out[0] ? "--out has it. Try: the same command with --resume"
                      : "nothing is kept. Try: --out FILE, which --resume goes on with");
   return e->status;
-}
-
-/* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
-int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  const Settings *s = &t->s; Sinks seen;
-  Error why = {0}; int starts, T = (int)at_most(s->eval_T, s->model.context);
-  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why)) return step_fault(t, &why, e);
-  int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-  p->has_star = star >= 0;
-  p->alpha1 = sinks_alpha(&seen, first);
-  p->sink1 = sinks_sink(&seen, first, 0);
-  p->sink1_low = sinks_sink(&seen, first, 1);
-  p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
-  p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
-  p->ratio = sinks_ratio(&seen);
-  sinks_free(&seen);
-  return 0;
 }
 
 /* ==========
@@ -6152,35 +6129,26 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-/* Lines of ids. lines and starts may be NULL: how many, all of one length; where each begins. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, int *lines, Ids *out,
-                     Ids *starts, Error *e) {
-  int line = 1, columns = 0, here = 0;
-  for (size_t i = 0; i <= text->size && !e->status; i++) {
-    int c = i < text->size ? text->at[i] : '\n';
-    if (c == '\n') {
-      if (lines && here && columns && here != columns)
-        return fail(e, 1, "%s:%d: expected %d ids as before. Try: lines of one length",
-                    name, line, columns);
-      int32_t start = (int32_t)out->size - here;
-      if (here && starts) ids_add(starts, &start, 1, e);
-      if (here && lines) ++*lines;
-      if (here) columns = here;
-      here = 0; line++;
-    } else if (isdigit(c)) {
+/* Lines of ids. starts: where in out each line that is not empty begins. */
+static int ids_parse(const Bytes *text, const char *name, int vocab, Ids *out, Ids *starts,
+                     Error *e) {
+  int line = 1; bool begun = false;
+  for (size_t i = 0; i < text->size && !e->status; i++) {
+    int c = text->at[i];
+    if (isdigit(c)) {
       int64_t id = c - '0';
-      for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < 1 << 30; i++)
+      for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < vocab; i++)
         id = 10 * id + (text->at[i + 1] - '0');
-      if (id >= vocab)
-        return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d. Try: --vocab",
-                    name, line, vocab);
+      if (id >= vocab || out->size == INT32_MAX)
+        return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and below 2^31 of them. "
+                    "Try: smaller or fewer ones", name, line, vocab);
+      if (!begun) ids_add(starts, &(int32_t){(int32_t)out->size}, 1, e);
       ids_add(out, &(int32_t){(int32_t)id}, 1, e);
-      here++;
-    } else if (!isspace(c) && c != ',')
+      begun = true;
+    } else if (c == '\n') line++, begun = false;
+    else if (!isspace(c) && c != ',')
       return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
   }
-  if (lines && !e->status && columns < 2)
-    return fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", name);
   return e->status;
 }
 
@@ -6188,7 +6156,7 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   Bytes text = {0};
   *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
   snprintf(d->name, sizeof d->name, "%s", path);
-  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, NULL, &d->held, &d->starts, e);
+  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, &d->held, &d->starts, e);
   bytes_free(&text);
   return e->status;
 }
@@ -8728,9 +8696,10 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
   } else if (train || tokenizer_load(located(name, s->data.tokenizer, &s->data, e), t, e)
-             || encoder_make(encoder, t, e) || file_read(path, &w.in, e)) {
+             || file_read(path, &w.in, e)) {
     return work_end(&w, e);
   } else if (encode) {
+    encoder->tokenizer = t;
     if (s->data.bos && t->bos < 0)
       fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
     if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
@@ -8739,7 +8708,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, NULL, &w.ids, NULL, e)
+  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &w.t.data.starts, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
     bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
@@ -8843,7 +8812,7 @@ static void dump_forget(const char *folder, const char *config, Error *e) {
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Model *m = &w.t.m; int B = 0;
+  Work w = {0}; Model *m = &w.t.m; Ids *starts = &w.t.data.starts;
   char config[PATH_ROOM + 16]; Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
@@ -8855,8 +8824,13 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
   if (!e->status && !file_read(s->ids, &w.in, e))
-    ids_parse(&w.in, s->ids, m->c.vocab, &B, &w.ids, NULL, e);
-  int T = B ? (int)w.ids.size / B - 1 : 0;
+    ids_parse(&w.in, s->ids, m->c.vocab, &w.ids, starts, e);
+  int B = (int)starts->size, size = (int)w.ids.size, T = (B > 1 ? starts->at[1] : size) - 1;
+  for (int b = 1; b <= B; b++)
+    if ((b < B ? starts->at[b] : size) != (idx)b * (T + 1))
+      fail(e, 1, "%s: expected %d ids in line %d as before. Try: lines of one length", s->ids,
+           T + 1, b);
+  if (T < 1) fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", s->ids);
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);

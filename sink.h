@@ -347,9 +347,9 @@ typedef struct Tokenizer {
   const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
 } Tokenizer;
 
-/* One caller's way into a Tokenizer: the tokens of words met lately. One per thread. */
+/* One caller's way into a Tokenizer. One per thread. */
 typedef struct Encoder {
-  const Tokenizer *tokenizer; struct CachedWord *slot; struct Scratch *scratch; /* published's */
+  const Tokenizer *tokenizer; struct Scratch *scratch;   /* NULL; of a published model's */
 } Encoder;
 
 /* The ways of published models' tokenizers, which data/hf.c has. */

@@ -19,11 +19,11 @@ typedef struct Reader { const char *name; void (*run)(const uint8_t *p, size_t n
 static void fuzz_tokenizer(const uint8_t *p, size_t n, Error *e) {
     Bytes file = {0}, back = {0};
     Tokenizer t = {0};
-    Encoder encoder = {0};
+    Encoder encoder = {.tokenizer = &t};
     Ids ids = {0};
     bytes_add(&file, p, n, e);
     bytes_number(&file, hash64(0, p, n), 8, e);
-    if (!tokenizer_read(file.at, file.size, "own", &t, e) && !encoder_make(&encoder, &t, e)
+    if (!tokenizer_read(file.at, file.size, "own", &t, e)
         && !tokenizer_encode(&encoder, p, n < 300 ? n : 300, &ids, e)
         && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
     tokenizer_free(&t);
@@ -90,10 +90,10 @@ static void fuzz_published_tokenizer(const uint8_t *p, size_t n, Error *e) {
     Making m = {.name = "tokenizer", .end = -1, .bos = -1};
     Json config = {0};
     Tokenizer t = {0};
-    Encoder encoder = {0};
+    Encoder encoder = {.tokenizer = &t};
     Ids ids = {0};
     if (!file_tokenizer(&m, &file, e) && !ends_find(&m, &config, e) && !making_write(&m, &made, e)
-        && !tokenizer_read(made.at, made.size, "made", &t, e) && !encoder_make(&encoder, &t, e)
+        && !tokenizer_read(made.at, made.size, "made", &t, e)
         && !tokenizer_encode(&encoder, p, n, &ids, e)
         && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
     making_free(&m);
@@ -175,9 +175,8 @@ static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
 static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
     Bytes text = {.at = (unsigned char *)(uintptr_t)(p + 1), .size = n - 1};
     Ids ids = {0}, starts = {0};
-    int lines = 0;
     if (!n) return;
-    ids_parse(&text, "ids", 99, p[0] & 1 ? &lines : NULL, &ids, &starts, e);
+    ids_parse(&text, "ids", 99, &ids, &starts, e);
     ids_free(&ids);
     ids_free(&starts);
 }

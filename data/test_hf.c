@@ -355,9 +355,9 @@ static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
   char words[300]; Error e = {0};
   snprintf(words, sizeof words, "tokenizer %s --force --out " X_TOK, from);
   *k = (Tokenizer){0};
-  *c = (Encoder){0};
+  *c = (Encoder){.tokenizer = k};
   if (!hf_does(t, words)) return false;
-  const bool good = !tokenizer_load(X_TOK, k, &e) && !encoder_make(c, k, &e);
+  const bool good = !tokenizer_load(X_TOK, k, &e);
   fact(t, good, "%s: %s", from, e.text);
   return good;
 }
@@ -1679,8 +1679,8 @@ static void other_end(Other *o, Bytes *out) {
 static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
   Error e = {0}; Bytes *b = bytes_of(t);
   other_end(o, b);
-  *c = (Encoder){0};
-  const bool good = !tokenizer_read(b->at, b->size, "x", k, &e) && !encoder_make(c, k, &e);
+  *c = (Encoder){.tokenizer = k};
+  const bool good = !tokenizer_read(b->at, b->size, "x", k, &e);
   fact(t, good, "%s", e.text);
   return good;
 }
@@ -1870,8 +1870,9 @@ static void tokenizer_encode__ranks(Test *t) {
 /* Is this file read? It then encodes and decodes without a fault; else the error has its hint. */
 static bool read_and_used(Test *t, const Bytes *w, int trial) {
   static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
-  Error bad = {0}; Tokenizer back; Encoder c = {0}; Ids ids = {0}; Bytes text = {0};
-  bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad) && !encoder_make(&c, &back, &bad);
+  Error bad = {0}; Tokenizer back; Ids ids = {0}; Bytes text = {0};
+  Encoder c = {.tokenizer = &back};
+  bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad);
   if (good) {
     tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
     tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
