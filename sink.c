@@ -5279,7 +5279,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
  * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8, PIECE = 4096 };
+enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk writes a file or reads it: its order stands once. pass returns the number. */
@@ -5321,16 +5321,17 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 
 /* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
-  unsigned char piece[8 * PIECE];
+  enum { SOME = 4096 };
+  unsigned char bytes[8 * SOME];
   for (idx at = 0, some; at < n && !c->e->status; at += some) {
-    some = at_most(n - at, PIECE);
+    some = at_most(n - at, SOME);
     for (idx i = 0; c->out && i < some; i++) {
       uint64_t bits = width == 8 ? bits_of_double((double)x[at + i]) : bits_of((float)x[at + i]);
-      number_put(piece + i * width, bits, width);
+      number_put(bytes + i * width, bits, width);
     }
-    pass_bytes(c, piece, (size_t)(some * width));
+    pass_bytes(c, bytes, (size_t)(some * width));
     for (idx i = 0; !c->out && x && i < some; i++) {
-      uint64_t bits = number_at(piece + i * width, width);
+      uint64_t bits = number_at(bytes + i * width, width);
       x[at + i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
     }
   }
@@ -5460,7 +5461,9 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
                 "Try: ./sink train --out FILE; ./hf for a published model", name,
                 CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-  if (checkpoint_pass(&c, t, n, with_moments)) trainer_free(t);
+  checkpoint_pass(&c, t, n, with_moments);
+  if (t->loss_steps < 0 || t->loss_steps > t->step) damaged(name, e);
+  if (e->status) trainer_free(t);
   return e->status;
 }
 
@@ -5503,17 +5506,13 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   int known = t->data.vocab;
   if (t->s.model.vocab == 0) t->s.model.vocab = known;
   else if (t->s.model.vocab < known)
-    fail(e, 2, "--vocab %d: less than the tokenizer's. Try: --vocab %d", t->s.model.vocab, known);
+    fail(e, 2, "--vocab %d: %s has %d tokens. Try: the model's own --tokenizer, or --vocab %d",
+         t->s.model.vocab, t->s.data.tokenizer, known, known);
   t->tokenizer_hash = t->data.tokenizer.hash;
   if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
       || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
   else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
   return e->status;
-}
-
-/* What --resume may change: it moves no bit of a step that is done. */
-static bool option_free(const Option *o) {
-  return !strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o);
 }
 
 /* The settings to go on with: of `groups` those of `was`, which `file` keeps; all else from s. The
@@ -5535,9 +5534,11 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   Config c = now->model;
   if (!config_resolve(&c, &(Error){0})) now->model = c;   /* a contradiction is named below */
   for (const Option *o = OPTIONS; o->flag; o++) {
+    /* these move no bit of a step that is done */
+    if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o)) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
-    if (strchr(groups, o->group) && !option_free(o) && strcmp(old, new))
+    if (strchr(groups, o->group) && strcmp(old, new))
       return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
                   *old ? old : "none", rule);
   }
@@ -5546,8 +5547,8 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 
 static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with. Try: --tokenizer, not %s",
-              path, t->s.data.tokenizer);
+  return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
+              "--tokenizer FILE", path, t->s.data.tokenizer);
 }
 
 /* The text must be the same, by its hash; the run goes on at its place in it. */

@@ -1871,8 +1871,7 @@ static void tokenizer_encode__ranks(Test *t) {
 static bool read_and_used(Test *t, const Bytes *w, int trial) {
   static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
   Error bad = {0}; Tokenizer back; Ids ids = {0}; Bytes text = {0};
-  Encoder c = {.tokenizer = &back};
-  bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad);
+  Encoder c = {.tokenizer = &back}; bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad);
   if (good) {
     tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
     tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
