@@ -69,9 +69,16 @@ static const struct { const char *colour, *dash, *mark; double width; } STYLES[L
 
 static const char *colour_of(int style) { return STYLES[style % LINE_STAR].colour; }
 
+/* How many bytes of a text, `most` at most, are whole characters of UTF-8. */
+static int cut_at(const char *text, int most) {
+  if ((int)strlen(text) <= most) return (int)strlen(text);
+  while (most && (text[most] & 0xC0) == 0x80) most--;
+  return most;
+}
+
 static Series *line_begin(Series *lines, int k, const char *name, int style) {
   lines[k] = (Series){.style = style, .points = style >= LINE_SEED || style == LINE_MEAN};
-  snprintf(lines[k].name, sizeof lines->name, "%.*s", (int)sizeof lines->name - 1, name);
+  snprintf(lines[k].name, sizeof lines->name, "%.*s", cut_at(name, sizeof lines->name - 1), name);
   return &lines[k];
 }
 
@@ -152,28 +159,29 @@ static void axis_draw(Html *h, const Axis *a, bool beside, double at, double end
   double used = -1e9;
   for (int i = 0; i < a->n; i++) {
     double place = axis_place(a, a->at[i]), half = 3.3 * (double)strlen(a->text[i]) + 2;
+    double middle = fmin(place, PICTURE_WIDTH - half);
     if (beside) say(h, "<path class=\"rule\" d=\"M%.1f %.1fH%.1f\"/>", at, place, end);
     else say(h, "<path class=\"rule\" d=\"M%.1f %.1fV%.1f\"/>", place, at + 4, end);
     if (beside) svg_text(h, at - 7, place + 4, "end", a->text[i]);
-    if (beside || place - half < used) continue;
-    svg_text(h, fmin(place, PICTURE_WIDTH - half), at + 16, "middle", a->text[i]);
-    used = place + half;
+    if (beside || middle - half < used) continue;
+    svg_text(h, middle, at + 16, "middle", a->text[i]);
+    used = middle + half;
   }
   if (beside) say(h, "<path class=\"axis\" d=\"M%.1f %.1fV%.1f\"/>\n", at, a->first, a->last);
   else say(h, "<path class=\"axis\" d=\"M%.1f %.1fH%.1f\"/>\n", a->first, at, a->last);
 }
 
-/* A mark of that style, filled or open. */
 static void svg_mark(Html *h, int style, double x, double y) {
   const bool over = style >= LINE_OVER;
   const char *mark = STYLES[style < LINE_SEED || over ? style % LINE_STAR : 0].mark;
-  bool filled = style < LINE_STAR && *mark && mark[strlen(mark) - 1] == 'z';
-  if (*mark && isfinite(x) && isfinite(y))
-    say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>",
-        filled ? colour_of(style) : "none", colour_of(style), x, y, mark);
-  if (over && isfinite(x) && isfinite(y))
+  const char *colour = colour_of(style);
+  if (!*mark || !isfinite(x) || !isfinite(y)) return;
+  bool filled = style < LINE_STAR && mark[strlen(mark) - 1] == 'z';
+  say(h, "<path fill=\"%s\" stroke=\"%s\" d=\"M%.1f %.1f%s\"/>", filled ? colour : "none", colour,
+      x, y, mark);
+  if (over)
     say(h, "<path fill=\"none\" stroke=\"%s\" d=\"M%.1f %.1fv-7m-2.5 2.5l2.5-2.5 2.5 2.5\"/>",
-        colour_of(style), x, y - 4);
+        colour, x, y - 4);
 }
 
 /* A path of a line's colour and dashes; its d and its end follow. */
@@ -245,7 +253,8 @@ static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
   bool any = false;
   for (int k = 0; k < n; k++)
     for (int i = 0; i < lines[k].n; i++) {
-      if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0)) continue;
+      if (!isfinite(lines[k].y[i]) || (y->log && lines[k].y[i] <= 0) ||
+          (x->log && lines[k].x[i] <= 0)) continue;
       any = true;
       axis_see(x, lines[k].x[i]);
       axis_see(y, lines[k].low[i]);
@@ -282,7 +291,7 @@ static void chart(Html *h, const Chart *what, const Series *lines, int n) {
   double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
   for (int i = 0; i < y.n; i++) if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
-  double left = (y.names ? 11 : 18) + 5.9 * (double)longest;
+  double left = 11 + 6.7 * (double)longest;    /* a wide sans serif's letters, at 11 px */
   axis_end(&x, left, RIGHT);
   say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", PICTURE_WIDTH, bottom + 34);
   chart_label(h, what, lines, n);
@@ -324,14 +333,14 @@ static void ramp_legend(Html *h) {
 
 /* Cell (i, j) is m[i * ld + j * by]. Of heads: alpha [L,H] by block (down) and head (across), with
  * numbers where there is room; otherwise a head's weights of queries (down) on keys (across), where
- * columns that are more than the rows, named in `before`, come first. A block of s (or NULL) that
+ * columns that are more than the rows, those of * and x*, come first. A block of s (or NULL) that
  * does not attend stays empty. */
 typedef struct CellMap {
   const double *m;
   idx ld, by;
   int rows, columns;
   bool heads;
-  const char *before, *title;
+  const char *title;
   const Sinks *s;
 } CellMap;
 
@@ -365,7 +374,7 @@ static void cell_map(Html *h, const CellMap *c) {
   say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
          "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
       c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
-  snprintf(text, sizeof text, "%s%s 1 to %d", c->before, c->heads ? "head" : "key", keys);
+  snprintf(text, sizeof text, "%s%s 1 to %d", before ? "*, " : "", c->heads ? "head" : "key", keys);
   svg_text(h, LEFT, 11, "", text);
   cells(h, c, LEFT, wide, high);
   for (int i = 0; i < c->rows || i < keys; i += every) {
@@ -526,8 +535,8 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
     for (int i = 0; i < n && i < 3; i++)
       for (int star = 0; star <= (columns && o[i].star); star++) {
         char name[64];
-        snprintf(name, sizeof name, "%.20s%s%s", o[i].name, columns ? ": " : "",
-                 !columns ? "" : star ? column_name(&o[i].c) : "token 1");
+        snprintf(name, sizeof name, "%.*s%s%s", cut_at(o[i].name, 20), o[i].name, columns ? ": " :
+                 "", !columns ? "" : star ? column_name(&o[i].c) : "token 1");
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
         model_line(line, &o[i], what, star);
       }
@@ -588,7 +597,7 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
   int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
   for (int i = 0; i < T; i++) if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
-  int left = 8 + 5 * (int)longest, bottom = 16 + T * CELL, width = S * CELL + 6;
+  int left = 8 + 6 * (int)longest, bottom = 16 + T * CELL, width = S * CELL + 6;
   double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
   const char *sink = star < 0 ? "token 1" : column_name(&o->c);
   char title[200], text[80];
@@ -618,7 +627,6 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   token_table(h, map, &o->c, T, column, title);
 }
 
-/* Of every model alpha, and the weights of the heads with the most and the least sink. */
 static void page_maps(Html *h, const Outcome *o, int n, double eps) {
   char text[500];
   ramp_legend(h);
@@ -630,8 +638,7 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     for (int k = 0; k <= o->star; k++) {
       int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
       snprintf(text, sizeof text, "alpha of %s", k ? column_name(&o->c) : "token 1");
-      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, "", text,
-                             s});
+      cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, text, s});
     }
     for (int k = 0; k < 2; k++) if (o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
@@ -679,10 +686,10 @@ static const char PAGE_STYLE[] =
     ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
     ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
-    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}"
-    ".on{fill:#fff}.line,.axis{fill:none}"
-    ".band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.key span{white-space:nowrap;"
-    "margin-right:.7em}.key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
+    "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}.on{fill:#fff}"
+    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}"
+    ".key span{white-space:nowrap;margin-right:.7em}"
+    ".key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
     ".wide,pre{overflow-x:auto}"                           /* a shadow where a table goes on */
     ".wide{background:linear-gradient(90deg,#fff 30%,#fff0) 0/4rem 100% no-repeat local,"
     "linear-gradient(270deg,#fff 30%,#fff0) 100%/4rem 100% no-repeat local,"
@@ -698,9 +705,8 @@ static const char PAGE_STYLE[] =
     "white-space:nowrap}td:first-child,th:first-child{text-align:left}"
     "td.paper,th.paper{border-left:1px solid #bbb}"
     ".claim{border-left:.35rem solid #777;padding:.1rem .7rem;margin:.6rem 0;break-inside:avoid}"
-    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}"
-    ".weak{border-color:#e69f00}.open{border-left-style:dotted}"
-    ".no{border-color:#d55e00;border-left-style:double}"
+    ".claim p{margin:.15rem 0}.yes{border-color:#009e73}.weak{border-color:#e69f00}"
+    ".open{border-left-style:dotted}.no{border-color:#d55e00;border-left-style:double}"
     "@media(max-width:30rem){table{font-size:.78rem}th,td{padding:.2em .3em}}"
     "@media print{body{font-size:10pt;max-width:none;padding:0}.wide{overflow:visible;"
     "background:none}details{display:none}details.maps{display:block}figure{break-inside:auto}"
@@ -736,12 +742,10 @@ static const char *const ISAS[] = {"baseline", "avx2", "avx512"};      /* by Isa
 
 /* The processor's name, where the system tells it as a file. */
 static void processor_name(char to[100]) {
-  char line[200] = "";
+  char line[200];
   FILE *f = fopen("/proc/cpuinfo", "r");
   *to = 0;
-  while (f && !*to && fgets(line, sizeof line, f))
-    if (!strncmp(line, "model name", 10) && strchr(line, ':'))
-      snprintf(to, 100, ", %.*s", (int)strcspn(strchr(line, ':') + 2, "\n"), strchr(line, ':') + 2);
+  while (f && !*to && fgets(line, sizeof line, f)) sscanf(line, "model name : %99[^\n]", to);
   if (f) fclose(f);
 }
 
@@ -768,8 +772,8 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
     say(h, "</tr>\n");
   }
   processor_name(processor);
-  snprintf(text, sizeof text, COMPILER ", %s, %zu-byte numbers, %d thread%s%s", ISAS[isa_best()],
-           sizeof(real), workers(), workers() > 1 ? "s" : "", processor);
+  snprintf(text, sizeof text, COMPILER ", %s, %zu-byte numbers, %d thread%s%s%s", ISAS[isa_best()],
+           sizeof(real), workers(), workers() > 1 ? "s" : "", *processor ? ", " : "", processor);
   say(h, "<tr><th scope=\"row\">version</th><td>sink " SINK_VERSION "</td></tr>\n<tr><th scope="
          "\"row\">machine</th>");
   element(h, "td", text);
@@ -963,8 +967,7 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   if (!open_data(&s, t, model, e) && s.program->measure)
     s.program->measure(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
-    for (int i = 0; i < (v->length[0] ? 32 : 1); i++) {
-      if (i && !v->length[i]) break;
+    for (int i = 0; i == 0 || v->length[i]; i++) {
       if (s.inputs) s.input = input;
       if (v->length[0]) s.eval_T = v->length[i];
       survey_line(v, &s, t, &besides, model, name, e);
@@ -1023,7 +1026,6 @@ typedef struct Ablated {
   double loss[ABLATED], spread[ABLATED], more[ABLATED], more_spread[ABLATED];
 } Ablated;
 
-/* Mean and standard deviation of x [n]. */
 static void mean_and_spread(const double *x, int n, double *mean, double *spread) {
   double sum = 0, square = 0;
   for (int i = 0; i < n; i++) sum += x[i] / n;
@@ -1110,7 +1112,6 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   return e->status;
 }
 
-/* The table of an ablation, for a terminal and for the page. */
 static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error *e) {
   const char *const names[ABLATED] = {"untouched", a->column, "control"};
   bytes_print(out, e, "Ablation of %s: %s, in every block and head\n%-10s %9s %9s %9s %9s\n",

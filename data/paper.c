@@ -501,7 +501,6 @@ static int link_row(Reading *r, int *row, int line) {
   return *row < 0 ? wrong(r, "a row that stands somewhere", name) : 0;
 }
 
-/* The rule's sides, and after them each need's left and right. */
 static int side_count(const Claim *c) { return c->sides + 2 * c->needs; }
 
 static int link_rows(Reading *r) {
@@ -557,7 +556,6 @@ static int experiments_read(Experiments *x, const unsigned char *text, size_t n,
   return e->status;
 }
 
-/* Is the row shown in the item? */
 static bool item_shows(const Experiments *x, const Item *item, int row) {
   for (int k = 0; k < item->count; k++) if (x->shown[item->from + k].row == row) return true;
   return false;
@@ -628,12 +626,11 @@ static int result_text(const Result *r, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* A line of the head: #KEY TEXT. */
 static bool read_head(Result *r, const char *line) {
   size_t n = strcspn(line, " ");
   const char *text = line + n + 1;
   if (!line[n]) return false;
-  if (!strncmp(line, "#seed ", 6)) return r->seed = atoi(text), true;
+  if (!strncmp(line, "#seed ", 6)) return r->seed = (int)strtol(text, NULL, 10), true;
   if (!strncmp(line, "#checksum ", 10)) return r->checksum = strtoull(text, NULL, 16), true;
   for (int i = 0; i < HEAD_COUNT; i++)
     if (strlen(HEAD_LINES[i].key) == n - 1 && !strncmp(line + 1, HEAD_LINES[i].key, n - 1))
@@ -676,6 +673,11 @@ static int result_read(Result *r, const unsigned char *text, size_t n, const cha
   free(copy); free(room);
   if (e->status) result_free(r);
   return e->status;
+}
+
+/* The i-th number of a list [n] as a count; 0 where it is none. */
+static int count_at(const double *x, int n, int i) {
+  return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
 }
 
 static int result_path(char path[PATH_ROOM], const char *folder, const char *corpus,
@@ -933,7 +935,6 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
   return e->status;
 }
 
-/* All that is asked of a trained model. */
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
   Outcome *o = grab(1, sizeof *o, e);
@@ -1227,7 +1228,6 @@ static double value_at(const Case *q, int k, int seed) {
   return side->row < 0 ? side->number : q->value[k * q->seeds + seed];
 }
 
-/* ROW.MEASURE or the number. */
 static const char *side_text(char to[100], const Experiments *x, const Side *side) {
   if (side->row < 0) snprintf(to, 100, "%g", side->number);
   else snprintf(to, 100, "%s.%s", x->row[side->row].name, side->measure);
@@ -1315,7 +1315,7 @@ static void judge_exact(Judged *j, const Case *q) {
   const Claim *c = q->c;
   char side[100]; double sum = 0;
   int n = 0, number = c->side[0].row < 0;      /* on which side there may be a number */
-  bool broken = false, turned = c->relation == GREATER || c->relation == NOT_BELOW;
+  bool broken = false, turned = c->relation != LESS && c->relation != NOT_ABOVE;
   for (int s = 0; s < q->seeds; s++) {
     double a = value_at(q, 0, s), b = value_at(q, 1, s), d = turned ? a - b : b - a;
     if (isnan(a) || isnan(b)) continue;
@@ -1805,7 +1805,6 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
   if (j->why[0]) bytes_print(line, e, "%s%s", any ? ": " : "", j->why);
 }
 
-/* A claim with all that led to its verdict. */
 static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
   enum { INDENT = 21 };
   const Claim *c = &r->x->claim[claim];
@@ -2142,10 +2141,8 @@ static const Result *result_of(const Paper *p, int row, int seed) {
   return run->state == RUN_HELD || run->state == RUN_DIVERGED ? &run->result : NULL;
 }
 
-/* The k-th row of the item. */
 static int row_of(const Paper *p, int k) { return p->x->shown[p->item->from + k].row; }
 
-/* List `word` over tokens. */
 static bool curve_at(Point *at) {
   char name[80];
   bool tune = !strncmp(at->word, "tune_", 5);
@@ -2185,11 +2182,6 @@ static bool over_at(Point *at) {
   return true;
 }
 
-/* The i-th number of a list [n] as a count; 0 where it is none. */
-static int count_at(const double *x, int n, int i) {
-  return i < n && x[i] >= 1 && x[i] <= 4096 && floor(x[i]) == x[i] ? (int)x[i] : 0;
-}
-
 /* cosine or product of a block, mean over heads, with the first key or the others. */
 static bool angle_at(Point *at) {
   int n, m;
@@ -2203,7 +2195,6 @@ static bool angle_at(Point *at) {
   return true;
 }
 
-/* Sink by length, a side for each threshold. */
 static bool grid_at(Point *at) {
   int n, m, k;
   const double *T = result_find(at->r, "grid_T", &n), *eps = result_find(at->r, "grid_eps", &m);
@@ -2249,12 +2240,11 @@ static Chart points_chart(const Paper *p, const char *title, const char *word) {
   return what;
 }
 
-/* A picture for each row. */
 static void draw_each_row(Paper *p, const char *word) {
   char title[500], of[400];
   for (int i = 0; i < p->item->count; i++) {
     int count = 0, row = row_of(p, i);
-    for (Point at = {.word = word}; at.side < LINE_EVEN; at.side++)
+    for (Point at = {.word = word}; at.side <= LINE_EVEN; at.side++)    /* [FIG3] has nine */
       count += line_read(p, line_begin(p->lines, count, "", count), row, at);
     snprintf(title, sizeof title, "%s%s%s", p->x->row[row].name, *word ? ": " : "",
              title_of(word, of));
@@ -2311,7 +2301,8 @@ static void draw_dots(Paper *p, const char *measure) {
                domains ? i : LINE_MEAN)->points = true;
   }
   Series *paper = line_begin(p->lines, 2 * own, "the paper", 1);
-  Series *even = line_begin(p->lines, 2 * own + 1, "even rows", LINE_EVEN);
+  Series *even = line_begin(p->lines, 2 * own + 1, isfinite(level) ? "even rows" :
+                            "even rows of the first", LINE_EVEN);
   paper->points = true;
   for (int k = 0; k < (domains ? p->x->corpora : 1); k++)
     for (int i = 0, told = 0; i < rows; i++) {
@@ -2369,8 +2360,7 @@ static void draw_maps(Paper *p, const char *word) {
                    ? "the sink token x*" : "the extra column *", alpha,
                    alpha > 0.3 ? "a sink" : "no sink");
       } else snprintf(title, sizeof title, strcmp(word, "alpha_1") ? "column *" : "token 1");
-      cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads,
-                                 !heads && columns > rows ? "*, " : "", title, NULL});
+      cell_map(&p->h, &(CellMap){cell, columns, 1, rows, columns, heads, title, NULL});
     }
     figure_end(&p->h, kind->caption);
   }
@@ -2454,23 +2444,21 @@ static void item_pictures(Paper *p) {
 }
 
 /* A verdict's sign, and the class of its bar. */
-static const char *const SIGNS_OF[VERDICT_KINDS] = {
-  [UNDECIDED] = "?", [REPRODUCED] = "&#10003;", [WEAKER] = "&#8776;",
-  [NOT_REPRODUCED] = "&#10007;", [OPPOSITE] = "&#8644;"}, *const BARS[VERDICT_KINDS] = {
-  [UNDECIDED] = "open", [REPRODUCED] = "yes", [WEAKER] = "weak", [NOT_REPRODUCED] = "no",
-  [OPPOSITE] = "no"};
+static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
+  [UNDECIDED] = {"?", "open"}, [REPRODUCED] = {"&#10003;", "yes"}, [WEAKER] = {"&#8776;", "weak"},
+  [NOT_REPRODUCED] = {"&#10007;", "no"}, [OPPOSITE] = {"&#8644;", "no"}};
 
 /* A claim's verdict and statement, and the verdicts of other corpora. */
 static void claim_begin(Paper *p, int k) {
   const Judged *j = &p->runs.judged[k];
-  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", BARS[j->verdict],
-      j->unrun ? "&#8230;" : SIGNS_OF[j->verdict], verdict_text(j));
+  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", DRAWN[j->verdict].bar,
+      j->unrun ? "&#8230;" : DRAWN[j->verdict].sign, verdict_text(j));
   html_text(&p->h, p->x->claim[k].statement);
   for (int c = 0; c < p->x->corpora; c++) {
     const Results *r = &p->others[c];
     if (!r->judged || !claim_here(r, &p->x->claim[k]) || r->judged[k].unrun) continue;
     say(&p->h, " <span class=\"where\">%s: %s %s.</span>", r->corpus,
-        SIGNS_OF[r->judged[k].verdict], VERDICT_NAMES[r->judged[k].verdict]);
+        DRAWN[r->judged[k].verdict].sign, VERDICT_NAMES[r->judged[k].verdict]);
   }
 }
 
@@ -2513,20 +2501,18 @@ static void page_item(Paper *p, int at) {
   say(h, "</section>\n");
 }
 
-/* A row of the contents: how many claims of an item have which verdict, the undecided last; item
- * -1: of all, -2: of the headline claims. */
+/* A row of the contents: how many claims of an item have which verdict, then how many are
+ * undecided, and not run yet; item -1: of all, -2: of the headline claims. */
 static void page_counts(Paper *p, int item) {
-  int count[VERDICT_KINDS + 1] = {0};          /* the last: not run yet */
+  int count[VERDICT_KINDS + 1] = {0};
   for (int k = 0; k < p->x->claims; k++) {
     const Claim *c = &p->x->claim[k];
     const Judged *j = &p->runs.judged[k];
     if (item == -1 || c->item == item || (item == -2 && c->headline))
-      count[j->unrun ? VERDICT_KINDS : j->verdict]++;
+      count[j->unrun ? VERDICT_KINDS : (j->verdict + VERDICT_KINDS - 1) % VERDICT_KINDS]++;
   }
-  for (int i = 1; i <= VERDICT_KINDS + 1; i++) {
-    int n = count[i <= VERDICT_KINDS ? i % VERDICT_KINDS : VERDICT_KINDS];
-    say(&p->h, n ? "<td>%d</td>" : "<td></td>", n);
-  }
+  for (int i = 0; i <= VERDICT_KINDS; i++)
+    say(&p->h, count[i] ? "<td>%d</td>" : "<td></td>", count[i]);
   say(&p->h, "</tr>\n");
 }
 
@@ -2545,7 +2531,7 @@ static void page_summary(Paper *p) {
   table_begin(h, "Tables and figures, with their claims by verdict");
   say(h, "<tr><th scope=\"col\">what</th>");
   for (int i = 1; i <= VERDICT_KINDS; i++)
-    say(h, "<th scope=\"col\">%s %s</th>", SIGNS_OF[i % VERDICT_KINDS],
+    say(h, "<th scope=\"col\">%s %s</th>", DRAWN[i % VERDICT_KINDS].sign,
         VERDICT_NAMES[i % VERDICT_KINDS]);
   say(h, "<th scope=\"col\">&#8230; not run yet</th></tr>\n");
   for (int i = -2; i < x->items; i++) {
@@ -2570,7 +2556,7 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
     if (!*build || (n && strstr(builds, build)) || n > 200) continue;
     n += snprintf(builds + n, 190, "%s%.180s", n ? "; " : "", build);
   }
-  snprintf(text, sizeof text, "%.99s, hash %016llx", corpus->file,
+  snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s", corpus->file,
            (unsigned long long)corpus->hash);
   snprintf(seeds, sizeof seeds, "1 to %d; of headline claims 1 to %d", x->seeds, x->headline_seeds);
   page_facts(&p->h, s, "report", "", (const char *const[][2]){
@@ -2603,11 +2589,12 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
         "its own direction (of = the left less the right; beside a number from that on), with its "
         "95 %% interval and the seeds of either side; behind a claim, what other corpora say."
         "</p>\n<p>The models are small, and most have one fixed first token, on which a sink "
-        "comes within a few million tokens. Row default is <code>%s</code>.</p>\n<p>Beside the "
+        "comes within a few million tokens. Row default is ", corpus->name, done, needed);
+    element(&p.h, "code", base < 0 ? "not there" : x->row[base].flags);
+    say(&p.h, ".</p>\n<p>Beside the "
         "paper's numbers: <b>-</b> its training failed; <b>~</b> second-hand, since our copy of "
         "the paper has lost the number; <b>*</b> behind a number: measured on proxy scores. Lines "
-        "are means over the seeds, bands the range.</p>\n",
-        corpus->name, done, needed, base < 0 ? "not there" : x->row[base].flags);
+        "are means over the seeds, bands the range.</p>\n");
     page_summary(&p);
     for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
     if (p.runs.notes.size) {
@@ -2910,18 +2897,20 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
 /* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0};
-  bool made = !result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e) &&
-      !(verify ? file_read(path, &was, e) || result_read(&old, was.at, was.size, path, e) :
-      file_ready(path, e)) && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) && !result_text(&r,
-      &text, e);
+  if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e))
+    return e->status;
+  if (!verify) file_ready(path, e);
+  else if (!file_read(path, &was, e)) result_read(&old, was.at, was.size, path, e);
+  bool made = !e->status && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) &&
+              !result_text(&r, &text, e);
   if (made && !verify) file_write(path, text.at, text.size, e);
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
     printf("%s: the same %zu bytes\n", path, was.size);
   else if (made && strcmp(r.build, old.build))
     fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
          "that compiler and processor", path, old.build, r.build);
-  else if (made) fail(e, 1,
-    "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
+  else if (made)
+    fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
   result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
   return e->status;
 }
@@ -2980,19 +2969,22 @@ static int runs_print(const Command *q, Error *e) {
   const Own *own = q->own;
   int missing;
   const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
+  Bytes folders = {0};
   if (runs_announce(q, &missing, e)) return e->status;
   if (!missing)
     fprintf(stderr, "paper: no run of %s is missing on %s. Try: ./paper %s --show, or another "
             "--corpus\n", name, q->corpus->name, name);
-  for (int row = 0, seed = -1, there; run_next(q, &row, &seed, &there);) {
-    if (there == 1) continue;
-    printf("./paper %s --row %s --seed %d --corpus %s", name, q->x.row[row].name, seed,
-           q->corpus->name);
-    if (own->texts[0]) printf(" --texts '%s'", own->texts);
-    if (strcmp(own->results, RESULTS_FOLDER)) printf(" --results '%s'", own->results);
-    printf(" --threads %d --quiet\n", q->s->threads ? q->s->threads : 1);
-  }
-  return 0;
+  if (own->texts[0]) bytes_print(&folders, e, " --texts"), word_add(&folders, own->texts, e);
+  if (strcmp(own->results, RESULTS_FOLDER))
+    bytes_print(&folders, e, " --results"), word_add(&folders, own->results, e);
+  bytes_add(&folders, "", 1, e);
+  for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);)
+    if (there != 1)
+      printf("./paper %s --row %s --seed %d --corpus %s%s --threads %d --quiet\n", name,
+             q->x.row[row].name, seed, q->corpus->name, (const char *)folders.at,
+             q->s->threads ? q->s->threads : 1);
+  bytes_free(&folders);
+  return e->status;
 }
 
 /* What is missing is trained, run by run; what is finished stays. */
@@ -3198,12 +3190,6 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   return e->status;
 }
 
-static int item_unknown(const Command *q, const char *name, Error *e) {
-  Near near = {.word = name};
-  for (int i = 0; i < q->x.items; i++) near_look(&near, q->x.item[i].name);
-  return verb_unknown(q->s->program, near, e);
-}
-
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   const char *flag = q->own->predict ? "predict" : q->own->cost ? "cost" : NULL;
@@ -3212,8 +3198,11 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
     return fail(e, 2, "--%s: it is of the item %s. Try: ./paper %s --%s", flag, of, of, flag);
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
   if (n && strcmp(words[0], "all") &&
-      (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0)
-    return item_unknown(q, words[0], e);
+      (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
+    Near near = {.word = words[0]};
+    for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name);
+    return verb_unknown(q->s->program, near, e);
+  }
   if (!q->own->row[0]) return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
@@ -3243,7 +3232,6 @@ static int verb_item(Settings *s, const char **words, int n, Error *e) {
   return e->status;
 }
 
-/* The results of the command's corpus, for what is shown of them. */
 static int command_results(Command *q, Results *r, const Settings *s, Error *e) {
   *r = (Results){0};
   return command_open(q, s, e) || results_load(r, &q->x, q->own->results, q->corpus->name, e);
@@ -3265,7 +3253,6 @@ static int verb_items(Settings *s, const char **words, int n, Error *e) {
   return command_close(&q, &r, &out, e);
 }
 
-/* The headline claims on the other corpora. */
 static void others_markdown(Bytes *out, const Command *q, Error *e) {
   for (int k = 0; k < q->x.corpora && !e->status; k++) {
     const Corpus *other = &q->x.corpus[k];

@@ -527,23 +527,24 @@ static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
 
 /* A toy's maps before and after: rows are queries, marked > at a trigger. */
 static void toy_print(const Result *r, FILE *out) {
-  int n, m;
-  const double *shape = result_find(r, "toy_shape", &n), *tokens = result_find(r, "toy_tokens", &n);
-  const double *trigger = result_find(r, "toy_trigger", &n);
+  int n, m, told, cells;
+  const double *shape = result_find(r, "toy_shape", &n), *tokens = result_find(r, "toy_tokens", &m);
+  const double *trigger = result_find(r, "toy_trigger", &told);
+  int rows = count_at(shape, n, 1), columns = count_at(shape, n, 2), before = columns - rows;
   bool colour = wants_colour(out);
-  for (int k = 0; k < 2 && shape && tokens && trigger; k++) {
-    int rows = (int)shape[1], columns = (int)shape[2], before = columns - rows;
-    const double *map = result_find(r, k ? "after" : "before", &m);
-    if (n != rows || before < 0 || !map || m != rows * columns) return;
+  if (!rows || before < 0 || m != rows || told != rows) return;
+  for (int k = 0; k < 2; k++) {
+    const double *map = result_find(r, k ? "after" : "before", &cells);
+    if (cells != rows * columns) return;
     fprintf(out, "%6s%s\n%6s", "", k ? "after" : "before", "");
     for (int j = -before; j < rows; j++)
       fprintf(out, " %c", j < 0 ? '*' : trigger[j] > 0 ? 'v' : j == 0 ? '1' : ' ');
     fputc('\n', out);
     for (int i = 0; i < rows; i++) {
-      int id = (int)tokens[i];
-      bool letter = shape[0] > TOY_TRIGGER && id > 0 && id < BACKCOPY_VOCAB;
-      fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', letter ? '\'' : ' ', letter ?
-              LETTERS[id - 1] : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x', letter ? '\'' : ' ');
+      bool letter = shape[0] > TOY_TRIGGER && tokens[i] >= 1 && tokens[i] < BACKCOPY_VOCAB;
+      char quote = letter ? '\'' : ' ', name = letter ? LETTERS[(int)tokens[i] - 1]
+                  : i == 0 ? '1' : trigger[i] > 0 ? 't' : 'x';
+      fprintf(out, " %c%c%c%c ", trigger[i] > 0 ? '>' : ' ', quote, name, quote);
       for (int j = 0; j < columns; j++) {          /* tenths: . below 0.05, # from 0.95 on */
         double x = map[i * columns + j];
         char tenth = ".123456789#"[(int)fmin(fmax(10 * x + 0.5, 0), 10)];
