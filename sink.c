@@ -184,12 +184,10 @@
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed            ""   the paper shows a figure, or nothing
  *
- * (The asterisk of Tables 6 and 15 is another one: it marks a Sink_1 of proxy scores |s| / sum |s|,
- * which are the m_ij of THE FORMULA.)
+ * (The asterisks of Tables 6 and 15 mark a Sink_1 of proxy scores |s| / sum |s|: the m_ij above.)
  *
  * What to see: wherever a row's weights are positive and sum to a constant there is a sink,
- * whatever else changes. Without that tie (Z = 1) there is next to none. Where a null key or sink
- * token is on offer, the sink moves there. */
+ * whatever else changes; without that tie (Z = 1) hardly one. A null key or sink token takes it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T15] Section 7.4: the eleven operations, by phi, sim and Z; [T6] has some. Compare 2, 3 */
@@ -275,8 +273,7 @@ const Variant VARIANTS[] = {
   {0}
 };
 
-/* SwiGLU, GeGLU and ReGLU, the first three of the enum, multiply the activated branch by a second
- * one (Table 11); so does Gemma's GeGLU by tanh. */
+/* SwiGLU, GeGLU, ReGLU (Table 11) and Gemma's GeGLU by tanh multiply act(x W1) by x W2 (3.10). */
 static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
 _Static_assert(ACT_ROWS == 8, "a new activation: gated? Then here too; and in slow_act");
 
@@ -288,7 +285,9 @@ static int config_gates(const Config *c) {
   return c->gate ? heads : 0;
 }
 
-/* Does 3.8 do more to o than to add v+? */
+/* Are scores changed before sim (3.7)? Weights clipped (3.6)? Does 3.8 do more than add v+? */
+static bool config_shapes(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
+static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
 static bool config_leaves(const Config *c) {
   return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
 }
@@ -308,15 +307,11 @@ static bool config_leaves(const Config *c) {
  * x* is an input: it has a row, passes through every block and can be looked at by its own query.
  * The extra column * has a key and a value in each head, but no query and no hidden state. v+ is
  * neither: it is added to a head's output and has no column. */
-static int config_rows(const Config *c, int T) { return T + c->sink_token; }
+static int config_rows(const Config *c, int T) { return T + c->sink_token; }   /* N */
 
-/* S, the width of every map that leaves this file. */
+/* S, the width of every map that leaves this file; the columns of Sink_1 and Sink_* (Table 4). */
 static int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
-
-/* The column of token 1, the k = 1 of Sink_1. */
 static int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + c->sink_token; }
-
-/* The column whose weight Table 4 calls Sink_*. */
 static int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
 
 /* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
@@ -327,35 +322,26 @@ static int config_window(const Config *c, int l) {
   return named != c->window_others ? c->window : 0;
 }
 
-/* Published stacks of mixed blocks (Jamba): block l, from 0, attends, or has X experts. The other
- * mixer (Mamba) and the experts stand in data/hf.c, forward only: training is refused. */
+/* Published stacks of mixed blocks (Jamba): does block l, from 0, attend? How many blocks do? Has l
+ * experts, X or 0? The other mixer (Mamba) and the experts stand in data/hf.c, forward only. */
 static bool config_attends(const Config *c, int l) {
   return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
-
-/* how many of the L blocks have it: 1 or more */
 static int config_attending(const Config *c) {
   int n = 0;
   for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
   return n;
 }
-
-/* Are weights clipped (3.6)? */
-static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
-
-/* Is anything done to scores before sim (3.7)? */
-static bool config_shapes(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
-
-/* X where block l has experts, else 0 */
 static int config_experts(const Config *c, int l) {
   return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-/* 0, or 2 with one line for a model with parts of data/hf.c, which have no backward */
+/* 0, or 2 with one line for a model with parts of data/hf.c, which have no backward. */
 static int config_trains(const Config *c, Error *e) {
   const char *what = config_attending(c) < c->layers ? "--attention-period, the Mamba mixer"
                    : c->rope_scaling == ROPE_LONGROPE ? "--rope-scaling longrope" : NULL;
-  for (int l = 0; l < c->layers; l++) if (!what && config_experts(c, l)) what = "--experts";
+  for (int l = 0; l < c->layers; l++)
+    if (!what && config_experts(c, l)) what = "--experts";
   return what ? fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it", what) : 0;
 }
 
@@ -417,12 +403,10 @@ static void config_fill(Config *c) {
 
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6,
                "a new row: which signs have its scores, and beside what is it refused?");
-/* Calls config_fill, and refuses the few rows that mean nothing together, and only those. Returns
- * 0, or 2 with one line that names a flag and what to try.
+/* Calls config_fill and refuses the few rows that mean nothing together, with what to try: 0 or 2.
  *
  * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is so where the elu
- * kernel makes q and k positive; but k* and the logit do not pass through the kernel. With scores
- * of either sign:
+ * kernel makes q and k positive; but k* and the logit do not pass through it. With either sign:
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
@@ -440,7 +424,6 @@ static int config_resolve(Config *c, Error *e) {
   bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
   bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
   bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
-  bool by_context = c->gain || c->shift == SHIFT_LEARNED;
   bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED;
   int D = c->head_dim, period = c->attention_period;
   int attending = period < c->layers ? period : c->layers;
@@ -475,7 +458,7 @@ static int config_resolve(Config *c, Error *e) {
      c->expert_top, c->experts},
     {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
     {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
-     "has no slope at 0. Try: --pnorm 1 or more, or --sim exp", 0, 0},
+     "has no slope at 0. Try: --pnorm 2, or --sim exp", 0, 0},
     {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
     {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
@@ -490,8 +473,8 @@ static int config_resolve(Config *c, Error *e) {
      "Try: --sim relu or sigmoid, or --normalizer sum", 0, 0},
     {config_clips(c) && !sum, "--clip-low and --clip-high are for weights that sum to 1. Try: "
      "--normalizer sum", 0, 0},
-    {by_context && c->context == 1, "--score-scale and --score-bias start from the context's "
-     "logarithm, and that of %d is 0. Try: --context %d", 1, 2},
+    {(c->gain || c->shift == SHIFT_LEARNED) && c->context == 1, "--score-scale and --score-bias "
+     "start from the context's logarithm, and that of %d is 0. Try: --context %d", 1, 2},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
@@ -533,8 +516,7 @@ static int config_resolve(Config *c, Error *e) {
  * token's under torch, 31 times it under authors. With --tied the unembedding is wte^T, whose
  * logits under torch have a deviation of about sqrt(C), not of order 1.
  *
- * What the paper's model of section 4 weighs (C = 768, H = 8, D = 96, F = 1536, L = 10), and what a
- * variant adds; test model_create__counts has these numbers:
+ * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10; model_create__counts):
  *
  *   a block        4 C C + 3 C F + 2 C                 2,359,296 + 3,538,944 + 1,536 =  5,899,776
  *   all blocks     10 of them, and the final gain C                                    58,998,528
@@ -567,17 +549,17 @@ static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT && isnan(
 static bool if_gain(const Config *c) { return c->gain == GAIN_LOGN; }
 static bool if_shift(const Config *c) { return c->shift == SHIFT_LEARNED; }
 static bool if_vbias(const Config *c) { return c->vbias; }
-static bool if_wg(const Config *c) { return c->gate && c->gate != GATE_STATIC; }
+static bool if_wg(const Config *c) { return c->gate && c->gate != GATE_STATIC; }   /* u = x W_g */
 static bool if_static(const Config *c) { return c->gate == GATE_STATIC; }
 static bool if_v_scale(const Config *c) { return c->v_scale; }
 static bool if_qk_norm(const Config *c) { return c->qk_norm; }
 static bool if_head_norm(const Config *c) { return c->head_norm; }
-static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }
+static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }   /* E is not C */
 static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
 static bool if_t5(const Config *c) { return c->pos == POS_T5; }
 static bool if_sink_token(const Config *c) { return c->sink_token == 1; }
 static bool if_sink_tokens(const Config *c) { return c->sink_token > 1; }
-static bool if_untied(const Config *c) { return !c->tied; }
+static bool if_untied(const Config *c) { return !c->tied; }   /* else W_cls is W_E^T */
 
 typedef struct TensorRow {
   const char *name;
@@ -591,19 +573,19 @@ typedef struct TensorRow {
 
 /* Before the blocks: W_E, x*, the positions. */
 static const TensorRow MODEL_TENSORS[] = {
-  {NAMED(Weights, wte),   "VE", INITIAL_EMBED,  true,  NULL},
-  {NAMED(Weights, win),   "EC", INITIAL_LINEAR, true,  if_projected},
-  {NAMED(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},
+  {NAMED(Weights, wte),   "VE", INITIAL_EMBED,  true,  NULL},   /* W_E */
+  {NAMED(Weights, win),   "EC", INITIAL_LINEAR, true,  if_projected},   /* E to C */
+  {NAMED(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},   /* x*: Table 4 */
   {NAMED(Weights, xstar), "XC", INITIAL_EMBED, false, if_sink_tokens},
-  {NAMED(Weights, wpe),   "PC", INITIAL_EMBED,  true,  if_learned},
-  {NAMED(Weights, rel),   "bH", INITIAL_ZERO,   false, if_t5},
+  {NAMED(Weights, wpe),   "PC", INITIAL_EMBED,  true,  if_learned},   /* P: Table 3 */
+  {NAMED(Weights, rel),   "bH", INITIAL_ZERO,   false, if_t5},   /* b_h, by bucket */
   {0}
 };
 /* Once for each norm: of norm1 of the first block "l0.norm1", "l0.norm1.b" and "l0.norm1.a". */
 static const TensorRow NORM_TENSORS[] = {
-  {"",        offsetof(Norm, g),       "C",  INITIAL_ONE,    false, NULL},
-  {".b",      offsetof(Norm, b),       "C",  INITIAL_ZERO,   false, if_norm_bias},
-  {".a",      offsetof(Norm, a),       "1",  INITIAL_HALF,   false, if_dyt},
+  {"",        offsetof(Norm, g),       "C",  INITIAL_ONE,    false, NULL},   /* gain */
+  {".b",      offsetof(Norm, b),       "C",  INITIAL_ZERO,   false, if_norm_bias},   /* bias */
+  {".a",      offsetof(Norm, a),       "1",  INITIAL_HALF,   false, if_dyt},   /* slope of tanh */
   {0}
 };
 /* Once for each block, "l0.wq" and so on. W_Q, W_K, W_V hold their heads side by side: head h (for
@@ -618,17 +600,17 @@ static const TensorRow ATTENTION_TENSORS[] = {
   /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
   {NAMED(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
   {NAMED(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
-  {NAMED(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},
-  {NAMED(Layer, sbias),  "H",  INITIAL_SHIFT,  false, if_shift},
+  {NAMED(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},   /* c_h */
+  {NAMED(Layer, sbias),  "H",  INITIAL_SHIFT,  false, if_shift},   /* f_h */
   /* Tables 4, 5, 12 and 13: learned, in every block anew */
   {NAMED(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
   {NAMED(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
-  {NAMED(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},
-  {NAMED(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},
+  {NAMED(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},   /* z_i* itself */
+  {NAMED(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},   /* v+ */
   /* Not the paper's: 3.8 */
   {NAMED(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
-  {NAMED(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},
-  {NAMED(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},
+  {NAMED(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},   /* u, of no input */
+  {NAMED(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},   /* c */
   {NAMED(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
   {"qnorm",   offsetof(Layer, qnorm.g), "q",  INITIAL_ONE,    false, if_qk_norm},
   {"knorm",   offsetof(Layer, knorm.g), "k",  INITIAL_ONE,    false, if_qk_norm},
@@ -650,8 +632,8 @@ static const TensorRow FFN_TENSORS[] = {
 };
 /* After the blocks and the final norm: LN(H^L) W_cls. */
 static const TensorRow FINAL_TENSORS[] = {
-  {NAMED(Weights, wout),  "CE", INITIAL_LINEAR, true,  if_projected},
-  {NAMED(Weights, wcls),  "EV", INITIAL_LINEAR, true,  if_untied},
+  {NAMED(Weights, wout),  "CE", INITIAL_LINEAR, true,  if_projected},   /* C to E */
+  {NAMED(Weights, wcls),  "EV", INITIAL_LINEAR, true,  if_untied},   /* W_cls */
   {0}
 };
 
@@ -676,8 +658,7 @@ static int tensor_extent(const Config *c, char letter) {
 /* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
-/* Appends t; tensors lie end to end in one array. A count that idx cannot hold is cut: grab refuses
- * that much memory. */
+/* Appends t; tensors lie end to end in one array. A count beyond idx is cut: too much for grab. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
   enum { MORE = 64 };
   if (m->n_tensors % MORE == 0) {
@@ -695,8 +676,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
 
 /* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Parts of
  * a norm have its name, `whole`, before their own, and its offset, `field`; else "" and 0. */
-static void list_parts(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
-                       Error *e) {
+static void list_rows(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
+                      Error *e) {
   for (; rows->name && !e->status; rows++) {
     if (rows->present && !rows->present(&m->c)) continue;
     Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
@@ -707,9 +688,6 @@ static void list_parts(Model *m, const TensorRow *rows, int layer, const char *w
     list_tensor(m, t, e);
   }
 }
-static void list_rows(Model *m, const TensorRow *rows, int layer, Error *e) {
-  list_parts(m, rows, layer, "", 0, e);
-}
 
 /* Fills in the list of tensors. Of the parameters there is only w.layer, d.layer: NULL pointers. */
 static int model_list(Model *m, const Config *c, Error *e) {
@@ -718,19 +696,18 @@ static int model_list(Model *m, const Config *c, Error *e) {
   if (!p && config_trains(c, e)) return e->status;
   m->w.layer = grab(c->layers, sizeof(Layer), e);
   m->d.layer = grab(c->layers, sizeof(Layer), e);
-  list_rows(m, MODEL_TENSORS, -1, e);
+  list_rows(m, MODEL_TENSORS, -1, "", 0, e);
   for (int l = 0; l < c->layers; l++) {
-    if (!c->behind_only) list_parts(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
-    if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, e);
-    if (!c->behind_only) list_parts(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
-    if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, e);
+    if (!c->behind_only) list_rows(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
+    if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, "", 0, e);
+    if (!c->behind_only) list_rows(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
+    if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, "", 0, e);
     if (c->place != PLACE_SANDWICH) continue;
-    list_parts(m, NORM_TENSORS, l, "norm3", offsetof(Layer, norm3), e);
-    list_parts(m, NORM_TENSORS, l, "norm4", offsetof(Layer, norm4), e);
+    list_rows(m, NORM_TENSORS, l, "norm3", offsetof(Layer, norm3), e);
+    list_rows(m, NORM_TENSORS, l, "norm4", offsetof(Layer, norm4), e);
   }
-  if (c->place != PLACE_POST)
-    list_parts(m, NORM_TENSORS, -1, "normf", offsetof(Weights, normf), e);
-  list_rows(m, FINAL_TENSORS, -1, e);
+  if (c->place != PLACE_POST) list_rows(m, NORM_TENSORS, -1, "normf", offsetof(Weights, normf), e);
+  list_rows(m, FINAL_TENSORS, -1, "", 0, e);
   if (e->status) model_free(m);
   return e->status;
 }
@@ -799,9 +776,8 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name. So two variants of one seed
- * start from the same weights wherever both have the tensor (test model_init__streams). A bias has
- * the fan-in of its matrix, as in PyTorch. */
+/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed start
+ * alike where both have it (test model_init__streams). A bias has its matrix's fan-in (PyTorch). */
 static void model_init(Model *m, int init, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = &m->tensor[i];
@@ -851,8 +827,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *
  * Rows (tokens) meet in 3.7 and nowhere else. A forward overwrites its output. A backward adds to
  * the gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
- * overwrites (dx =). Above a step of a backward stands the line of the forward that it
- * differentiates.
+ * overwrites (dx =). Above each step of a backward stands the forward's line.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
@@ -869,18 +844,16 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * Appendix B.1 draws its line here. Without P a repeated token starts from equal states and, under
  * softmax, keeps them in all blocks; with P it does not. So on repeated tokens Table 1 has a Sink_1
  * of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- * Positions count from 0, x* included, as in the authors' code; the paper counts from 1. It has but
- * one x*; several see each other causally.
+ * Positions count from 0, x* included, as in the authors' code; the paper counts from 1.
  *
  * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
  *   dwte[id] += f dh_n      over all n that hold id; other ids get 0
- *   with W_in:  e = f wte[id], h = e W_in + p:  dW_in += e^T dh   de = dh W_in^T   dwte[id] += f de
- */
+ *   with W_in: e = f wte[id], h = e W_in + p:  dW_in += e^T dh  de = dh W_in^T  dwte[id] += f de */
 
 enum {
-  CHANNELS = 32, /* columns a task owns where gradients are summed over rows */
-  CHUNK = 256   /* numbers handled at a time on the stack */
+  CHANNELS = 32,   /* columns a task owns where gradients are summed over rows */
+  CHUNK = 256      /* numbers handled at a time on the stack */
 };
 
 /* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
@@ -888,8 +861,7 @@ static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C). Channel ch from 0 is
  * the sine (even) or cosine (odd) of frequency i = ch/2 + 1, rounded down. Each pair has sin^2 +
- * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors put all sines before all cosines (F4):
- * the same model with its channels renamed. */
+ * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors: sines first (F4), channels renamed. */
 static double absolute_position(int C, int n, int ch) {
   double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
   return ch % 2 ? cos(angle) : sin(angle);
@@ -925,7 +897,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
     }
     if (c->embed_scale > 0) vec_scale(T * E, e_b, (real)c->embed_scale);
     if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
-    /* h_0 = x*, and so for each: input rows like any other from here on */
+    /* h_n = x*_n: input rows like any other from here on */
     if (first) copy(h_b, m->w.xstar, first * C);
     /* h_n += p_n, N rows of either table */
     for (idx n = 0; table && n < N; n++)
@@ -933,9 +905,9 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   }
 }
 
-/* to += from on the CHANNELS columns from `block` on, of `width`. */
-static void add_block(real *to, const real *from, idx block, idx width) {
-  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += from[ch];
+/* to += f from on the CHANNELS columns from `block` on, of `width`. */
+static void add_block(real *to, real f, const real *from, idx block, idx width) {
+  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += f * from[ch];
 }
 
 /* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
@@ -943,7 +915,7 @@ static void add_block(real *to, const real *from, idx block, idx width) {
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-  real scale = c->embed_scale > 0 ? (real)c->embed_scale : 1;
+  real f = c->embed_scale > 0 ? (real)c->embed_scale : 1;
   for (idx b = 0; E != C && b < B; b++) {
     const real *drows = dh + (b * N + first) * C;   /* [T,C] the tokens' rows */
     real *e_b = a->embed + b * T * E;   /* [T,E] */
@@ -957,13 +929,12 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
       for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
         idx token = b * T + n - first;
-        /* h_n = x*_n, or f wte[id], or e W_in */
-        if (n < first) add_block(m->d.xstar + n * C, dh_n, block, C);
-        const real *de = E == C || n < first ? dh_n : a->embed + token * E;
-        for (idx ch = block; n >= first && ch < block + CHANNELS && ch < E; ch++)
-          m->d.wte[ids[token] * E + ch] += scale * de[ch];
+        /* h_n = x*_n, or f wte[id] (W_in) */
+        if (n < first) add_block(m->d.xstar + n * C, 1, dh_n, block, C);
+        else
+          add_block(m->d.wte + ids[token] * E, f, E == C ? dh_n : a->embed + token * E, block, E);
         /* h_n = .. + p_n */
-        if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, dh_n, block, C);
+        if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, 1, dh_n, block, C);
       }
 }
 
@@ -993,8 +964,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  * DyT (Zhu et al. 2025) is y = g t + b, t = tanh(a x): no sum over the row, so a long row stays
  * long until tanh saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
  *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
- *   dg_c += sum over rows of dy_c t_c        db_c as above
- */
+ *   dg_c += sum over rows of dy_c t_c        db_c as above */
 
 /* One row of y = g tanh(a x) + b. */
 static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
@@ -1110,8 +1080,7 @@ static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0
   norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
 
-/* dq, the gradient of q, becomes q0's, by RMSNorm's line above; so dk. norm_backward adds, hence
- * scratch, as long. */
+/* dq, q's gradient, becomes q0's as in 3.2; so dk. norm_backward adds: hence scratch, as long. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
                              const Norm *w, real *scratch, idx rows, idx heads) {
   idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
@@ -1134,7 +1103,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  * Cost: rows * in * out multiplications forward, twice that backward: the 1 : 2 of training. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it. Test:
- * linear__with_biases. Matrices larger than the memory stay in their file (data/hf.c). */
+ * linear__with_biases. m->linear: matrices in their file (data/hf.c), or rounded (--quantize). */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
@@ -1157,7 +1126,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
   /* db += sum_n dy_n, down the columns */
   PARALLEL
   for (idx block = 0; block < out; block += CHANNELS)
-    for (idx n = 0; n < rows; n++) add_block(db, dy + n * out, block, out);
+    for (idx n = 0; n < rows; n++) add_block(db, 1, dy + n * out, block, out);
 }
 
 /* ----------
@@ -1201,8 +1170,8 @@ static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
   if (c->rope_scaling == ROPE_NONE) return w;
   if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-  double turns = c->rope_original * w / (2 * PI);
-  double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);
+  double turns = c->rope_original * w / (2 * PI);   /* in the original context */
+  double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);   /* 0: divided, 1: w */
   if (c->rope_scaling == ROPE_YARN)
     kept = log(turns / c->rope_low) / log(c->rope_high / c->rope_low);
   kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
@@ -1278,16 +1247,15 @@ WIDE(rotate_pairs,
 static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows, idx N, idx heads,
                    int sign) {
   idx D = c->head_dim, half = c->rotary_dims / 2;
-  bool split = c->rope_pairing == PAIR_HALF;
+  idx step = c->rope_pairing == PAIR_HALF ? 1 : 2, apart = step == 1 ? half : 1;
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     idx position = a->past + n % N + (rope_is_local(c, l) ? a->N : 0);
     const real *cosine = a->cosine + position * half;   /* [r/2] */
     const real *sine = a->sine + position * half;
     for (int h = 0; h < heads; h++) {
-      real *x_h = x + (n * heads + h) * D;
-      if (split) rotate_pairs(half, x_h, x_h + half, 1, cosine, sine, (real)sign);
-      else rotate_pairs(half, x_h, x_h + 1, 2, cosine, sine, (real)sign);
+      real *x_h = x + (n * heads + h) * D;   /* [D] */
+      rotate_pairs(half, x_h, x_h + apart, step, cosine, sine, (real)sign);
     }
   }
 }
@@ -1305,8 +1273,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* ----------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. A backward makes the
- * derivative again from x, so that none is kept.
+ * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. f' is made again from x.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
  *   gelu     x Phi(x), Phi by erf            Phi(x) + x phi(x), phi = Phi' the normal density
@@ -1332,7 +1299,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   real Phi[CHUNK], density[CHUNK];
   vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
   if (df) {
-    for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;
+    for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;   /* phi sqrt(2 pi) = e^(-x^2/2) */
     vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
@@ -1501,11 +1468,6 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
   for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];   /* a NaN stays one */
 }
 
-static void sim_relu(idx n, const real *z, real *s, real *ds) {
-  for (idx j = 0; ds && j < n; j++) ds[j] = z[j] > 0;
-  for (idx j = 0; j < n; j++) s[j] = z[j] <= 0 ? 0 : z[j];   /* a NaN stays one */
-}
-
 /* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it e^z may overflow. */
 static void sim_softpick(idx n, const real *z, real *u, real *du) {
   real top = vec_max(n, z), m = top > 0 ? top : 0, less = real_exp(-m);
@@ -1519,7 +1481,7 @@ static void sim_softpick(idx n, const real *z, real *u, real *du) {
 /* By SIM_*: s and s' of a row z; exp and rectified have row_exp below. */
 static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity,
-  [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = sim_relu};
+  [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = act_relu};
 _Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
 _Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, and row_* both ways, also of exp");
 
@@ -1593,7 +1555,7 @@ static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) 
   real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
                 : c->normalizer == NORMALIZER_COUNT ? (real)seen : vec_sum(n, picks ? z : spare);
   real Z = row_normalizer(c, row_stat);
-  for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;
+  for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;   /* 0/0 of a row of zeros: 0 */
   return row_stat;
 }
 
@@ -1748,8 +1710,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *
  * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
- * The prefix counts tokens, so a window forgets x* like any key. Several x* see each other
- * causally, also where all of them see a prefix. */
+ * The prefix counts tokens, so a window forgets x* like any key. x* see each other causally. */
 static bool visible(const Config *c, int l, idx i, idx j) {
   int w = config_window(c, l), first = c->sink_token;   /* x* stand before the p */
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
@@ -1886,18 +1847,16 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (vstar) add_times(D, o_i, a_i[0], vstar);
-    for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);
+    for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);   /* v_j [D] */
     for (idx d = 0; d < D; d++) o_i[d] *= scale;
   }
 }
 
 /* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->av [B,N,H,D], row_stat [B,H,N]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
-  idx K = m->c.kv_heads, group = m->c.heads / K;
+  idx H = m->c.heads;
   PARALLEL
-  for (idx task = 0; task < B * K; task++)
-    for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-      head_forward(m, a, l, task / K, h, N);
+  for (idx bh = 0; bh < B * H; bh++) head_forward(m, a, l, bh / H, bh % H, N);
 }
 
 /* Gradients of a head in one sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale. */
@@ -1912,31 +1871,29 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   idx at = b * N * Qw + h * D, kv = b * N * Kw + h / (H / K) * D, bh = b * H + h;
   const real *k = la->fk + kv, *v = la->v + kv;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  real *dk = a->dk + kv, *dv = a->dv + kv;
+  real *dk = a->dk + kv, *dv = a->dv + kv;   /* [N,D], rows Kw apart */
   real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
-  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;   /* by j - i */
   real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
   real *da = dlogz + N + 1, *y = da + N + 1, *dz = z;
   real scale = (real)c->scale, root = score_scale(c, l);
   for (idx i = 0; i < N; i++) {
-    const real *q_i = la->fq + at + i * Qw, *do_i = a->dout + at + i * Qw;
-    real *dq_i = a->dq + at + i * Qw;
+    const real *q_i = la->fq + at + i * Qw, *do_i = a->dout + at + i * Qw;   /* [D] */
+    real *dq_i = a->dq + at + i * Qw;   /* [D] */
     /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
     idx seen = row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
     row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
-
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
     for (idx j = 0; j < N; j++) da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
     /* a_ij = s_ij / Z_i, clipped */
     row_clip_backward(c, N + 1, a_i, da);
-    real delta = vec_dot(N + 1, a_i, da);
+    real delta = vec_dot(N + 1, a_i, da);   /* sum_j a_j da_j, and of * */
     for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
     /* the values met a_ij as it was after the clip */
     row_clip(c, N + 1, a_i);
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
-
     /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
     before_sim_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
@@ -1956,13 +1913,12 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
   if (a->dgate) zero(a->dgate, B * N * config_gates(c));
-  zero(a->dk, B * N * Kw);
+  zero(a->dk, B * N * Kw);   /* [B,N,K,D], of all query heads of a key head */
   zero(a->dv, B * N * Kw);
-  zero(a->slot, (idx)B * c->heads * slot_size(c));
+  zero(a->slot, (idx)B * c->heads * slot_size(c));   /* [B,H,slot_size] */
 }
 
-/* Adds the slots [B,H] up in one order. [T12] shared: every head adds to row 0. [T13] dims of
- * k* that are fixed at 0 get no gradient. */
+/* Adds the slots [B,H] up in order. [T12] shared: to row 0. [T13] none to dims of k* fixed at 0. */
 static void slots_end(Model *m, const Acts *a, int l, int B) {
   const Config *c = &m->c;
   Layer *d = &m->d.layer[l];
@@ -1976,10 +1932,9 @@ static void slots_end(Model *m, const Acts *a, int l, int B) {
       if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
       if (d->hnorm) d->hnorm[h * D + x] += slot[3 * D + x];
     }
-    if (d->logit) d->logit[h] += slot[4 * D];
-    if (d->cscale) d->cscale[h] += slot[4 * D + 1];
-    if (d->sbias) d->sbias[h] += slot[4 * D + 2];
-    if (d->vscale) d->vscale[h] += slot[4 * D + 3];
+    real *const per_head[] = {d->logit, d->cscale, d->sbias, d->vscale};   /* [H] each */
+    for (int x = 0; x < 4; x++)
+      if (per_head[x]) per_head[x][h] += slot[4 * D + x];
   }
 }
 
@@ -2040,8 +1995,11 @@ static void gate_backward(const Config *c, const Layer *w, Layer *d, const Layer
   PARALLEL
   for (idx j = 0; j < rows * G; j++) {
     real g = la->gate[j];
-    if (la->v0) a->dgate[j] = a->dv[j] * la->v0[j], a->dv[j] *= g;   /* v = g v0 */
-    a->dgate[j] *= g * (1 - g);
+    if (la->v0) {   /* v = g v0 */
+      a->dgate[j] = a->dv[j] * la->v0[j];
+      a->dv[j] *= g;
+    }
+    a->dgate[j] *= g * (1 - g);   /* g = 1/(1 + e^-u) */
   }
   if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
   for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
@@ -2092,6 +2050,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
       const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
       const real *g = config_gates_o(c) ? la->gate + n * G + h * G / H : NULL;
       real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
+      /* this head's slot, and what goes on to 3.7 */
       real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
       real *dscale = dhnorm + D + 3, *dy = a->dout + at, *dv = a->dv + own;
       leave_row(c, w, h, gated, plain, av, v, g);   /* again */
@@ -2106,17 +2065,17 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
       for (idx d = 0; d < D; d++) {   /* gated = g c plain */
         real g_d = g ? g[each * d] : 1;
         if (g) a->dgate[g - la->gate + each * d] += dy[d] * scale * plain[d];
-        *dscale += dy[d] * g_d * plain[d];
-        dy[d] *= g_d * scale;
+        *dscale += dy[d] * g_d * plain[d];   /* dc = <dy, o>, o = g plain */
+        dy[d] *= g_d * scale;   /* do = g c dy */
       }
       vec_add(D, dvplus, dy);   /* plain = .. + v+ */
       if (c->xsa) {   /* .. = av - p r v */
         real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
         real r = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
-        add_times(D, dv, -p * r, dy);
+        add_times(D, dv, -p * r, dy);   /* dv = -p r dy - t r o + 2 p t r^2 v */
         add_times(D, dv, -t * r, av);
         add_times(D, dv, 2 * p * t * r * r, v);
-        add_times(D, dy, -t * r, v);
+        add_times(D, dy, -t * r, v);   /* do = dy - t r v, over dy */
       }
     }
 }
@@ -2131,8 +2090,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
  * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
  * head's own would change nothing. What can be meant is one W_O of D rows for all heads.
  *
- * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O is in chapter 4.
- */
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O: chapter 4. */
 
 _Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
@@ -2140,12 +2098,10 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT) return la->o;
   PARALLEL
-  for (idx n = 0; n < rows; n++)
-    for (idx d = 0; d < D; d++) {
-      real sum = 0;
-      for (int h = 0; h < H; h++) sum += la->o[(n * H + h) * D + d];
-      la->osum[n * D + d] = sum;
-    }
+  for (idx n = 0; n < rows; n++) {   /* o_1 + .. + o_H */
+    zero(la->osum + n * D, D);
+    for (idx h = 0; h < H; h++) vec_add(D, la->osum + n * D, la->o + (n * H + h) * D);
+  }
   return la->osum;
 }
 
@@ -2172,8 +2128,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
  *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2 */
 
-/* y [rows,C] from x [rows,C]; fills la->f1, la->f2 (when gated), la->fa [rows,F]. Where no backward
- * follows fa is f1's array. */
+/* x, y [rows,C]. Fills la->f1, f2 (gated), fa [rows,F]; without a backward fa is f1's array. */
 static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
                         idx rows) {
   const Config *c = &m->c;
@@ -2251,13 +2206,11 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
  * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
- * million at the mean of 1024 keys of its context. Backward: every matrix twice (dx and dW);
- * attention 5 products to the forward's 2, one of them to make the scores again.
+ * million at the mean of 1024 keys of its context. Backward: 3.3 and 3.7.
  *
  * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead. */
 
-/* O = MHSA(x): equation 4 with a row chosen on each axis. y [B,N,C] is overwritten; x [B,N,C] is
- * n1's output, or the stream itself under post-norm.
+/* y = MHSA(x) [B,N,C]: equation 4 with a row chosen on each axis; x is n1's output, or the stream.
  *
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
@@ -2319,8 +2272,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   const Layer *w = &m->w.layer[l];
   Layer *d = &m->d.layer[l];
   const LayerActs *la = &a->layer[l];
-  idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-  idx rows = B * N;
+  idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
   /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
@@ -2493,8 +2445,7 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
  * 1/2, are one step of the whole. Leaves the gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
-  idx N = config_rows(c, T);
-  idx rows = B * N, n = rows * c->dim;
+  idx N = config_rows(c, T), rows = B * N, n = rows * c->dim;
   /* T5's b_h(i-j) is one table for all blocks, whose gradients gather in dbias on the way down */
   if (a->dbias) zero(a->dbias, B * c->heads * (2 * N - 1));
   /* nf = normf(h^L) */
@@ -2552,9 +2503,9 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 
 /* y [n] = X tanh(y / X), where logits have a cap. */
 static void cap_logits(const Config *c, idx n, real *y) {
+  if (!(c->logit_cap > 0)) return;
   PARALLEL
-  for (idx i = 0; i < (c->logit_cap > 0 ? n : 0); i++)
-    y[i] = (real)(c->logit_cap * tanh((double)y[i] / c->logit_cap));
+  for (idx i = 0; i < n; i++) y[i] = (real)(c->logit_cap * tanh((double)y[i] / c->logit_cap));
 }
 
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
@@ -2587,8 +2538,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* -log p of the target from one row of logits y [V], which is overwritten: by dy where a weight,
- * share / n, is given.
+/* -log p of the target from a row of logits y [V], overwritten: by dy, given weight = share / n.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]),  capped dz_v = dy_v (1 - (y_v / X)^2)
@@ -2600,8 +2550,8 @@ static double cross_entropy(const Config *c, real *y, int target, const real *we
   vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight) {
-    vec_scale(V, y, *weight / sum);
-    y[target] -= *weight;
+    vec_scale(V, y, *weight / sum);   /* softmax(y) share / n */
+    y[target] -= *weight;   /* less 1[v = target] share / n */
     for (idx v = 0; c->logit_cap > 0 && v < V; v++) {
       double y_v = (double)(v == target ? right : most) / c->logit_cap;
       if (v != target && y[v] > 0) y_v += log((double)(y[v] * sum / *weight)) / c->logit_cap;
@@ -2691,11 +2641,11 @@ WIDE(adamw,
   const Factors c = *f;
   for (idx j = 0; j < n; j++) {
     real grad = c.shrink * g[j];
-    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
-    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
+    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;   /* equation 37 */
+    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;   /* 38 */
   }
   vec_sqrt(n, sqrt_v, v);
-  for (idx j = 0; j < n; j++)
+  for (idx j = 0; j < n; j++)   /* 39, the decay with it */
     w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
@@ -2776,9 +2726,9 @@ static void blend(idx n, real *z, double p, const real *x, double q, const real 
 static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
   idx n = R * C, k = at_most(R, C);
   real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
-  blend(n, M, MUON.keep, M, s->shrink, g);
-  blend(n, x, MUON.keep, M, s->shrink, g);
-  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);
+  blend(n, M, MUON.keep, M, s->shrink, g);   /* M <- 0.95 M + g */
+  blend(n, x, MUON.keep, M, s->shrink, g);   /* G = g + 0.95 M */
+  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);   /* X = G / (|G| + 1e-7) */
   for (int i = 0; i < MUON.times; i++) {
     /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X (X^T X) */
     if (R <= C) matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
@@ -2874,13 +2824,9 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
     /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
     double sum = 0, count = (double)(k > 0 ? T - k : T);
     for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
-    /* x*'s row, one at most, is like any other there; it is 0 but for a prefix, and not counted */
-    if (authors && first && k >= 0) sum += (double)m[j];
-    if (authors && k < 0) {   /* *'s dummy row, or x*'s own row */
-      sum += c->extra && j == 0 ? 1 : (double)m[j];
-      count += 1;
-    }
-    alpha[j] = sum / count;
+    /* one row more: *'s dummy, or x*'s own, where a token has 0 but for a prefix, and no count */
+    if (authors && (first || k < 0)) sum += c->extra && j == 0 ? 1 : (double)m[j];
+    alpha[j] = sum / (authors && k < 0 ? count + 1 : count);
   }
 }
 
@@ -2891,20 +2837,18 @@ static int metric_refuses(const Config *c, int rows, Error *e) {
               "--metric-rows real", c->sink_token);
 }
 
-/* [M2] Sink_k^eps of a column, 0 .. S-1, at threshold eps[x], in 0..1: the mean over heads of the
- * share of sequences. The paper's Sink_1 is the column of token 1 (config_column_first), its Sink_*
- * that of * or x* (config_column_star). */
-static double sinks_sink(const Sinks *s, int column, int x) {
-  double sum = 0; int LH = s->L * s->H;
-  for (idx i = 0; i < LH; i++) sum += s->over[(x * LH + i) * s->S + column];
+/* The mean over layers and heads of a column, 0 .. S-1, of at [L,H,S]. */
+static double column_mean(const Sinks *s, const double *at, int column) {
+  double sum = 0;
+  for (idx i = 0; i < s->L * s->H; i++) sum += at[i * s->S + column];
   return sum / s->heads;
 }
-
 /* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
-static double sinks_alpha(const Sinks *s, int column) {
-  double sum = 0;
-  for (idx i = 0; i < s->L * s->H; i++) sum += s->alpha[i * s->S + column];
-  return sum / s->heads;
+static double sinks_alpha(const Sinks *s, int column) { return column_mean(s, s->alpha, column); }
+/* [M2] Sink_k^eps, in 0..1, of a column (config_column_first for Sink_1, config_column_star for
+ * Sink_*) at threshold eps[x]: the mean over heads of the share of sequences. */
+static double sinks_sink(const Sinks *s, int column, int x) {
+  return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, column);
 }
 
 /* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers:
@@ -2920,9 +2864,8 @@ static double sink_uniform(const Config *c, int T) {
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
     for (idx i = first; config_attends(c, l) && i < N; i++) {
-      int seen = c->extra ? 1 : 0;   /* * is visible to every row */
-      for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
-      sum += visible(c, l, i, first) ? 1.0 / seen : 0;
+      idx seen = keys_seen(c, l, N, i) + (c->extra ? 1 : 0);   /* * is visible to every row */
+      sum += visible(c, l, i, first) ? 1.0 / (double)seen : 0;
     }
   return sum / config_attending(c) / T;
 }
@@ -2941,10 +2884,7 @@ static double norm_ratio(const double *norms, idx N) {
  * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 static double sinks_ratio(const Sinks *s) {
   double most = 0;
-  for (int l = 1; l <= s->L; l++) {
-    double ratio = norm_ratio(s->hnorm + l * s->N, s->N);
-    if (ratio > most) most = ratio;
-  }
+  for (int l = 1; l <= s->L; l++) most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
 }
 
@@ -3047,13 +2987,12 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
 
 /* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
  * Without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
- * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (Its "keys and
- * values" there are keys and queries.)
+ * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (It prints "keys
+ * and values" for keys and queries.)
  *
  * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with the key of the
  * first row (x*'s when there is one), seen or not. Index 1: the mean over the other keys up to the
- * row's own that its mask shows; keys ahead of a row, inside a prefix, are left out. A vector of
- * length 0 has no angle and counts as cos = 0. */
+ * row's own that its mask shows; keys ahead, inside a prefix, are left out. Length 0: cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
   const real *q = la->q + (b * N * H + h) * D;   /* [N,D], rows H D apart */
@@ -3061,21 +3000,19 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
   double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
-    double others = 0, cos_sum = 0, product_sum = 0, norm = length(D, q_i);
+    double keys[2] = {0}, angles[2] = {0}, products[2] = {0}, norm = length(D, q_i);
     for (idx j = 0; j <= i; j++) {
       if (j && !visible(c, l, i, j)) continue;
       const real *k_j = k + j * (K * D);
       double both = norm * length(D, k_j);
-      double angle = both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
-      if (j == 0) {
-        cosine[0] += angle / (double)(N - 1);
-        product[0] += both / (double)(N - 1);
-      } else {
-        others++, cos_sum += angle, product_sum += both;
-      }
+      keys[j > 0]++;
+      angles[j > 0] += both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+      products[j > 0] += both;
     }
-    cosine[1] += others > 0 ? cos_sum / others / (double)(N - 1) : 0;
-    product[1] += others > 0 ? product_sum / others / (double)(N - 1) : 0;
+    for (int x = 0; x < 2; x++) {
+      cosine[x] += keys[x] > 0 ? angles[x] / keys[x] / (double)(N - 1) : 0;
+      product[x] += keys[x] > 0 ? products[x] / keys[x] / (double)(N - 1) : 0;
+    }
   }
 }
 
@@ -3092,9 +3029,8 @@ static real largest(idx n, const real *x) {
   return most;
 }
 
-/* [FIG2], Figures 11 to 14. The stream h^l [B,N,C] as it stands: adds |h^l| of
- * each row. Keeps, for each sequence, the block's output that has the largest |h| so far; H^0,
- * which no block has written, is not among those. */
+/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|. Keeps, by sequence,
+ * the block's output with the largest |h| so far; H^0, which no block has written, is no output. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++, h += n) {
@@ -3173,8 +3109,7 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
   return model_fault(m, e) || !s->bad ? e->status : sinks_fault(s, e);
 }
 
-/* Sums to means over the n sequences measured, every field alike; once. over becomes the share of
- * sequences in which a head is a sink. */
+/* Sums to means over the n sequences, once. over: the share of them in which a head is a sink. */
 static void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
   for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
