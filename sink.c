@@ -7533,8 +7533,7 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     size_t room = b->room ? b->room : 256;
     while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
     unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-    double MB = (double)room / 1e6;
-    if (!at) return fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller file", MB);
+    if (!at) return fail(e, 1, "memory: %zu more bytes are not to be had. Try: a smaller file", n);
     b->at = at; b->room = room;
   }
   if (n) memcpy(b->at + b->size, from, n);
@@ -7814,28 +7813,24 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   return text;
 }
 
-/* x as people write it: 0.1, 1e-8, 2,147,483,647. */
+/* x as people write it: 0.1, 1e-08, 2,147,483,647. */
 static const char *as_written(double x, char text[32]) {
-  snprintf(text, 32, fabs(x) < 1e10 ? "%.10g" : "%g", x);
-  char *power = strchr(text, 'e');
-  if (power) snprintf(power, 8, "e%d", atoi(power + 1));
+  snprintf(text, 32, "%.10g", x);
   for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
     memmove(text + at + 1, text + at, strlen(text + at) + 1);
   return text;
 }
 
-/* The Levenshtein distance from a to b, which has up to 63 letters. */
-static int edits(const char *a, const char *b) {
-  int row[64], n = (int)strlen(b);
-  for (int j = 0; j <= n && n < 64; j++) row[j] = j;
-  for (; *a && n < 64; a++)
-    for (int j = 1, corner = row[0]++; j <= n; j++) {
-      int changed = corner + (*a != b[j - 1]), least = row[j] < row[j - 1] ? j : j - 1;
-      corner = row[j]; row[j] = changed <= row[least] ? changed : row[least] + 1;
-    }
-  return n < 64 ? row[n] : n;
+/* The Levenshtein distance from a to b, or most + 1 where it is larger. */
+static int edits(const char *a, const char *b, int most) {
+  for (; *a && *a == *b; a++) b++;
+  if (!most || (!*a && !*b)) return *a || *b;
+  int change = *a && *b ? edits(a + 1, b + 1, most - 1) : most;
+  int less = *a ? edits(a + 1, b, most - 1) : most, more = *b ? edits(a, b + 1, most - 1) : most;
+  return 1 + (int)at_most(change, at_most(less, more));
 }
-
+/* Of the words looked at the one nearest to `word`; "" where none is near. */
+typedef struct Near { const char *word; int edits; char best[64]; } Near;
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
   int size = (int)strlen(n->word), length = (int)strlen(right);
@@ -7843,7 +7838,7 @@ static void near_look(Near *n, const char *right) {
   const char *part = strstr(n->word, right);
   bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
                || (part && length > 2 + (part > n->word));
-  int found = holds ? 1 : edits(n->word, right);
+  int found = holds ? 1 : edits(n->word, right, most);
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -7902,11 +7897,9 @@ static bool has_word(const char *words, const char *word) {
   snprintf(spaced, sizeof spaced, " %s ", word);
   return strstr(words, spaced) != NULL;
 }
-
 static bool option_in(const Option *o, const char *groups) {
   return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
-
 static const Option *option_among(const Option *o, const char *flag, const char *groups) {
   for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
@@ -7924,17 +7917,15 @@ static bool is_chosen(const Settings *s, const char *what) {
     if (!o) continue;
     known = true;
     option_text(o, s, is, sizeof is);
-    if (n > 1 ? strstr(values, is) != NULL : *is && strcmp(is, "0")) return *what != '!';
+    const char *word = n > 1 ? strstr(values, is) : NULL;   /* whole: a | or the end follows */
+    if (n > 1 ? word && strchr("|", word[strlen(is)]) : *is && strcmp(is, "0")) return *what != '!';
   }
   return !known || *what == '!';
 }
-
 const char *option_idle(const char *flag, const Settings *s) {
-  for (int i = 0; BELONGS[i][0]; i++) {
-    const char *const *row = BELONGS[i];
-    if (has_word(row[0], flag) && (!row[2] || !strcmp(row[2], s->verb)) && !is_chosen(s, row[1]))
-      return row[1];
-  }
+  for (int i = 0; BELONGS[i][0]; i++)
+    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])
+        && (!BELONGS[i][2] || !strcmp(BELONGS[i][2], s->verb))) return BELONGS[i][1];
   return NULL;
 }
 
@@ -7972,7 +7963,6 @@ static const char *advice(const char *word, const char *groups, char text[64]) {
   }
   return "";
 }
-
 /* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
@@ -8070,8 +8060,7 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
     else fprintf(out, "%5d ", line + 1);
     for (const HeatMap *map = maps; map < maps + n; map++) {
       const Sinks *s = map->s;
-      int cells = 6 * s->H, least = cells > 10 ? cells + 1 : 11;
-      int width = map == maps + n - 1 ? 0 : least;
+      int cells = 6 * s->H, width = map == maps + n - 1 ? 0 : cells > 10 ? cells + 1 : 11;
       fputc(' ', out);
       if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
       for (int h = 0; line >= 0 && h < s->H; h++) {
@@ -8089,13 +8078,11 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
 void progress_start(Progress *p, const char *name, bool quiet) {
   *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
-
 /* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
   double now = seconds();
-  int tenth = r->steps > 9 ? r->steps / 10 : 1;
-  bool due = p->live ? now - p->shown >= 0.2 : t->step % tenth == 0;
+  bool due = p->live ? now - p->shown >= 0.2 : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
   if (p->quiet || (!due && t->step < r->steps)) return;
   p->shown = now;
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
@@ -8148,13 +8135,12 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   for (int l = 0; l < s->L; l++) {
     idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                     norm_ratio(s->vnorm + row, s->N)};
+                     norm_ratio(s->vnorm + row, s->N), [9] = norm_ratio(s->prenorm + row, s->N)};
     for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
       const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
                                 s->product[2 * at + 1], s->entropy[at], s->raw[at]};
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
-    if (shown == 10) is[9] = norm_ratio(s->prenorm + row, s->N);
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < shown; i++)
       if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
@@ -8175,8 +8161,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
   FILE *out; bool colour; Error *e;
-  int count[FINDINGS];
-  Line refuted[16];
+  int count[FINDINGS]; Line refuted[16];
   const Line *heading;   /* of the table that is run */
   Toy toy[4]; int toys;   /* the last four toys; an older one is freed */
 };
@@ -8202,12 +8187,10 @@ static void page_mark(Page *p, int finding, const char *text) {
   fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
           p->colour ? "\x1b[0m" : "");
 }
-
 static const char *number(char text[32], double x) {
   snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
   return text;
 }
-
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
 /* Under "=" x may be off by SCORES and half a unit of the last digit given. Not finite is WRONG. */
@@ -8364,20 +8347,19 @@ static const Check *check_after(const Check *c, const Program *program) {
 
 static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
   Page p = {.out = out, .colour = wants_colour(out), .e = e};
-  Near near = {.word = name ? name : ""};
-  int ran = 0, threads = workers();
+  const char *begins = name ? name : "";
+  int ran = 0, threads = workers(); bool list = !strcmp(begins, "list");
   set_workers(1);   /* toys are too small to share */
   for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
     const Line *l = p.heading = c->line;
-    bool lines = c->more != check_states;
-    near_look(&near, l->reference);
-    if (name && strncmp(l->reference, name, strlen(name))) continue;
+    bool lines = c->more != check_states; int n = first_line(l->text);
+    if (list) fprintf(out, "  %-9s %.*s\n", l->reference, n, l->text);
+    if (strncmp(l->reference, begins, strlen(begins))) continue;
     if (!ran++)
       fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
               " holds: within the bound, or the number stated   control: it must fail, and does\n"
               " refuted as printed: listed at the end           WRONG: anything else\n",
               sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-    int n = first_line(l->text);
     fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\x1b[1m" : "", l->reference,
             lines ? 51 : 0, n, l->text, p.colour ? "\x1b[0m" : "",
             lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
@@ -8386,13 +8368,10 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
-  char begins[24];
-  snprintf(begins, sizeof begins, " %.22s", near.word);
-  bool papers = !program->checks && strstr(" scale behind scores gate neutral causal", begins);
+  if (list) return 0;
   if (!ran)
-    fail(e, 2, "check %s: no check has this name. Try: %s check %s", name,
-         papers ? "make paper, ./paper" : program->name,
-         papers ? name : near.best[0] ? near.best : "list");
+    fail(e, 2, "check %s: no check has this name. Try: %s check list", name,
+         program->checks ? program->name : "make paper, ./paper");
   return e->status ? e->status : page_total(&p);
 }
 
@@ -8428,7 +8407,6 @@ typedef struct Work {
   Trainer t; Outcome o; Measured row;
   Ids ids; Bytes in, out, table; Result besides;
 } Work;
-
 static int work_end(Work *w, Error *e) {
   trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
   bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
@@ -8442,11 +8420,11 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
-  char page[PATH_ROOM + 8], cell[4][32];   /* page: "" where neither --report nor --out is given */
+  char page[PATH_ROOM + 8] = "", cell[4][32];   /* page: "" where no --report, no --out is given */
   int starts; (void)words; (void)n;
-  snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
-           s->out[0] && !s->report[0] ? ".html" : "");
-  if (!s->program->page) page[0] = 0;
+  if (s->program->page)
+    snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
+             s->out[0] && !s->report[0] ? ".html" : "");
   if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
@@ -8490,6 +8468,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
   d->random_tokens[0] = 0;
+  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless --T is said */
   double valid = d->valid; d->valid = -1;
   settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e);
   if ((d->whole = d->valid < 0)) d->valid = valid;   /* --valid is not said */
@@ -8515,7 +8494,8 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
               vocab, t->data.vocab, s->data.tokenizer);
 }
 
-int results_ready(const Settings *s, Error *e) {
+/* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
+static int results_ready(const Settings *s, Error *e) {
   return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
 
@@ -8568,11 +8548,7 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-  bool list = n && !strcmp(words[0], "list");
-  for (const Check *c = CHECKS; list && c; c = check_after(c, s->program))
-    printf("  %-9s %.*s\n", c->line->reference, first_line(c->line->text), c->line->text);
-  if (list) return 0;
-  if (n && !file_missing(words[0]))
+  if (n && strcmp(words[0], "list") && !file_missing(words[0]))
     return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
   return checks_run(s->program, n ? words[0] : NULL, stdout, e);
 }
@@ -8802,7 +8778,6 @@ static const Verb *verb_after(const Verb *v, const Program *program) {
   v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
   return v->name ? v : last ? NULL : VERBS;
 }
-
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
   while (v && strcmp(v->name, name)) v = verb_after(v, program);
@@ -8887,16 +8862,18 @@ static int sink_main(const Program *program, int argc, char **argv) {
     if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
       fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
     bool trains = v->run == verb_run || v->run == verb_train;
-    if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
+    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
+    bool text = trains && !s.data.text[0];
+    if (n > most)
+      fail(&e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], program->name,
+           text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
+    else if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
     if (!e.status && !s.quiet && trains && !s.resume) {
       Bytes command = {0};
       command_text(&s, name, &command, &e);
       if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
       bytes_free(&command);
     }
-    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
-    if (n > most)
-      fail(&e, 2, "%s: a word too many. Try: %s help %s", words[most], program->name, v->name);
     if (!e.status) v->run(&s, words, n, &e);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))

@@ -1,12 +1,9 @@
-/* sink.h - what a program that includes sink.c, or links with it, needs of it.
- *
+/* sink.h - the types of sink.c, and what its chapters and the companions need of later chapters.
  * SPDX-License-Identifier: MIT
  *
- * Everything stands here in sink.c's order and under its chapter numbers. The masthead of sink.c
- * has the formula, the letters and the contents. A comment [B,N,C] is the shape of an array.
- *
- * Row vectors: y = x W with W stored [in, out], as the paper writes it. The gradient of w is dw,
- * of the same shape, always accumulated with += and zeroed in one place (model_zero_grads).
+ * Everything stands in sink.c's order; its masthead has the formula, the letters and the contents.
+ * A comment [B,N,C] is the shape of an array. Row vectors: y = x W, W stored [in, out], as in the
+ * paper. dw, the gradient of w, has its shape, is summed with +=, and zeroed by model_zero_grads.
  *
  * Errors: a function that can fail returns 0 or a status and fills one line of text (struct Error).
  * Only main prints and exits. Status 1: a file, the data, the numbers or a check; 2: wrong usage.
@@ -45,7 +42,6 @@ typedef struct Error { int status; char text[640]; } Error; enum { PATH_ROOM = 5
 
 /* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
 typedef struct Rng { uint64_t state; } Rng;
-
 typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a growing array */
 
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
@@ -60,8 +56,7 @@ typedef struct Writing {
 #define INV_SQRT_2PI    0.39894228040143267794
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
-/* -------------------------------------------------------------------------------------------------
- * 1  Config and variants
+/* ---------- 1  Config and variants
  * The first row of every axis is the paper's default, so a zeroed enum is the baseline. A row is
  * called on the command line as its constant is here: SIM_EXP is `--sim exp`. SIM_ROWS counts. */
 
@@ -139,8 +134,7 @@ typedef struct Variant {
 } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
-/* -------------------------------------------------------------------------------------------------
- * 2  Parameters: one table of tensors */
+/* ---------- 2  Parameters: one table of tensors */
 
 /* A norm: gain [C]; bias [C], of LayerNorm and DyT; slope [1], of DyT. NULL where it has none. */
 typedef struct Norm { real *g, *b, *a; } Norm;
@@ -169,8 +163,7 @@ typedef struct Weights {
   Layer *layer;                /* [L] */
 } Weights;
 
-/* One tensor of a model. The list of them drives allocation, initialisation, AdamW, checkpoints
- * and dumps. */
+/* A model's list of tensors drives allocation, initialisation, AdamW, checkpoints and dumps. */
 typedef struct Tensor {
   char name[32];               /* "l0.wq" */
   int rank; int shape[2];      /* one or two dimensions, row-major */
@@ -181,9 +174,8 @@ typedef struct Tensor {
   int part;                    /* 0; else of a part that the paper's models lack (owner below) */
 } Tensor;
 
-/* What a published model may have in place of the paper's parts; data/hf.c has them, and in sink.c
- * Model.published is NULL. A function that returns a bool says whether it has done the work; else
- * the caller does it as the paper has it. There is no backward. */
+/* What a published model may have in place of the paper's parts (data/hf.c), without a backward.
+ * A function that returns false leaves the work to the caller, who does it as the paper has it. */
 struct Model; struct Acts; struct Trainer;
 typedef struct PublishedParts {
   /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
@@ -227,9 +219,7 @@ typedef struct Model {
 const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
 void model_free(Model *m);
 
-/* -------------------------------------------------------------------------------------------------
- * 3  Operators, forward and backward side by side (internal to sink.c but for these)
- * 4  The block and the model */
+/* ---------- 4  The block and the model */
 
 /* What is kept of one block from forward to backward, for B sequences of N rows. */
 typedef struct LayerActs {
@@ -247,10 +237,9 @@ typedef struct LayerActs {
   real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
 } LayerActs;
 
-/* What attention reports of itself when asked; S as config_columns, in the order *, x*, 1..T. */
-typedef struct Probe {
-  real *z, *weight, *metric;   /* [B,H,N,S] or NULL: z_ij, scale s_ij / Z_i, m_ij; 0 if invisible */
-} Probe;
+/* What attention reports of itself when asked: z_ij, scale s_ij / Z_i, m_ij; 0 where invisible.
+ * [B,H,N,S] or NULL, S as config_columns, in the order *, x*, 1..T. */
+typedef struct Probe { real *z, *weight, *metric; } Probe;
 
 /* What an evaluation takes from attention, everywhere: a sequence's column, but from its own row */
 typedef struct Ablation {
@@ -299,14 +288,12 @@ int  acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
 idx  acts_size(const Model *m, int B, int T, int what, Error *e);    /* numbers that it takes */
 void acts_free(Acts *a);
 
-/* Chapter 14's form of attention_forward and attention_backward (3.7), for block l; and the maps
- * that a probe asks for of a block that ran by 3.7. */
+/* Of block l: attention (3.7) as chapter 14 has it; the maps that a probe asks for after 3.7. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 
-/* -------------------------------------------------------------------------------------------------
- * 6  The sink metrics */
+/* ---------- 6  The sink metrics */
 
 enum { EPS_MOST = 12 };          /* thresholds at a time */
 /* Means over sequences of everything that is measured, by layer, then head. */
@@ -327,8 +314,7 @@ typedef struct Sinks {
 } Sinks;
 void sinks_free(Sinks *s);
 
-/* -------------------------------------------------------------------------------------------------
- * 8  Tokenizer */
+/* ---------- 8  Tokenizer */
 
 typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing array of token ids */
 
@@ -362,10 +348,7 @@ typedef struct TokenizerKind {
   int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
 } TokenizerKind;
 
-#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
-
-/* -------------------------------------------------------------------------------------------------
- * 9  Text, grammars, packing, interventions */
+/* ---------- 9  Text, grammars, packing, interventions */
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
@@ -374,6 +357,7 @@ typedef struct Grammar {
   int symbol_count, node_count;
 } Grammar;
 
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
 #define SHIPPED_GRAMMAR "data/story.grammar"
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
@@ -386,14 +370,12 @@ typedef struct Data {
   uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
   size_t offset; Ids told;     /* block starts in, its token, and its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
-  /* data that a companion draws (--toy): block `number` of a seed, and what that needs, one piece
-   * of memory that is freed with d; else NULL */
+  /* of --toy, else NULL: draws block `number` of a seed; from memory that is freed with d */
   void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
   void *drawn_from;
 } Data;
 
-/* -------------------------------------------------------------------------------------------------
- * 10 to 13  Settings of a run: everything that a command line can say */
+/* ---------- 10 to 13  Settings of a run: everything that a command line can say */
 
 typedef struct Train {
   int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
@@ -439,8 +421,6 @@ void settings_default(Settings *s);
 int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
                     const char **words, int *n_words, Error *e);
 int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
-/* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
-int  results_ready(const Settings *s, Error *e);
 int  outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 void data_close(Data *d);
 
@@ -511,8 +491,8 @@ typedef struct Result {
   char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
   char ended[640]; Numbers *list; int lists; double *value; int values;   /* ended: why, or "" */
 } Result;
-/* -------------------------------------------------------------------------------------------------
- * 13  Matrix multiply and vector maths */
+
+/* ---------- 13  Matrix multiply and vector maths */
 
 /* The row-major matrix at `at`, rows ld elements apart; its transpose: only the strides change. */
 static inline Matrix rows_of(const real *at, idx ld) { return (Matrix){at, ld, 1}; }
@@ -526,7 +506,6 @@ typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa; Isa isa_best(void);
    OpenMP's threads. Each element of c sums over k in one fixed order, so its bits depend on the
    instruction set, but not on the number of threads nor on m and n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
-
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
@@ -545,12 +524,10 @@ real vec_dot(idx n, const real *x, const real *y);
 /* y += x and y *= x, for x, y [n] apart; y *= a. */
 void vec_add(idx n, real *y, const real *x), vec_multiply(idx n, real *y, const real *x);
 void vec_scale(idx n, real *y, real a);
-
 void zero(real *x, idx n), copy(real *y, const real *x, idx n);   /* x [n] = 0; y [n] = x */
 real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real x);
 
-/* -------------------------------------------------------------------------------------------------
- * 15  Files, memory, random numbers, errors */
+/* ---------- 15  Files, memory, random numbers, errors */
 
 #ifdef _OPENMP
 #define PARALLEL _Pragma("omp parallel for schedule(static)")
@@ -567,8 +544,7 @@ double   rng_uniform(Rng *r), rng_normal(Rng *r);     /* [0,1), 53 bits; N(0,1),
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
 uint64_t hash_start(uint64_t seed), hash_end(uint64_t h);    /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
-/* Afterwards b->at is a place, of 0 bytes too. */
-int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);
+int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);  /* b->at is no longer NULL */
 int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
 void bytes_free(Bytes *b), number_put(unsigned char *p, uint64_t x, int bytes);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
@@ -583,12 +559,10 @@ void writing_add(Writing *w, const void *at, size_t n);
 int  file_ready(const char *path, Error *e);     /* can it be written? Leaves nothing */
 bool file_missing(const char *path); double seconds(void);   /* wall clock: never in a result */
 
-/* -------------------------------------------------------------------------------------------------
- * 16  Command line */
+/* ---------- 16  Command line */
 
 typedef struct Option {
-  const char *flag;
-  char group, kind;            /* chapter 16; i int, d double, b switch, c choice, s string */
+  const char *flag; char group, kind;   /* 16.1; i int, d double, b switch, c choice, s string */
   size_t field; const char *fallback;            /* offset in Settings; the default, as text */
   double least, most;          /* bounds of a number that is given */
   const char *value, *help;    /* its name; of a choice SIM_WORDS, say (chapter 1) */
@@ -604,9 +578,6 @@ typedef struct Verb {
   const char *name, *words, *groups, *help;
   int (*run)(Settings *s, const char **words, int n, Error *e);
 } Verb;
-
-/* Of the words looked at, the one nearest to a wrong word; best is "" where none is near. */
-typedef struct Near { const char *word; int edits; char best[64]; } Near;
 
 /* Rows of OPTIONS (16.1) of what only published models have. */
 #define PUBLISHED_OPTIONS \
@@ -659,24 +630,22 @@ typedef struct Near { const char *word; int edits; char best[64]; } Near;
 
 /* The sections of a verb's help, each by the flag that it begins with. */
 static const char *const SECTIONS[][2] = {
-  {"layers", "Model"}, {"combine", "Attention"}, {"embed-dim", "Of published models"},
-  {"init", "Optimiser"}, {"text", "Data"}, {"eps", "Measuring"}, {"out", "Output"},
-  {"ids", "Input"}, {"report", "Pages, tables"}, {"cache", "The cache"},
-  {"attention-period", "Of Jamba"}, {NULL, NULL}};
+  {"layers", "Model"}, {"combine", "Attention"}, {"init", "Optimiser"}, {"eps", "Measuring"},
+  {"text", "Data"}, {"out", "Output"}, {"ids", "Input"}, {"embed-dim", "Of published models"},
+  {"report", "Pages, tables"}, {"cache", "The cache"}, {"attention-period", "Of Jamba"}, {NULL}};
 
 /* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
 static const char *const THEIRS[] = {
   "--lr| learning-rate ", "--prompt| start ", "--norm-eps| rms-norm-eps ", "--act| hidden-act ",
-  "--context| block-size sequence-length max-position-embeddings n-positions ",
-  "--heads| n-head num-attention-heads ", "--kv-heads| num-key-value-heads n-kv-heads ",
-  "--layers| n-layer num-hidden-layers ", "--dim| hidden-size n-embd d-model ",
-  "--wd| weight-decay ", "--ffn| intermediate-size n-inner ", "--clip| max-grad-norm ",
-  "--warmup| warmup-steps warmup-iters ", "--accumulate| gradient-accumulation-steps ",
+  "--context| block-size sequence-length max-position-embeddings ", "--heads| n-head ",
+  "--kv-heads| num-key-value-heads n-kv-heads ", "--layers| n-layer ", "--wd| weight-decay ",
+  "--dim| hidden-size n-embd d-model ", "--ffn| intermediate-size ", "--clip| max-grad-norm ",
+  "--warmup| warmup-steps ", "--accumulate| gradient-accumulation-steps ",
   "--steps| max-iters num-iterations num-train-epochs epochs ", "--temperature| do-sample ",
   "--rope-base| rope-theta ", "--tied| tie-word-embeddings ", "--tokens| input-bin train-bin ",
   "--text| train-file dataset ", "--log-every| logging-steps log-interval eval-interval ",
   "--save-every| save-steps ", "--start| init-from model-name-or-path ", "--n| max-new-tokens ",
-  "without it, as the paper trains| dropout attention-dropout resid-pdrop ",
+  "without it, as the paper trains| dropout attention-dropout ",
   "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
   "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
   "make paper or hf; ./paper help, ./hf help| signs quantize stream cache sinks cache-size ",
@@ -708,8 +677,7 @@ static const char *const BELONGS[][3] = {
   {" seed ", "ablate key1|value1-mean|kstar/isolate/probe", "eval"}, {NULL}};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
-/* A program: ./sink, or a companion in data/, which has sink's verbs beside its own. All but the
- * name is NULL in ./sink. */
+/* ./sink, all NULL but its name; or a companion in data/, which has sink's verbs beside its own. */
 typedef struct Program {
   const char *name;
   const Verb *verbs;           /* its own, ended by a NULL name */
