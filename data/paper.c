@@ -793,7 +793,6 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e
   put(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
-/* By layer and head, and by layer. */
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
   enum { BEST, ENTROPY, MASS, RATIO, MASSIVE, MEDIAN, KEY, VALUE, COS_1, COS_REST, PRODUCT_1,
          PRODUCT_REST, NUMBERS };
@@ -964,12 +963,13 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
 /* The lines that say how the run came about; a toy has no data. */
 static void result_describe(Result *r, const Experiments *x, const Row *row, const Corpus *corpus,
                             const Data *d) {
+  const char *first = row->after < 0 ? "" : x->row[row->after].flags;
   int i = 0;
   while (i < x->items && !item_shows(x, &x->item[i], (int)(row - x->row))) i++;
   snprintf(r->command, sizeof r->command, "./paper %s --row %s --seed %d --corpus %s",
            i < x->items ? x->item[i].name : "all", row->name, r->seed, corpus->name);
-  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", row->after < 0 ? "" :
-           x->row[row->after].flags, row->after < 0 ? "" : " then ", row->flags, r->seed);
+  snprintf(r->flags, sizeof r->flags, "%s%s%s --seed %d", first, *first ? " then " : "", row->flags,
+           r->seed);
   if (corpus->times > 1 && d)
     snprintf(r->flags + strlen(r->flags), sizeof r->flags - strlen(r->flags),
              ", steps and data times %d", corpus->times);
@@ -1008,9 +1008,9 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
   if (row_settings(&now, base, corpus, r->seed, s, e) || trainer_create(t, &now, e))
     return e->status;
   result_describe(r, x, row, corpus, &t->data);
-  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row || row_train(t, p, &start,
-      base, r, e) || measure_curves(r, t, p, &start, "curve_", e) || row_settings(&now, row,
-      corpus, r->seed, s, e)) return e->status;
+  if (corpus_check(corpus, own_of(s)->texts, &t->data, e) || base == row) return e->status;
+  if (row_train(t, p, &start, base, r, e) || measure_curves(r, t, p, &start, "curve_", e) ||
+      row_settings(&now, row, corpus, r->seed, s, e)) return e->status;
   return trainer_restart(t, &now, e);
 }
 
@@ -1079,7 +1079,7 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  *             seeds' mean.
  *       reproduced           p <= 0.05, the interval above 0, and the mean tau >= TAU_COUNTS
  *       opposite             p <= 0.05, the interval below 0, and the mean tau <= -TAU_COUNTS
- *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS
+ *       weaker than claimed  the whole interval above 0 and below TAU_COUNTS, tau a TENTH of that
  *       not reproduced       the whole interval below TAU_COUNTS, and no order shown
  *   exact     the relation holds in every seed, give or take M: reproduced; one counterexample:
  *             not reproduced. It has no p: a coin would hold in three seeds one time in eight.
@@ -1509,10 +1509,9 @@ static int claims_judge(Results *r, Error *e) {
   const Experiments *x = r->x;
   Judged *j = r->judged;
   double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
-  double *p = grab(2 * (idx)x->claims, sizeof *p, e), *adjusted = p + x->claims;
+  double *p = grab(x->claims, sizeof *p, e), *adjusted = grab(x->claims, sizeof *p, e);
   int family = 0;
-  if (e->status) goto done;
-  for (int i = 0; i < x->claims; i++) {
+  for (int i = 0; i < x->claims && !e->status; i++) {
     const Claim *c = &x->claim[i];
     int seeds = c->headline && r->most ? x->headline_seeds : x->seeds;
     for (int k = 0; k < side_count(c); k++)
@@ -1523,10 +1522,12 @@ static int claims_judge(Results *r, Error *e) {
     p[i] = c->headline ? j[i].p : NAN;                     /* untested: NAN */
     family += c->headline;
   }
-  holm(adjusted, p, x->claims, family);
-  for (int i = 0; i < x->claims; i++) j[i].holm = adjusted[i], claim_decide(&j[i], &x->claim[i]);
-done:
-  free(value); free(p);
+  if (!e->status) holm(adjusted, p, x->claims, family);
+  for (int i = 0; i < x->claims && !e->status; i++) {
+    j[i].holm = adjusted[i];
+    claim_decide(&j[i], &x->claim[i]);
+  }
+  free(value); free(p); free(adjusted);
   return e->status;
 }
 
@@ -1959,7 +1960,6 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
   }
 }
 
-/* Every item's rows and claims, folded away where Markdown is shown by a browser. */
 static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
   for (int i = 0; i < r->x->items && !e->status; i++) {
     const Item *item = &r->x->item[i];
@@ -2327,7 +2327,6 @@ static void draw_dots(Paper *p, const char *measure) {
   chart(&p->h, &what, p->lines, 2 * own + 2);
 }
 
-/* Maps of a row side by side. */
 static void draw_maps(Paper *p, const char *word) {
   const Kind *kind = p->kind;
   PictureKind is = p->picture->kind;
@@ -3139,14 +3138,13 @@ static int item_published(const Command *q, Error *e) {
   for (int i = 0; i < q->x.models; i++) {
     const Published *m = &q->x.model[i];
     if (m->item != q->item) continue;
-    if (!alone && !there && !missing) {
+    *(model_path(path, q->own, m->name) ? &there : &missing) += 1;
+    if (alone) continue;
+    if (there + missing == 1) {
       printf("%-16s", "paper");
       for (int k = 0; k < item->columns; k++) printf(" %14s", item->column[k]);
       printf("  folder of huggingface.co\n");
     }
-    if (model_path(path, q->own, m->name)) there++;
-    else missing++;
-    if (alone) continue;
     printf("%-16s", m->name);
     for (int k = 0; k < item->columns; k++) printf(" %14s", m->paper[k].text);
     printf("  %s\n", m->folder);
