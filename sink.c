@@ -2424,10 +2424,9 @@ int model_fault(const Model *m, Error *e) {
 
 /* The LN of Y = LN(H^L) W_cls (section 2): a->h = h^L to a->nf [B,N,C], for W_cls to take. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
-  a->nf = a->h;
-  if (m->c.place == PLACE_POST) return;
-  norm_forward(&m->c, a->fnorm, a->nfstat, a->h, &m->w.normf, B * N);
-  a->nf = a->fnorm;
+  bool post = m->c.place == PLACE_POST;   /* its last n2 is that LN */
+  if (!post) norm_forward(&m->c, a->fnorm, a->nfstat, a->h, &m->w.normf, B * N);
+  a->nf = post ? a->h : a->fnorm;
 }
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
@@ -2870,9 +2869,8 @@ static double sink_uniform(const Config *c, int T) {
   return sum / config_attending(c) / T;
 }
 
-/* [FIG29] Norm of the first row (x*'s when there is one) over the mean of the others,
- * for norms [N]. The captions print t != 0 for the others, where t != 1 is meant. The norms are
- * averaged over sequences before the ratio is taken. 1 when there are no others, or all are 0. */
+/* [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms [N] are means
+ * over sequences. Captions print t != 0 for t != 1. 1 when there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++) sum += norms[n];
@@ -2973,15 +2971,19 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha[j]) ? NAN : alpha[j] > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    const real *p = m + i * S, *w = weight + i * S; double entropy = 0, mass = 0, raw = 0;
+    const real *p = m + i * S, *w = weight + i * S;   /* [S] */
+    double entropy = 0, mass = 0, raw = 0;
     for (idx from = 0; from < S; from += CHUNK) {
-      idx some = chunk(S, from); real log_p[CHUNK];
+      real log_p[CHUNK];
+      idx some = chunk(S, from);
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
     for (idx j = keys; j < S; j++) mass += (double)w[j], raw += fabs((double)w[j]);
-    s->entropy[lh] += entropy / s->T, s->mass[lh] += mass / s->T, s->raw[lh] += raw / s->T;
+    s->entropy[lh] += entropy / s->T;
+    s->mass[lh] += mass / s->T;
+    s->raw[lh] += raw / s->T;
   }
 }
 
@@ -3060,8 +3062,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
-  idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-  idx map = N * s->S;
+  idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, map = N * s->S;
   if (!config_attends(c, l)) H = K = 0;   /* no q, k, v: |s2| alone */
   for (int h = 0; h < H; h++) {
     idx head = (b * H + h) * map, lh = l * H + h;
