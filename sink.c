@@ -8340,39 +8340,37 @@ static const Check CHECKS[] = {
   {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
   {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {0}};
 
-/* The check after c: sink's, then the program's own; NULL after the last. */
-static const Check *check_after(const Check *c, const Program *program) {
-  bool core = c >= CHECKS && c < CHECKS + sizeof CHECKS / sizeof *CHECKS;
-  return c[1].line ? c + 1 : core ? program->checks : NULL;
-}
-
 static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
+  const Check *const tables[] = {CHECKS, program->checks};
   Page p = {.out = out, .colour = wants_colour(out), .e = e};
-  const char *begins = name ? name : "";
-  int ran = 0, threads = workers(); bool list = !strcmp(begins, "list");
+  Near near = {.word = name ? name : ""};
+  int ran = 0, threads = workers(); bool list = !strcmp(near.word, "list");
   set_workers(1);   /* toys are too small to share */
-  for (const Check *c = CHECKS; c && !e->status; c = check_after(c, program)) {
-    const Line *l = p.heading = c->line;
-    bool lines = c->more != check_states; int n = first_line(l->text);
-    if (list) fprintf(out, "  %-9s %.*s\n", l->reference, n, l->text);
-    if (strncmp(l->reference, begins, strlen(begins))) continue;
-    if (!ran++)
-      fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-              " holds: within the bound, or the number stated   control: it must fail, and does\n"
-              " refuted as printed: listed at the end           WRONG: anything else\n",
-              sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-    fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\x1b[1m" : "", l->reference,
-            lines ? 51 : 0, n, l->text, p.colour ? "\x1b[0m" : "",
-            lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
-    for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
-    if (c->more && !e->status) c->more(&p);
-  }
+  for (int k = 0; k < 2; k++)
+    for (const Check *c = tables[k]; c && c->line && !e->status; c++) {
+      const Line *l = p.heading = c->line;
+      bool lines = c->more != check_states; int n = first_line(l->text);
+      if (list) fprintf(out, "  %-9s %.*s\n", l->reference, n, l->text);
+      near_look(&near, l->reference);
+      if (strncmp(l->reference, near.word, strlen(near.word))) continue;
+      if (!ran++)
+        fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
+                " holds: within the bound, or the number stated   control: it must fail, and does\n"
+                " refuted as printed: listed at the end           WRONG: anything else\n",
+                sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
+      fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\x1b[1m" : "", l->reference,
+              lines ? 51 : 0, n, l->text, p.colour ? "\x1b[0m" : "",
+              lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
+      for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
+      if (c->more && !e->status) c->more(&p);
+    }
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
   if (list) return 0;
   if (!ran)
-    fail(e, 2, "check %s: no check has this name. Try: %s check list", name,
-         program->checks ? program->name : "make paper, ./paper");
+    fail(e, 2, "check %s: no check has this name. Try: %s check %s", name,
+         near.best[0] || program->checks ? program->name : "make paper, ./paper",
+         near.best[0] ? near.best : "list");
   return e->status ? e->status : page_total(&p);
 }
 
@@ -8495,7 +8493,6 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
               vocab, t->data.vocab, s->data.tokenizer);
 }
 
-/* Asked before the work: can --csv, --json and --report be written? Makes their folders. */
 static int results_ready(const Settings *s, Error *e) {
   return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
 }
@@ -8840,8 +8837,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s; Error e = {0};
-  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help";
-  int n = 0;
+  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help"; int n = 0;
   streams_begin(); settings_default(&s);
   s.program = program; s.own = program->own; s.data.open = program->open;
   program_folder(s.data.home, own_path(s.data.home, PATH_ROOM - 1), argv[0], getenv("PATH"));
