@@ -7088,7 +7088,7 @@ static void settings_count__rows(Test *t) {
     {"--text a[b", ""}, {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
     {"generate: --grammar g --bos", "beside --grammar."}, {"generate: --bos --tokenizer t", ""},
     {"tokenize: --out a --tokenizer b", "beside --out."}, {"tokenize: --tokenizer b --bos", ""},
-    {"eval: --ablate value1 --seed 3", "belongs to --ablate"}, {"eval: --ablate key1 --seed 3", ""}};
+    {"eval: --ablate value1 --seed 3", "to --ablate key1"}, {"eval: --ablate key1 --seed 3", ""}};
   const char *const square = *QUOTE == '"' ? "\"a[b\"" : "'a[b'";
   const char *const quoted = *QUOTE == '"' ? "\"a'b`c\"" : "'a'\\''b`c'";   /* for the shell */
   const Program program = {.name = "sink"};
