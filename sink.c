@@ -4217,7 +4217,8 @@ static int bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, E
  * pair occurs twice: merging it would save nothing. */
 static const Pair *bpe_best(const BpeTrainer *r) {
   const Pair *best = NULL;
-  for (const Pair *p = r->pairs.at; p < r->pairs.at + r->pairs.size; p++) {
+  for (size_t i = 0; i < r->pairs.size; i++) {
+    const Pair *p = &r->pairs.at[i];
     if (p->count < (best ? best->count : 2)) continue;
     if (!best || p->count > best->count || p->left < best->left ||
         (p->left == best->left && p->right < best->right)) best = p;
@@ -4754,10 +4755,10 @@ static size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Appends to out, or after a failure nothing. */
-static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab, Ids *out,
-                      Error *e) {
-  size_t before = out->size; bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
+/* Appends the ids, of ID_BYTES each. */
+static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab,
+                      Bytes *out, Error *e) {
+  bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
   size_t start = head ? SHARD_HEAD : 0;
   if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
                                        number_at(bytes + 8, 4) != (n - start) / 2)))
@@ -4765,11 +4766,10 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                 "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
   for (size_t at = start; at < n && !e->status; at += 2) {
     int32_t id = (int32_t)number_at(bytes + at, 2);
-    if (id < vocab) ids_add(out, &id, 1, e);
+    if (id < vocab) bytes_add(out, &id, ID_BYTES, e);
     else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
-              vocab, id, out->size - before, id + 3);
+              vocab, id, (at - start) / 2, id + 3);
   }
-  if (e->status) out->size = before;
   return e->status;
 }
 
@@ -4811,19 +4811,18 @@ static int text_read(const char *path, Bytes *out, Error *e) {
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
-  Bytes names = {0}, file = {0}; Ids ids = {0};
+  Bytes names = {0}, file = {0};
   files_list(source_name(s), &names, e);
   for (size_t at = 0; at < names.size && !e->status;) {
     const char *name = (const char *)names.at + at;
     at += strlen(name) + 1;
-    file.size = ids.size = 0;
+    file.size = 0;
     if (!s->tokens[0]) {
       if (!text_read(name, out, e)) bytes_print(out, e, DOCUMENT_END);
-    } else if (!file_read(name, &file, e)
-               && !shard_read(file.at, file.size, name, free_ids, &ids, e))
-      bytes_add(out, ids.at, ids.size * sizeof *ids.at, e);
+    } else if (!file_read(name, &file, e))
+      shard_read(file.at, file.size, name, free_ids, out, e);
   }
-  bytes_free(&names); bytes_free(&file); ids_free(&ids);
+  bytes_free(&names); bytes_free(&file);
   return e->status;
 }
 
@@ -5204,7 +5203,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 1 moments, 3 also the run, 7 also the start; plus 8
+ *   4   what follows the parameters: 0 nothing, 3 moments and the run, 7 also the start; plus 8
  *       with --first-tokens text: how often it has each id, doubles, before the moments
  *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
@@ -5215,7 +5214,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
  * give the same bytes. A draw comes from --seed and where it is made. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_MOMENTS = 1, PARTS_RUN = 2, PARTS_START = 4, PARTS_FIRST = 8 };
+enum { PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk writes a file or reads it: its order stands once. pass returns the number. */
@@ -5325,12 +5324,13 @@ static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count
   model_free(&list);
   uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
                 + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
-  if (count != expected || parts > 15 || (parts & 7 & (parts + 1))   /* 0, 1, 3 or 7; + 8 */
-      || body != count * (unsigned)width * (parts & PARTS_MOMENTS ? 3 : 1) + more)
+  int run = parts & ~PARTS_FIRST;
+  if (count != expected || (run && run != PARTS_RUN && run != (PARTS_RUN | PARTS_START))
+      || body != count * (unsigned)width * (run ? 3 : 1) + more)
     return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
                 c->name, (unsigned long long)expected);
   if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-  return with_moments && parts & PARTS_MOMENTS ? moments_create(t, e) : 0;
+  return with_moments && run ? moments_create(t, e) : 0;
 }
 
 static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
@@ -5352,7 +5352,7 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
-  int parts = with_moments ? PARTS_MOMENTS | PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  int parts = with_moments ? PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
   double *first = t->s.data.first_counts;
   if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
@@ -5364,15 +5364,13 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
     t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
   for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
     first[v] = pass_double(c, first[v]);
-  if (!(parts & PARTS_MOMENTS) || e->status) return e->status;
+  if (!(parts & PARTS_RUN) || e->status) return e->status;
   pass_numbers(c, t->m1, t->m.count, width);
   pass_numbers(c, t->m2, t->m.count, width);
-  if (parts & PARTS_RUN) {
-    t->loss = pass_double(c, t->loss);
-    t->loss_sum = pass_double(c, t->loss_sum);
-    t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
-    t->data.source = pass(c, t->data.source, 8);
-  }
+  t->loss = pass_double(c, t->loss);
+  t->loss_sum = pass_double(c, t->loss_sum);
+  t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
+  t->data.source = pass(c, t->data.source, 8);
   if (parts & PARTS_START) t->start = pass(c, t->start, 8);
   return e->status;
 }
@@ -5442,7 +5440,7 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   int known = t->data.vocab;
   if (t->s.model.vocab == 0) t->s.model.vocab = known;
   else if (t->s.model.vocab < known)
-    fail(e, 2, "--vocab %d: %s has %d tokens. Try: the model's own --tokenizer, or --vocab %d",
+    fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, or --vocab %d",
          t->s.model.vocab, t->s.data.tokenizer, known, known);
   t->tokenizer_hash = t->data.tokenizer.hash;
   if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)

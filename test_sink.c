@@ -5267,16 +5267,16 @@ static void shard_read__forms(Test *t) {
     {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
   int32_t ids[300];
   Bytes *b = bytes_of(t);
-  Ids *out = ids_of(t);
+  Bytes *out = bytes_of(t);
   Rng r = {3};
   for (int i = 0; i < 300; i++) ids[i] = (int32_t)rng_below(&r, 50257);
   ids[0] = 0x1234;
-  const Ids all = {.at = ids, .size = 300};
   for (int head = 0; head < 2; head++) {
     shard_bytes(b, ids, 300, head);
     fact(t, !shard_read(b->at, b->size, "s", 50257, out, fresh(t)) &&
-            out->size == (head ? 600 : 300) && stands_at(out, head ? 300 : 0, &all),
-         "form %d: %zu ids, %s", head, out->size, t->e.text);
+            out->size == (head ? 2 : 1) * sizeof ids &&
+            !memcmp(out->at + out->size - sizeof ids, ids, sizeof ids),
+         "form %d: %zu bytes, %s", head, out->size, t->e.text);
   }
   EACH(i, WRONG) {
     shard_bytes(b, ids, 300, WRONG[i].head);
@@ -5285,9 +5285,8 @@ static void shard_read__forms(Test *t) {
     const size_t size = WRONG[i].size < 0 ? 0 : WRONG[i].size ? (size_t)WRONG[i].size : b->size;
     unsigned char *exact = exactly(b->at, size);
     const char *text = fresh(t)->text;
-    fact(t, shard_read(exact, size, "s", 50257, out, &t->e) == 1 && out->size == 600 &&
-            strstr(text, WRONG[i].said) && !strncmp(text, "s: ", 3) && strstr(text, " Try: "),
-         "row %d: %s, %zu ids", i, text, out->size);
+    fact(t, shard_read(exact, size, "s", 50257, out, &t->e) == 1 && strstr(text, WRONG[i].said) &&
+            !strncmp(text, "s: ", 3) && strstr(text, " Try: "), "row %d: %s", i, text);
     free(exact);
   }
 }
@@ -5826,7 +5825,7 @@ static void checkpoint_read__hostile(Test *t) {
 /* A file of the other precision: the same numbers, rounded. */
 static void checkpoint_read__other_precision(Test *t) {
   enum { OTHERS = sizeof(real) == 4 ? 8 : 4 };
-  Trainer r, back, older;
+  Trainer r, back;
   if (!smallest_trainer(t, &r, "")) return;
   Bytes *b = checkpoint_of(t, &r, true), *w = bytes_of(t);
   const size_t run = b->size - 40, head = 24 + (size_t)number_at(b->at + 16, 8) + 52;
@@ -5843,16 +5842,11 @@ static void checkpoint_read__other_precision(Test *t) {
   bool read = !checkpoint_read(w->at, w->size, "x", &back, true, &t->e);
   fact(t, read && back.loss_sum == r.loss_sum, "%s", t->e.text);
   if (!read) return;
-  w->at[head - 12] = 1;                         /* moments, and nothing of the run behind them */
-  w->size = numbers + 8;
-  seal(w);
-  read = !checkpoint_read(w->at, w->size, "x", &older, true, &t->e);
-  fact(t, read && older.m1[1] == back.m1[1], "%s", t->e.text);
-  if (read) trainer_free(&older);
+  w->size = numbers + 8;                        /* moments, and nothing of the run behind them */
   for (unsigned char part = 0; part < 8; part++) {         /* what follows is not what is said */
     w->at[head - 12] = part;
     seal(w);
-    fact(t, part == 1 || checkpoint_refused(w->at, w->size, "another number"), "parts %d", part);
+    fact(t, checkpoint_refused(w->at, w->size, "another number"), "parts %d", part);
   }
   real *const found[3] = {back.m.params, back.m1, back.m2};
   for (idx i = 0; i < 3 * r.m.count; i++) {
