@@ -1662,6 +1662,8 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
 }
 
 static void sinks_against_slow(Test *t, const char *const *flags, int n) {
+  const real below_1[] = {0, (real)0.25, (real)-0.5, (real)NAN};
+  fact(t, largest(4, below_1) == (real)0.5 && largest(1, below_1 + 3) == -1, "largest");
   for (int f = 0; f < n; f++) LABS(b, 3, 12, flags[f], flags[f]) {
     /* H^0 far above what follows the first norm: no output of a block, so not massive */
     if (b.m.c.place == PLACE_POST) {

@@ -2909,7 +2909,8 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
     fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
          "that compiler and processor", path, old.build, r.build);
   else if (made)
-    fail(e, 1, "%s: expected the same bytes, found others. Try: delete it, and run it again", path);
+    fail(e, 1, "%s: expected the same bytes, found others. Try: its own #command, with or without "
+         "--texts as it was; or delete it, and run it again", path);
   result_free(&r); result_free(&old); bytes_free(&text); bytes_free(&was);
   return e->status;
 }
