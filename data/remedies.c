@@ -115,7 +115,7 @@ static void draw_corners(Paper *p, const char *word) {
            norm = spread_of(&p->runs, row_of(p, k), "norm_ratio");
     c[n] = (Corner){sink.mean, norm.mean, sink.low, sink.high, norm.low, norm.high,
                     .name = row->name + begins + 1};
-    if (!(sink.mean > 0 && sink.high < 1e6 && norm.mean > 0 && norm.high < 1e6)) continue;
+    if (!(sink.low > 1e-6 && sink.high < 1e6 && norm.low > 1e-6 && norm.high < 1e6)) continue;
     axis_see(&x, sink.low / 1.1), axis_see(&x, sink.high * 1.1);
     axis_see(&y, norm.low / 1.1), axis_see(&y, norm.high * 1.1);
     n++;
