@@ -22,7 +22,7 @@ static const char *const TOKENS_NAME[TOKENS_AT] = {"seen", "other", "text"};
 
 /* What a training drew its first token from (--first-tokens, or <|fix|>), and the rest. */
 typedef struct Firsts {
-  Data of[OF_TEXT];               /* the data of s, but for `first` */
+  Data of[OF_TEXT];            /* the data of s, but for `first` */
   bool is[TOKENS_AT];          /* is there such a token? */
   Source source;               /* with first tokens as in training */
 } Firsts;
@@ -31,21 +31,24 @@ static void firsts_close(Firsts *f) {
   for (int k = 0; k < OF_TEXT; k++) free(f->of[k].first);
 }
 
+/* d with the first tokens that s draws, its own; `first` is NULL where there are none to draw. */
+static int firsts_draw(Data *to, const Data *d, const Source *s, int T, Error *e) {
+  *to = *d;
+  to->first = NULL;
+  to->draws = 0;
+  if (first_open(to, s, T, e)) free(to->first), to->first = NULL;
+  return e->status;
+}
+
 static int firsts_open(Firsts *f, const Data *d, const Source *s, const char *flag, Error *e) {
   char own[sizeof s->first_tokens];
   const bool any = s->first_tokens[0] != 0;                /* --ids are read as they are */
   snprintf(own, sizeof own, "%s", any && s->first_own[0] ? s->first_own : s->first_tokens);
   *f = (Firsts){.source = *s, .is = {[OF_TEXT] = true}};
   for (int k = 0; k < OF_TEXT; k++) {
-    Error none = {0};                                      /* no others: not looked at */
-    f->of[k] = *d;
-    f->of[k].first = NULL;
-    f->of[k].draws = 0;
     snprintf(f->source.first_own, sizeof own, "%s", own);
     snprintf(f->source.first_tokens, sizeof own, "%s", k == NEVER_FIRST && *own ? "other" : own);
-    if (!first_open(&f->of[k], &f->source, 0, &none)) continue;
-    free(f->of[k].first);
-    f->of[k].first = NULL;
+    firsts_draw(&f->of[k], d, &f->source, 0, &(Error){0});   /* no others: not looked at */
   }
   snprintf(f->source.first_tokens, sizeof own, "%s", own);
   f->is[WAS_FIRST] = fixed_at(&f->source) == 1;
@@ -110,7 +113,7 @@ static idx isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real 
 /* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both, in 0..1; and the
  * largest ratio over the blocks of its row's norm to the mean norm of rows other than these two. */
 typedef struct Isolated {
-  int n, drawn;                /* sequences; the last token that the control may draw */
+  int n;                       /* sequences */
   double even;                 /* alpha of even rows behind T */
   double x[TOKENS_AT][TREATMENTS][ISOLATED];
 } Isolated;
@@ -143,9 +146,8 @@ static double isolate_even(const Config *c, int T, int t) {
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
     for (idx i = first + t; config_attends(c, l) && i < N; i++) {
-      int seen = c->extra ? 1 : 0;
-      for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
-      sum += visible(c, l, i, first) ? 1.0 / seen : 0;
+      idx seen = keys_seen(c, l, N, i) + (c->extra ? 1 : 0);
+      sum += visible(c, l, i, first) ? 1.0 / (double)seen : 0;
     }
   return sum / config_attending(c) / (T - t);
 }
@@ -192,10 +194,9 @@ static int isolated_run(Isolating *w, int how, double *x, Error *e) {
     }
   }
   for (int k = 0; k < 2; k++)
-    for (int l = 0; l < c->layers; l++) {
-      double ratio = isolated_ratio(w->norm + l * N, N, first, rows[k], rows[!k]);
-      if (!isnan(x[3 * k + 2]) && !(ratio <= x[3 * k + 2])) x[3 * k + 2] = ratio;
-    }
+    for (int l = 0; l < c->layers; l++)
+      x[3 * k + 2] = larger(x[3 * k + 2],
+                            isolated_ratio(w->norm + l * N, N, first, rows[k], rows[!k]));
   return model_fault(w->m, e);
 }
 
@@ -207,7 +208,7 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   Isolating w = {.m = m, .s = s, .T = T, .mask = {s->isolate_blocks, first, first + t - 1, NULL}};
   Rng rng = {hash64((uint64_t)s->train.seed, "isolate", 7)};
   Firsts f;
-  *out = (Isolated){.drawn = t - 1};
+  *out = (Isolated){0};
   if (firsts_length(s, c, T, e) || isolate_check(s, c, T, e) ||
       firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
   idx N = config_rows(c, T), S = config_columns(c, T);
@@ -273,8 +274,8 @@ static void isolated_text(const Isolated *x, const Settings *s, Bytes *out, Erro
   bytes_print(out, e, "T is %d. alpha and Sink are over the rows behind T, which see both tokens; "
               "even rows give %.4f.\nnorm: the largest ratio over the blocks of the row's norm to "
               "the mean of rows other than 1 and T.\nControls of the same budget, %d of %d keys "
-              "lost: the row keeps token 1, or one drawn from 2 .. %d\n(seed %d), in place of "
-              "itself.\n", t, x->even, t - 1, t, x->drawn > 2 ? x->drawn : 2, s->train.seed);
+              "lost: the row keeps token 1, or one drawn from %d .. %d\n(seed %d), in place of "
+              "itself.\n", t, x->even, t - 1, t, t > 2 ? 2 : 1, t > 2 ? t - 1 : 1, s->train.seed);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -440,8 +441,8 @@ static double known_cosine(const Known *k, const real *h, int kind, int side) {
   return pairs ? sum / pairs : NAN;
 }
 
-/* AUC of the judged half of a kind by `score`, and the share on the right side of the threshold; on
- * it counts half. flip: sequences whose labels are exchanged, or NULL. */
+/* AUC of the judged half of a kind by `score`, and the share on the right side of the threshold, a
+ * score at the threshold counting half. flip: which sequences' labels are exchanged, or NULL. */
 static double known_judge(Known *k, int kind, const double *score, const double *flip,
                           double threshold, double *right) {
   const int n = k->n - k->half;
@@ -452,8 +453,9 @@ static double known_judge(Known *k, int kind, const double *score, const double 
       side[flip && flip[k->half + b] > 0 ? !i : i][b] = score[row];
       sum += score[row] == threshold ? 0.5 : i ? score[row] < threshold : score[row] > threshold;
     }
-  if (right) *right = isnan(auc(side[0], n, side[1], n)) ? NAN : sum / (2.0 * n);
-  return auc(side[0], n, side[1], n);
+  const double area = auc(side[0], n, side[1], n);
+  if (right) *right = isnan(area) ? NAN : sum / (2.0 * n);
+  return area;
 }
 
 /* The probe's scores of every row, learnt from the first half, whose labels `flip` exchanges. */
@@ -569,33 +571,32 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
 
 /* eval --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
 static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-  static const char NEXT[] = "\n";
   if (s->ablate && eval_ablate(besides, said, s, t, e)) return e->status;
   if (said->size && said->at[said->size - 1] == 0) said->size--;
   if (s->isolate) {
     Isolated x;
     if (isolate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
-    if (said->size) bytes_add(said, NEXT, 1, e);
+    if (said->size) bytes_add(said, "\n", 1, e);
     isolated_put(&x, besides, e);
     isolated_text(&x, s, said, e);
   }
   if (s->probe) {
     Known k;
     if (known(&k, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
-    if (said->size) bytes_add(said, NEXT, 1, e);
+    if (said->size) bytes_add(said, "\n", 1, e);
     known_put(&k, besides, e);
     known_text(&k, s, said, e);
     known_free(&k);
   }
   if (s->signs) {
     Signs g;
-    if (said->size) bytes_add(said, NEXT, 1, e);
+    if (said->size) bytes_add(said, "\n", 1, e);
     if (!signs(&g, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) signs_tell(&g, besides, said, e);
     signs_free(&g);
   }
   if (s->quantize && !e->status) {
     double x[ROUNDED][ROUNDING];
-    if (said->size) bytes_add(said, NEXT, 1, e);
+    if (said->size) bytes_add(said, "\n", 1, e);
     if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       quantize_tell(x, s->quantize, besides, said, e);
   }

@@ -18,16 +18,16 @@
  * 1  A run: looks, and the onset of a curve
  *
  * +onset: looks every LOOK_TOKENS tokens, and no fewer than LOOKS_LEAST in a run, at LOOK_SEQUENCES
- * held sequences, with first tokens as in training, and where a number of them is drawn from at the
- * same sequences with the others, which were never first (--first-tokens other). A training that
- * leaves the text's own first tokens has blocks that begin anywhere, so its looks have such blocks
- * too: the held documents of books are chapters, which begin with their number. +until: the run
- * ends with the onset of its sink. A result keeps of each thing that is looked for
+ * held sequences, with first tokens as in training. --first-tokens N has a second look, at the same
+ * sequences with tokens that were never first (--first-tokens other). A training that leaves the
+ * text's own first tokens has blocks that begin anywhere, so its looks have such blocks too: the
+ * held documents of books are chapters, which begin with their number. +until: the run ends when
+ * the onset of its sink is known. A result keeps of each thing that is looked for
  *
- *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find it; nan: it never was
- *   censored_WHAT   1 where it never was, else 0
- *   least_WHAT      the onset, or where it is censored the tokens of the last look, and of looks at
- *                   the end that find it, fewer than HOLDS, of their first: no less
+ *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find it; nan: none do
+ *   censored_WHAT   1 where none do, else 0
+ *   least_WHAT      a lower bound of the onset: itself, or where it is censored the tokens of the
+ *                   last look, or of the first of those at the end that find it, too few
  *
  * and up to CURVE_LOOKS looks, evenly spaced, as curves.
  */
@@ -103,13 +103,11 @@ static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) 
 
 /* exp(entropy) of what --first-tokens text draws: how many even ones are as uncertain. */
 static double text_effective(const Trainer *t, Error *e) {
-  Data d = t->data;
+  Data d;
   Source s = t->s.data;
   double entropy = 0;
-  d.first = NULL;
-  d.draws = 0;
   snprintf(s.first_tokens, sizeof s.first_tokens, "text");
-  if (first_open(&d, &s, 1, e)) { free(d.first); return NAN; }
+  if (firsts_draw(&d, &t->data, &s, 1, e)) return NAN;
   for (int v = 0; v < d.vocab; v++) {
     double share = (double)d.first[v] / d.draws;
     entropy -= share > 0 ? share * log(share) : 0;
@@ -118,19 +116,13 @@ static double text_effective(const Trainer *t, Error *e) {
   return exp(entropy);
 }
 
-/* The first tokens that the training does not draw, where it draws from some that are named. */
+/* The first tokens that --first-tokens N does not draw; of any other training none. */
 static void others_open(Watch *w, const Trainer *t) {
   Source s = t->s.data;
-  Error none = {0};                                        /* no others: none to look at */
-  w->others = t->data;
-  w->others.first = NULL;
-  w->others.draws = 0;
-  if (!isdigit((unsigned char)s.first_tokens[0])) return;
+  const bool number = isdigit((unsigned char)s.first_tokens[0]);
   snprintf(s.first_own, sizeof s.first_own, "%s", t->s.data.first_tokens);
-  snprintf(s.first_tokens, sizeof s.first_tokens, "other");
-  if (!first_open(&w->others, &s, 0, &none)) return;
-  free(w->others.first);
-  w->others.first = NULL;
+  snprintf(s.first_tokens, sizeof s.first_tokens, "%s", number ? "other" : "");
+  firsts_draw(&w->others, &t->data, &s, 0, &(Error){0});   /* no others: none to look at */
 }
 
 /* Of a training that sets no first token: its held text with `starts` spread over it evenly, where
@@ -148,17 +140,19 @@ static int seen_open(Watch *w, const Trainer *t, Error *e) {
 /* What an evaluation finds at the end with other first tokens, and with the text's own: where
  * documents begin, and of a training that sets none in blocks that begin anywhere. */
 static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
-  static const char *const names[] = {"other", "natural", "block"};
-  Settings s = t->s;
-  const bool cut = w->seen.starts.at != t->data.starts.at, set = *s.data.first_tokens;
-  if (set) snprintf(s.data.first_tokens, sizeof s.data.first_tokens, "natural");
-  for (int k = cut ? 2 : !w->others.first; k < (cut ? 3 : set ? 2 : 0); k++) {
-    const char *how = names[k];
+  Settings natural = t->s;
+  const bool cut = w->seen.starts.at != t->data.starts.at, set = *t->s.data.first_tokens;
+  const struct { const char *name; bool asked; const Data *data; const Settings *as; } ENDS[] = {
+    {"other", w->others.first != NULL, &w->others, &t->s}, {"natural", set, &w->seen, &natural},
+    {"block", cut, &w->seen, &t->s}};
+  snprintf(natural.data.first_tokens, sizeof natural.data.first_tokens, "natural");
+  for (int k = 0; k < 3; k++) {
     Look end = {0};
-    if (onset_measure(t, k == 0 ? &w->others : &w->seen, k ? &s : &t->s, s.eval_n, &end, e)) break;
-    put(r, e, end.alpha1 / w->even, "times_1@%s", how);
-    put(r, e, end.sink1, "sink_1@%s", how);
-    put(r, e, end.ratio, "norm_ratio@%s", how);
+    if (!ENDS[k].asked) continue;
+    if (onset_measure(t, ENDS[k].data, ENDS[k].as, t->s.eval_n, &end, e)) break;
+    put(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
+    put(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
+    put(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
   }
   return e->status;
 }
@@ -259,12 +253,13 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
  * halved where they go down, end at its one top. Leaving censored runs out, or taking their budget
  * for the onset, makes b too small: where N is large the late onsets are what is missing.
  *
- * The 95 % interval of a number is its profile's: all values with which twice the others' best, N*
- * among them, is less than n log(1 + t^2 / nu) below the top, t Student's quantile at nu = n runs
- * less the law's numbers. For one power without censored runs that is Student's interval itself. In
- * simulated samples of 24 runs with a bend it holds a slope 94 times in 100, with chi^2's 3.84 91
- * times. It is endless where only censored runs bound it. One sigma serves all N, and all runs are
- * taken to be independent, though those of one seed share its start and its order of data.
+ * The 95 % interval of a number is that of its profile likelihood: all values for which the best
+ * choice of the others, N* among them, comes within n/2 log(1 + t^2 / nu) of the top. n counts the
+ * runs, nu is n less the law's numbers, and t is Student's quantile at nu. For one power without
+ * censored runs that is Student's interval itself. In simulated samples of 24 runs with a bend it
+ * holds a slope 94 times in 100, with chi^2's 3.84 for n log(..) 91 times. It is endless where only
+ * censored runs bound it. One sigma serves all N, and all runs are taken to be independent, though
+ * those of one seed share its start and its order of data.
  *
  * One power, or a change of slope? Against one power stands a + b log N + c max(0, log N - log N*),
  * with N* searched in steps of a quarter of an octave, two values of N at least on either side. It
@@ -452,19 +447,16 @@ static void law_interval(const Law *l, const Sample *s, int k, double *low, doub
 /* The one power into *l, the best law with a bend into *bent where there is one; true: the latter
  * is preferred. */
 static bool law_choose(Law *l, Law *bent, const Sample *s) {
-  double x[RUNS_MOST];
-  int n = 0;                                   /* the values of log N, in order */
+  double low = INFINITY, high = -INFINITY;       /* the least and the largest log N */
   *l = (Law){.terms = 2};
-  *bent = (Law){.terms = 3, .likelihood = -INFINITY};
+  *bent = (Law){.terms = 3, .likelihood = -INFINITY, .from = INFINITY, .to = -INFINITY};
   if (!law_fit(l, s, -1, 0)) return false;
-  for (int i = 0; i < s->n; i++) {
-    int at = 0;
-    while (at < n && x[at] < s->x[i]) at++;
-    if (at < n && x[at] == s->x[i]) continue;
-    memmove(x + at + 1, x + at, (size_t)(n++ - at) * sizeof *x);
-    x[at] = s->x[i];
+  for (int i = 0; i < s->n; i++) low = fmin(low, s->x[i]), high = fmax(high, s->x[i]);
+  for (int i = 0; i < s->n; i++) {               /* N* lies between the next to them */
+    if (s->x[i] > low) bent->from = fmin(bent->from, s->x[i]);
+    if (s->x[i] < high) bent->to = fmax(bent->to, s->x[i]);
   }
-  if (n >= 4) bent->from = x[1], bent->to = x[n - 2], law_profile(bent, s, -1, 0);
+  if (bent->from < bent->to) law_profile(bent, s, -1, 0);
   return 2 * (bent->likelihood - l->likelihood) >= CHI_2;
 }
 
@@ -536,9 +528,11 @@ static int row_onset(const Results *r, int row, int what, double *mean) {
   return n ? is : 0;
 }
 
-static int number_text(char *to, size_t room, int is, double million) {
-  return snprintf(to, room, "%s%.*f", is < 0 ? ">" : "", million < 10 ? 2 : million < 100 ? 1 : 0,
-                  million);
+/* In millions; > where `is` is below 0, a lower bound. What is beyond all measure has no number. */
+static int million_text(char *to, size_t room, int is, double tokens) {
+  const double x = tokens / 1e6;
+  if (!(tokens < 1e14)) return snprintf(to, room, "endless");
+  return snprintf(to, room, "%s%.*f", is < 0 ? ">" : "", x < 10 ? 2 : x < 100 ? 1 : 0, x);
 }
 
 /* "1.51 2.01 >12.0: >3.31", seed by seed and the mean. */
@@ -549,28 +543,22 @@ static void onset_cell(Cell to, const Results *r, int row, int what) {
     int is = run_onset(r, row, seed, what, &x);
     if (!is) continue;
     if (n++) to[at++] = ' ';
-    at += number_text(to + at, (size_t)(CELL - at), is, x / 1e6);
+    at += million_text(to + at, (size_t)(CELL - at), is, x);
   }
   int is = row_onset(r, row, what, &x);
   if (n < 2) return;
   at += snprintf(to + at, (size_t)(CELL - at), ": ");
-  number_text(to + at, (size_t)(CELL - at), is, x / 1e6);
+  million_text(to + at, (size_t)(CELL - at), is, x);
 }
 
-/* The row that a lever is pulled of: onset-N. */
-static int lever_base(const Results *r, int row) {
+/* The onset of a lever's sink over that of its base, onset-N; a bound where one of the two is one,
+ * and nothing where both are. */
+static void lever_cell(Cell to, const Results *r, int row) {
   char name[48];
   bool even;
-  double N = row_first(r, row, &even);
-  snprintf(name, sizeof name, "onset-%.0f", N);
-  return even ? experiments_row(r->x, name) : -1;
-}
-
-/* The onset of a lever's sink over that of its base; a bound where one of the two is one, and
- * nothing where both are. */
-static void lever_cell(Cell to, const Results *r, int row) {
   double with, without;
-  int base = lever_base(r, row), is = row_onset(r, row, ONSET_SINK, &with);
+  snprintf(name, sizeof name, "onset-%.0f", row_first(r, row, &even));
+  int base = even ? experiments_row(r->x, name) : -1, is = row_onset(r, row, ONSET_SINK, &with);
   int was = base < 0 ? 0 : row_onset(r, base, ONSET_SINK, &without);
   if (!is || !was || is + was < 0) return;
   snprintf(to, CELL, "%s%.2f", is < 0 ? ">" : was < 0 ? "<" : "", with / without);
@@ -607,7 +595,7 @@ static void sample_of(Sample *s, const Results *r, const Item *item, int what) {
     const char *name = r->x->row[row].name;
     bool even;
     double N = row_first(r, row, &even), tokens;
-    if (!even || !isdigit((unsigned char)name[strcspn(name, "0123456789")])) continue;
+    if (!even || !strpbrk(name, "0123456789")) continue;
     for (int seed = 1; seed <= seeds_of(r, row); seed++) {
       int is = run_onset(r, row, seed, what, &tokens);
       if (is) sample_add(s, N, tokens, is < 0);
@@ -655,16 +643,14 @@ static void law_row(Cell *cell, int what, const Laws *laws) {
   const Sample *s = &laws->sample[what];
   const Law *l = laws->law[what], *one = &laws->one[what], *bent = &laws->bent[what];
   double low, high;
-  int seen = 0;
-  for (int i = 0; i < s->n; i++) seen += !s->censored[i];
   snprintf(cell[0], CELL, "%s", ONSET_HEADS[what]);
   snprintf(cell[1], CELL, "%d", s->n);
-  snprintf(cell[2], CELL, "%d", s->n - seen);
+  snprintf(cell[2], CELL, "%d", one->censored);
   snprintf(cell[3], CELL, "too few onsets");
   if (!l) return;
   law_interval(l, s, 1, &low, &high);
   interval_text(cell[3], CELL, l->at[1], low, high);
-  number_text(cell[4], CELL, 1, exp(law_at(l, 0)) / 1e6);
+  million_text(cell[4], CELL, 1, exp(law_at(l, 0)));
   snprintf(cell[5], CELL, "%.2f", l->sigma);
   snprintf(cell[6], CELL, "none can be told");
   if (!isfinite(bent->likelihood)) return;
@@ -676,22 +662,13 @@ static void law_row(Cell *cell, int what, const Laws *laws) {
   interval_text(cell[6] + n, (size_t)(CELL - n), bent->at[2], low, high);
 }
 
-/* A million tokens; what is beyond all measure has no number. */
-static int million_text(char *to, size_t room, double tokens) {
-  if (tokens < 1e14) return number_text(to, room, 1, tokens / 1e6);
-  return snprintf(to, room, "endless");
-}
-
 /* "13.1 [9.2, 18.3]" and "5.0 to 34". */
 static void foretold_text(Cell *to, const Foretold *f) {
-  char low[24], high[24], middle[24];
-  million_text(low, sizeof low, f->low);
-  million_text(high, sizeof high, f->high);
-  million_text(middle, sizeof middle, f->tokens);
-  snprintf(to[0], CELL, "%.11s [%.11s, %.11s]", middle, low, high);
-  million_text(low, sizeof low, f->run_low);
-  million_text(high, sizeof high, f->run_high);
-  snprintf(to[1], CELL, "%.11s to %.11s", low, high);
+  const double tokens[] = {f->tokens, f->low, f->high, f->run_low, f->run_high};
+  char x[5][12];
+  for (int k = 0; k < 5; k++) million_text(x[k], sizeof x[k], 1, tokens[k]);
+  snprintf(to[0], CELL, "%s [%s, %s]", x[0], x[1], x[2]);
+  snprintf(to[1], CELL, "%s to %s", x[3], x[4]);
 }
 
 /* What the laws of the norm and the sink, on first tokens as in training, say of rows that are not
@@ -786,8 +763,8 @@ static int onset_predict(const Results *r, const Item *item, FILE *out, Error *e
     int row = r->x->shown[item->from + i].row, state[RUN_STATES] = {0};
     count_runs(r, row, seeds_of(r, row), state);
     const char *name = r->x->row[row].name;
-    if (!isdigit((unsigned char)name[strcspn(name, "0123456789")])) continue;   /* foretold */
-    if (state[RUN_HELD]) bytes_print(&text, e, " %s (%d)", name, state[RUN_HELD]);
+    if (strpbrk(name, "0123456789") && state[RUN_HELD])    /* else it is foretold */
+      bytes_print(&text, e, " %s (%d)", name, state[RUN_HELD]);
   }
   Bytes line = text;
   text = (Bytes){0};
