@@ -26,7 +26,7 @@ static double row_mass(idx n, const real *w) {
 /* H / log k of a row m [n] that sees k columns, H = -sum_j p_j log p_j, p = m / sum m: 0 on one
  * column, 1 when even; training drives it down (Varre et al. 2603.06248). -1 where there is nothing
  * to tell: one column, or no mass. */
-static double row_entropy(idx n, const real *m, int k) {
+static double row_entropy(idx n, const real *m, idx k) {
   double sum = row_mass(n, m), H = 0;
   if (k < 2 || sum == 0) return isnan(sum) ? NAN : -1;
   for (idx j = 0; j < n; j++)
@@ -34,8 +34,8 @@ static double row_entropy(idx n, const real *m, int k) {
   return H / log((double)k);
 }
 
-/* 1 where column `at` of m [n] is larger than every other, else 0, for a tie too. Kaul et al.
- * (2410.17174): the share of queries and heads whose largest weight is token 1's. */
+/* 1 where column `at` of m [n] is larger than every other, else 0; so a tie is 0. Kaul et al.
+ * (2410.17174) count the queries and heads whose largest weight is token 1's. */
 static double row_top(idx n, const real *m, idx at) {
   double top = isnan((double)m[at]) ? NAN : 1;
   for (idx j = 0; j < n; j++)
@@ -138,8 +138,7 @@ static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
   const Config *c = g->c;
   const idx N = g->N, first = N - g->T, S = config_columns(c, g->T), D = c->head_dim;
   for (idx i = first; i < N; i++) {
-    int seen = (int)(S - N);
-    for (idx j = 0; j < N; j++) seen += visible(c, l, i, j);
+    idx seen = keys_seen(c, l, N, i) + S - N;              /* * is visible to every row */
     double mass = row_mass(N, w + i * S + S - N), entropy = row_entropy(S, m + i * S, seen);
     signs_add(g, l, G_MASS, mass);
     signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < 0.1);
@@ -465,8 +464,8 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
     return fail(e, 2, "--cache %s: learned positions end with the context of %d tokens. Try: --n "
                 "%d, or --cache window", p->cache, c->context, c->context);
   if (!p->all && W < least)
-    return fail(e, 2, "--cache-size %lld: expected %lld or more: the sinks, what is read first. "
-                "Try: --cache-size %lld", W, least, least + 16);
+    return fail(e, 2, "--cache-size %lld: expected %lld or more, for the sinks and what is read at "
+                "once. Try: --cache-size %lld", W, least, least + 16);
   W = p->all ? all : at_most(W, all);
   Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->w.wpe};
   Acts *a = &s.a;                                          /* of the text: its tables, too */
