@@ -1756,8 +1756,10 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   if (grid_of(&g, r, item, markdown, e)) return;
   (markdown ? grid_markdown : grid_text)(&g, out, e);
   free(g.cell);
-  if (g.left)
-    bytes_print(out, e, "%sRows not run yet: %d.\n", markdown ? "\n" : "", g.left);
+  if (g.left && markdown) bytes_print(out, e, "\nRows not run yet: %d.\n", g.left);
+  else if (g.left)
+    bytes_print(out, e, "Rows not run yet: %d. ./paper %s --commands lists their runs.\n", g.left,
+                item->name);
   if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
 }
 
@@ -1840,7 +1842,8 @@ static int item_text(Bytes *out, const Results *r, int item, Error *e) {
         "less the right;\nbeside a number from that on), the 95 % interval, p, and the seeds of "
         "either side.");
   if (is->count && item_has_onsets(is))
-    bytes_print(out, e, "Onsets: million tokens by seed: their geometric mean; > not by then.\n");
+    bytes_print(out, e, "norm, sink: onsets in million tokens by seed: their geometric mean; > not "
+                "by then.\n");
   for (int i = 0; i < r->x->claims; i++) if (r->x->claim[i].item == item) claim_text(out, r, i, e);
   return e->status;
 }
@@ -3018,12 +3021,12 @@ static int results_show(const Command *q, Error *e) {
     else ledger(&out, &r, false, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
-  if (item) told_show(q->own->results, r.corpus, item->name, stdout, e);
-  for (int k = 0; item && r.run && k < item->count; k++) {
+  if (item && !q->own->predict) told_show(q->own->results, r.corpus, item->name, stdout, e);
+  for (int k = 0, maps = 0; item && r.run && k < item->count; k++) {
     int row = q->x.shown[item->from + k].row, n;
     const Run *run = run_at(&r, row, 1);
     if (run->state != RUN_HELD || !result_find(&run->result, "toy_shape", &n)) continue;
-    printf("\n%s, seed 1\n", q->x.row[row].name);
+    printf("%s\n%s, seed 1\n", maps++ ? "" : TOY_MAPS_SAY, q->x.row[row].name);
     toy_print(&run->result, stdout);
   }
   results_free(&r); bytes_free(&out);

@@ -161,8 +161,8 @@ static int remedies_cost(const Experiments *x, const Item *item, const Corpus *c
   const Row *softmax = &x->row[x->shown[item->from].row];
   Trainer base, row;
   if (row_trainer(&base, softmax, corpus, s, e, e)) return e->status;
-  fprintf(out, "A step over one of %s, %d threads: the median of %d rounds of %d steps (least, "
-          "largest)\n\n", softmax->name, workers(), ROUNDS, ROUND_STEPS);
+  fprintf(out, "A step: its mean time; over one of %s, %d threads, the median of %d rounds of %d "
+          "steps (least, largest)\n\n", softmax->name, workers(), ROUNDS, ROUND_STEPS);
   for (int k = 1; k < item->count && !e->status; k++) {
     const Row *of = &x->row[x->shown[item->from + k].row];
     real ratio[ROUNDS];

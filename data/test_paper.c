@@ -1066,8 +1066,8 @@ static void is_narrow(Test *t, const Bytes *text, int most) {
 static void item_text__shows(Test *t) {
   static const char *const IN[4][17] = {{                  /* a table, the list, the ledger twice */
     "paper           ours", "18.18  13.00 +- 1.58", "86.00 +- 3.16", "~3.70",
-    "1 of 3, 1 void, 1 damaged", "\nRows not run yet: 1.\n", "(tale)\na < b\n", "range of 3: c.d",
-    "3, 1 diverged", "reproduced           It is | far (T1; headline)",
+    "1 of 3, 1 void, 1 damaged", "\nRows not run yet: 1. ./paper one ", "(tale)\na < b\n",
+    "range of 3: c.d", "3, 1 diverged", "reproduced           It is | far (T1; headline)",
     "rule far: a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2, a.loss", " within 9\n",
     "(Holm < 0.0001), n 5 and 5", "0.73 [0.691, 0.769]", "rule gone: a.loss = c.loss within 1",
     "c diverged (seed 2)"}, {"one             14/19      3/6    Table 1: Rows",

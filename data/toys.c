@@ -14,14 +14,14 @@
  *   others   0     0         U(-1,1)      1
  *
  * and the target is 0 but for y_j = (x_1 + .. + x_j) / j. The model is attention alone, W_Q, W_K,
- * W_V, W_O, no positions. At the trigger a row must be uniform and W_V W_O nearly the identity; at
- * every other place the output must be 0 all the same. A row that sums to 1 can do that only on a
- * token whose value is 0, and only the first is there always: with softmax a small error forces a
- * sink, alpha_1 -> 1. A column * with v* = 0 makes the row's sum a gate (3.7), which need be 1 at
- * the trigger and 0 elsewhere; then nothing asks for a sink, and nothing forbids one, for the first
+ * W_V, W_O, no positions. At the trigger a row must be even and W_V W_O pass what it reads; at all
+ * other places the output must be 0 all the same. A row that sums to 1 can do that only on a token
+ * whose value is 0, and only the first is there always: with softmax a small error forces a sink,
+ * alpha_1 -> 1. So x_1 has no content, which would pass like all content; its flag's 1/j in y_j is
+ * made of the trigger's flag. A column * with v* = 0 makes the row's sum a gate (3.7), open at the
+ * trigger and 0 elsewhere: nothing asks for a sink then, and nothing forbids one, for the first
  * token's value can be 0 as well. Without normaliser rows can be 0 too, but not 1/j at the trigger,
- * since j is not in the input: that arm keeps an error. x_1 has no content: it would pass
- * through W_V W_O like all content, and softmax would have no place without a value.
+ * since j is not in the input: that arm keeps an error.
  *
  * Bigram-Backcopy (Guo et al., arXiv 2410.13835). Characters of a text with their bigram
  * probabilities P and frequencies; the three most frequent are triggers.
@@ -41,8 +41,8 @@ static double tokens_a_step(const Trainer *t) {
   return (double)t->s.train.batch * t->s.train.accumulate * t->s.model.context;
 }
 
-/* What is measured of a toy's maps, as sums over queries or sequences and how many these were. Of
- * @trigger the queries that stand at a trigger, else those that do not; the first query never. */
+/* What is measured, as sums over queries or sequences and how many these were. TRIGGER: over the
+ * queries that stand at a trigger, else over those that do not; the first query never counts. */
 enum {
   TOY_ALPHA_1,                 /* weight m on the first token */
   TOY_ALPHA_1_TRIGGER,
@@ -55,7 +55,7 @@ enum {
   TOY_GATE_TRIGGER,
   TOY_LOGIT_GAP,               /* z_i1 minus the mean of the row's other z_ij */
   TOY_LOGIT_GAP_TRIGGER,
-  TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where a row is uniform */
+  TOY_EVENNESS_TRIGGER,        /* e^(entropy over keys) / keys: 1 where even, 0 without weights */
   TOY_EVEN,                    /* alpha_1 of rows that spread evenly */
   TOY_SINK_1,                  /* share of sequences whose alpha_1 is above eps */
   TOY_VALUE_1, TOY_VALUE_REST, /* ||v_1||, ||v_j|| of the others */
@@ -191,8 +191,8 @@ static int backcopy_count(Data *d, const Bytes *text, const char *name, Error *e
   }
   for (int i = 0; i < V * V; i++)                          /* along rows: each sums to its last */
     if (i % V) pair[i] += pair[i - 1];
-  return left ? 0 : fail(e, 1, "%s: expected a text of more than three characters, found less. "
-                               "Try: another file", name);
+  return left ? 0 : fail(e, 1, "%s: expected more than three different letters, found three or "
+                               "fewer. Try: another file", name);
 }
 
 /* block [n] begins with <s>. */
@@ -272,7 +272,7 @@ typedef struct Play {
   Trainer t;
   bool trigger;                /* which of the two */
   real *x, *y;                 /* trigger: [B,T,C] */
-  int *at;                     /* [B,T] ids; of the trigger task 0 first, 1 ordinary, 2 trigger */
+  int *at;           /* [2,B,T] ids, targets; of the trigger task 0 first, 1 ordinary, 2 trigger */
   bool *is;                    /* [B,T] at a trigger? */
   real *maps;                  /* [3,B,T,S] z, weight, m */
   Probe probe;
@@ -282,15 +282,17 @@ typedef struct Play {
 } Play;
 
 static int play_refuses(const Settings *s, Error *e) {
-  const Config *c = &s->model; bool trigger = s->data.toy == TOY_TRIGGER;
-  const char *want = c->layers != 1 || c->heads != 1 ? "--layers 1 --heads 1" : c->sink_token ?
-                   "no --sink-token" : c->prefix || c->window ? "no --prefix or --window" :
-                   c->context < 3 ? "--context 3 or more" : trigger && c->pos != POS_NONE ?
-                   "--pos none" : trigger && c->dim < 4 ? "--dim 4 or more" : trigger &&
-                   s->train.accumulate > 1 ? "no --accumulate" : NULL;
-  if (!want) return 0;
-  return fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands",
-              trigger ? "trigger" : "backcopy", want, trigger ? "trigger" : "backcopy");
+  const Config *c = &s->model; const bool trigger = s->data.toy == TOY_TRIGGER;
+  const char *toy = trigger ? "trigger" : "backcopy", *want =
+      c->layers != 1 || c->heads != 1    ? "--layers 1 --heads 1"
+    : c->sink_token                      ? "no --sink-token"
+    : c->prefix || c->window             ? "no --prefix or --window"
+    : c->context < 3                     ? "--context 3 or more"
+    : trigger && c->pos != POS_NONE      ? "--pos none"
+    : trigger && c->dim < 4              ? "--dim 4 or more"
+    : trigger && s->train.accumulate > 1 ? "no --accumulate" : NULL;
+  return want ? fail(e, 2, "--toy %s: expected %s. Try: ./paper toy-%s --commands", toy, want, toy)
+              : 0;
 }
 
 /* Room for the trigger task: a model of one block, whose attention alone is used. */
@@ -300,10 +302,8 @@ static void trigger_create(Play *y, const Settings *s, Error *e) {
   t->s = *s;
   t->s.model.vocab = t->s.model.ffn = 1;                   /* idle */
   if (config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)) return;
-  y->x = grab(n, sizeof(real), e);
-  y->y = grab(n, sizeof(real), e);
-  t->m1 = grab(t->m.count, sizeof(real), e);
-  t->m2 = grab(t->m.count, sizeof(real), e);
+  y->x = grab(n, sizeof(real), e), y->y = grab(n, sizeof(real), e);
+  t->m1 = grab(t->m.count, sizeof(real), e), t->m2 = grab(t->m.count, sizeof(real), e);
   if (!e->status) acts_create(&t->a, &t->m, s->train.batch, s->model.context, ACTS_ALL, e);
   if (!e->status) model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
 }
@@ -331,10 +331,7 @@ static void trigger_batch(Play *y, uint64_t seed, uint64_t number, int B) {
   for (int b = 0; b < B; b++) {
     idx row = (idx)b * T;
     int at = trigger_draw(y->x + row * C, y->y + row * C, C, T, seed, number + (uint64_t)b);
-    for (int i = 0; i < T; i++) {
-      y->is[row + i] = i == at;
-      y->at[row + i] = i == 0 ? 0 : i == at ? 2 : 1;
-    }
+    for (int i = 0; i < T; i++) y->at[row + i] = (i > 0) + (y->is[row + i] = i == at);
   }
 }
 
@@ -428,12 +425,18 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
   return result_add(r, name, map, rows * columns, e);
 }
 
+/* `what` is not finite: the training has diverged. */
+static void play_fault(Trainer *t, const char *what, Error *e) {
+  Error why = {0};
+  fail(&why, 1, "%s" NOT_FINITE, what);
+  step_fault(t, &why, e);
+}
+
 /* A look of a training under way: the curves, and the line that the terminal shows. */
 static void play_watch(Play *y, Progress *p, Error *e) {
   Trainer *t = &y->t;
   play_look(y);
-  if (!isfinite(t->loss += 0 * (y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS])))
-    fail(e, 1, "step %ld: the maps" NOT_FINITE ". It diverges: a smaller --lr", t->step);
+  if (!isfinite(y->seen.sum[TOY_GATE] + y->seen.sum[TOY_LOSS])) play_fault(t, "a map or loss", e);
   y->tokens[y->looks] = (double)t->step * tokens_a_step(t);
   for (int k = 0; k < TOY_CURVES; k++) {
     int of = TOY_CURVE[k].of;
@@ -481,8 +484,7 @@ static void play_step(Play *y, Error *e) {
   model_zero_grads(&t->m);
   t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
   if (isfinite(t->loss)) trainer_finish(t, e);
-  else fail(e, 1, "step %ld: the loss is not finite: this variant diverges here. Try: a "
-                  "smaller --lr", t->step);
+  else play_fault(t, "the loss", e);
 }
 
 /* From the first look to the last; a training that diverges ends here with the reason in r. */
@@ -511,21 +513,23 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
 /* Trains the toy that s->data.toy names and adds its numbers to r. One that diverges is a result:
  * r->ended says where. 2 for a model that the toy is not made for. */
 static int toy_run(const Settings *s, Progress *p, Result *r, Error *e) {
+  Play y = {0};
   if (play_refuses(s, e)) return e->status;
-  Play *y = grab(1, sizeof *y, e);
-  if (!y) return e->status;
-  if (!play_create(y, s, e) && !play_map(y, r, "before", e)) {
-    play_watch(y, p, e);
-    double loss_start = toy_mean(&y->seen, TOY_LOSS);
-    if (!play_train(y, p, r, e) && !play_numbers(y, r, loss_start, e) && !r->ended[0])
-      play_map(y, r, "after", e);
+  if (!play_create(&y, s, e) && !play_map(&y, r, "before", e)) {
+    play_watch(&y, p, e);
+    double loss_start = toy_mean(&y.seen, TOY_LOSS);
+    if (!play_train(&y, p, r, e) && !play_numbers(&y, r, loss_start, e) && !r->ended[0])
+      play_map(&y, r, "after", e);
   }
-  play_free(y);
-  free(y);
+  play_free(&y);
   return e->status;
 }
 
-/* A toy's maps before and after: rows are queries, marked > at a trigger. */
+static const char TOY_MAPS_SAY[] =
+    "\nWeights of the first held sequence in tenths: . below 0.05, # from 0.95 on. Rows: queries,\n"
+    "> at a trigger. Columns: keys, 1 the first token, v a trigger, * the extra column.\n";
+
+/* A toy's maps before and after. */
 static void toy_print(const Result *r, FILE *out) {
   int n, m, told, cells;
   const double *shape = result_find(r, "toy_shape", &n), *tokens = result_find(r, "toy_tokens", &m);
