@@ -59,13 +59,6 @@ static int firsts_open(Firsts *f, const Data *d, const Source *s, const char *fl
               "one of --fix-token 1", flag, fixed_at(&f->source));
 }
 
-/* Can sequences of T tokens be fed? */
-static int firsts_length(const Settings *s, const Config *c, int T, Error *e) {
-  if (T <= c->context || (s->beyond && c->pos != POS_LEARNED)) return 0;
-  return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d", T, c->context,
-              c->context);
-}
-
 /* ids [n,T] of held sequences whose first token is of kind k; how many there are. */
 static int firsts_feed(const Firsts *f, int k, int n, int T, int *ids, Error *e) {
   int starts, *targets = grab((idx)n * T, sizeof(int), e);
@@ -200,7 +193,7 @@ static int isolated_run(Isolating *w, int how, double *x, Error *e) {
   return model_fault(w->m, e);
 }
 
-/* Every token at T under every treatment. */
+/* Every token at T under every treatment, where evaluate has taken sequences of T tokens. */
 static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, int n, int T,
                    Error *e) {
   const Config *c = &m->c;
@@ -209,8 +202,7 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   Rng rng = {hash64((uint64_t)s->train.seed, "isolate", 7)};
   Firsts f;
   *out = (Isolated){0};
-  if (firsts_length(s, c, T, e) || isolate_check(s, c, T, e) ||
-      firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
+  if (isolate_check(s, c, T, e) || firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
   idx N = config_rows(c, T), S = config_columns(c, T);
   w.ids = grab((idx)n * (T + TREATMENTS + 1), sizeof(int), e);
   w.norm = grab(c->layers * N, sizeof(double), e);
@@ -506,7 +498,7 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
   if (n < PROBE_LEAST || n > PROBE_MOST || T < 2)
     return fail(e, 2, "--probe: expected %d to %d sequences of 2 tokens, found %d of %d. Try: "
                 "--n 400 --T 64", PROBE_LEAST, PROBE_MOST, n, T);
-  if (firsts_length(s, &m->c, T, e) || firsts_open(&f, d, &s->data, "probe", e)) return e->status;
+  if (firsts_open(&f, d, &s->data, "probe", e)) return e->status;
   int *ids = grab((idx)n * (T + 1), sizeof(int), e), *place = ids ? ids + (idx)n * T : NULL;
   int got = ids ? firsts_feed(&f, WAS_FIRST, n, T, ids, e) / 2 * 2 : 0;      /* halves alike */
   int batch = evaluation_batch(m, n, T, e);
@@ -600,6 +592,5 @@ static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer 
     if (!quantize(x, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
       quantize_tell(x, s->quantize, besides, said, e);
   }
-  if (e->status) return e->status;
-  return said->size ? bytes_add(said, "", 1, e) : e->status;
+  return e->status || !said->size ? e->status : bytes_add(said, "", 1, e);
 }

@@ -66,8 +66,7 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Lo
   Sinks seen;
   Error why = {0};
   int starts, first = config_column_first(&t->m.c);
-  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, &why))
-    return step_fault(t, &why, e);
+  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, &why)) return step_fault(t, &why, e);
   now->alpha1 = sinks_alpha(&seen, first);
   now->sink1 = sinks_sink(&seen, first, 0);
   now->ratio = sinks_ratio(&seen);
@@ -125,8 +124,8 @@ static void others_open(Watch *w, const Trainer *t) {
   firsts_draw(&w->others, &t->data, &s, 0, &(Error){0});   /* no others: none to look at */
 }
 
-/* Of a training that sets no first token: its held text with `starts` spread over it evenly, where
- * sequences begin in place of the documents' own. */
+/* Of a training that sets no first token: its held text, if it is long enough, with `starts` spread
+ * over it evenly, where sequences begin in place of the documents' own. */
 static int seen_open(Watch *w, const Trainer *t, Error *e) {
   const idx n = t->s.eval_n > LOOK_SEQUENCES ? t->s.eval_n : LOOK_SEQUENCES;
   const idx size = (idx)t->data.held.size, apart = size / n;
@@ -172,7 +171,8 @@ static int onset_numbers(const Watch *w, const Progress *p, Result *r, Error *e)
   return e->status;
 }
 
-/* A training with its looks, to its last step or, with `until`, to the onset of its sink. */
+/* A training with its looks, to its last step or, with `until`, to the onset of its sink. Of one
+ * that Ctrl-C stops row_train says so. */
 static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e) {
   Watch *w = grab(1, sizeof *w, e);
   if (!w) return e->status;
@@ -195,11 +195,8 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
     progress_show(t, p);
   }
   progress_end(p);
-  if (interrupted)
-    fail(e, 1, "stopped at step %ld of %ld, and nothing is kept. Try: the same command", t->step,
-         steps);
   onset_numbers(w, p, r, e);
-  if (!e->status) onset_beyond(w, t, r, e);
+  if (!e->status && !interrupted) onset_beyond(w, t, r, e);
   put(r, e, text_effective(t, e), "text_effective");
   free(w->others.first);
   if (w->seen.starts.at != t->data.starts.at) free(w->seen.starts.at);
@@ -288,7 +285,7 @@ static void sample_add(Sample *s, double N, double tokens, bool censored) {
 /* at[0] + at[1] (x - origin) and, of three terms, + at[2] times what x is beyond the bend, less
  * what the origin is: so at[0] is what the law says at the origin. */
 typedef struct Law {
-  int terms, onsets, censored;
+  int terms, censored;
   double origin, bend, at[TERMS], sigma, likelihood;
   double from, to;             /* where log N* is searched for */
 } Law;
@@ -377,16 +374,16 @@ static bool law_fit(Law *l, const Sample *s, int fixed, double value) {
   enum { CLIMB_STEPS = 200 };
   Climb c = {.law = l, .sample = s, .fixed = fixed, .value = value};
   double sum = 0, low = INFINITY, high = -INFINITY;
-  l->onsets = l->censored = 0;
+  int onsets = 0;
   for (int i = 0; i < s->n; i++) {
-    if (s->censored[i]) { l->censored++; continue; }
-    l->onsets++;
-    sum += s->y[i];
+    if (s->censored[i]) continue;
+    onsets++, sum += s->y[i];
     low = fmin(low, s->x[i]), high = fmax(high, s->x[i]);
   }
-  if (l->onsets <= l->terms || !(high > low)) return false;
+  l->censored = s->n - onsets;
+  if (onsets <= l->terms || !(high > low)) return false;
   for (int k = 0; k < l->terms; k++)                       /* from their mean and sigma = 1 */
-    if (k != fixed) c.p[c.n++] = k ? 0 : sum / l->onsets;
+    if (k != fixed) c.p[c.n++] = k ? 0 : sum / onsets;
   c.p[c.n++] = 1;
   double top = climb_look(&c, c.p, false), step[TERMS + 1], next[TERMS + 1], gain = 1;
   for (int i = 0; i < CLIMB_STEPS && gain > 1e-12 && c.p[c.n - 1] < 1e4; i++) {
@@ -539,9 +536,10 @@ static int million_text(char *to, size_t room, int is, double tokens) {
 static void onset_cell(Cell to, const Results *r, int row, int what) {
   double x;
   int at = 0, n = 0;
-  for (int seed = 1; seed <= seeds_of(r, row) && at < CELL - 24; seed++) {
+  for (int seed = 1; seed <= seeds_of(r, row); seed++) {
     int is = run_onset(r, row, seed, what, &x);
     if (!is) continue;
+    if (at > CELL - 24) { at += snprintf(to + at, (size_t)(CELL - at), " .."); break; }
     if (n++) to[at++] = ' ';
     at += million_text(to + at, (size_t)(CELL - at), is, x);
   }
