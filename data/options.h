@@ -20,7 +20,7 @@
   {"cache", 'v', 's', AT(cache), "", 0, 16, "dense|window|sink+window|recompute", "a policy [all]"}, \
   {"cache-size", 'v', 'i', AT(cache_size), "0", 1, 1 << 24, "W", "keys a row sees [the context]"}, \
   {"sinks", 'v', 'i', AT(sinks), "4", 1, 1 << 24, "S", "the first of them, which stay"}, \
-  {"positions", 'v', 's', AT(positions), "cache", 0, 8, "cache|text", "what numbers them"}, \
+  {"positions", 'v', 's', AT(positions), "cache", 0, 8, "cache|text", "what numbers the keys"}, \
   {"n", 'v', 'i', AT(how_many), "4096", 2, 1 << 24, "N", "tokens of the text"}, \
   {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
   {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
