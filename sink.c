@@ -6047,6 +6047,7 @@ static void npy_add(Dump *d, const real *x, idx n) {
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM]; Bytes out = {0};
+  d->s->groups = "mlw";   /* a MODEL takes none of them, yet option_idle reads them */
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool start = o->group == 't' && option_find(o->flag, " init seed ");
     option_text(o, d->s, value, sizeof value);

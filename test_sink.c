@@ -7644,7 +7644,7 @@ static Sinks evaluated(Test *t, Settings *s) {
 #define EVAL EVALUATED "--force --T 12 --n 9"
 
 /* Train, eval and generate: the same bits on any number of threads and from the echoed command, the
- * numbers of evaluate() in the JSON, and the same text from the same seed. */
+ * numbers of evaluate() in the JSON, and the same text from the same seed; dump says its flags. */
 static void sink__train_and_eval(Test *t) {
   Settings s; char command[800];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
@@ -7673,6 +7673,11 @@ static void sink__train_and_eval(Test *t) {
   EACH(i, NUMBERS) within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found);
+  file_write(SCRATCH "/ids", "1 2 3\n", 6, &t->e);
+  said(t, "dump " SCRATCH "/m.ckpt --ids " SCRATCH "/ids --out " SCRATCH "/dump");
+  const char *config = text_in(t, SCRATCH "/dump/config.json");   /* flags that go together */
+  fact(t, strstr(config, "\"extra-value\"") && !strstr(config, "\"extra-logit\"")
+       && !strstr(config, "\"rope-factor\""), "%s", config);
   for (int cold = 0; cold < 2; cold++) {
     const char *told[2];
     EACH(i, told)
