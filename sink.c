@@ -7864,9 +7864,10 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
   } else if (!number) {
     if (end == text || isnan(x)) x = atof(o->fallback);
     x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
-    fail(e, 2, "--%s %s: expected %sa %snumber, %s to %s. Try: --%s %.15g", o->flag, text,
+    snprintf(word, sizeof word, "%.15g", x);   /* the nearest that may be */
+    fail(e, 2, "--%s %s: expected %sa %snumber, %s to %s. Try: --%s %s", o->flag, text,
          may_lack ? "none or " : "", o->kind == 'd' ? "" : "whole ", as_written(o->least, least),
-         as_written(o->most, most), o->flag, x);
+         as_written(o->most, most), o->flag, may_lack ? "none" : word);
   } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;

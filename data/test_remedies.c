@@ -260,7 +260,7 @@ static void scores__refuses(Test *t) {
     {"--sim rectified --normalizer pnorm", "--sim"}, {"--clip-low 0.1", "--clip-low"},
     {"--clip-high 0.9", "--clip-high"}, {"--clip-low -0.1 --normalizer pnorm", "--clip-low"},
     {"--clip-high 2 --sim elu --normalizer one", "--clip-high"}, {"--soft-cap 0", "none or a num"},
-    {"--soft-cap nan", "none or"}, {"--soft-cap -1", "--soft-cap"}, {"--extra-logit inf", "none"},
+    {"--soft-cap nan", "none or"}, {"--soft-cap -1", "cap none"}, {"--extra-logit inf", "none"},
     {"--context 1 --score-scale logn", "--score"}, {"--context 1 --score-bias learned", "--score"}};
   static const char *const RIGHT[] = {
     "--sim softpick --normalizer pnorm --pnorm 1", "--sim rectified --kernel mlp --extra logit",
