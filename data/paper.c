@@ -45,7 +45,7 @@ static const Own *own_of(const Settings *s) {
  * data/experiments.txt says what is trained, what the paper found and what is claimed, a statement
  * a line. A line that begins with a blank goes on with the one before; # begins a comment.
  *
- *   seeds N M                      rows are judged by seeds 1 .. N, those of headline claims by M
+ *   seeds N M                      seeds 1 .. N of a row are judged, of headline claims' rows M
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
  *   corpus NAME FILE HASH times N  the same, where every row reads N times its steps and data
  *   corpus NAME FILE.grammar       a grammar of data/
@@ -587,7 +587,7 @@ static bool row_again(const Experiments *x, int row, int times) {
   return false;
 }
 
-/* How many seeds a row is judged by; `most`: the corpus gives headline claims all of theirs. */
+/* How many seeds of a row its claims are judged by; `most`: rows of headline claims have all. */
 static int row_seeds(const Experiments *x, int row, bool most) {
   return most && row_again(x, row, 1) ? x->headline_seeds : x->seeds;
 }
@@ -1220,8 +1220,11 @@ static bool related(double a, Relation relation, double b, double give) {
   }
 }
 
-/* What a claim is judged by: value [side_count][seeds], NAN where a run has no number. */
-typedef struct Case { const Experiments *x; const Claim *c; const double *value; int seeds; } Case;
+/* What a claim is judged by: value [side_count][seeds], NAN where a run has no number; of side k
+ * wanted[k] seeds, NAN beyond. */
+typedef struct Case {
+  const Experiments *x; const Claim *c; const double *value; int seeds; const int *wanted;
+} Case;
 
 static double value_at(const Case *q, int k, int seed) {
   const Side *side = &q->c->side[k];
@@ -1341,22 +1344,24 @@ static bool lacks(Judged *j, const Case *q) {
   char side[100];
   for (int i = 0; i < side_count(q->c) * q->seeds; i++) {
     int k = i / q->seeds, s = i % q->seeds;
-    if (!isnan(value_at(q, k, s))) continue;
+    if (s >= q->wanted[k] || !isnan(value_at(q, k, s))) continue;
     why(j, "%s of seed %d is not there", side_text(side, q->x, &q->c->side[k]), s + 1);
     return true;
   }
   return false;
 }
 
-/* Does a need fail? Means over the seeds that there are. */
+/* Does a need fail? Means over the seeds that both its sides have. */
 static bool unmet(Judged *j, const Case *q) {
   for (int i = 0; i < q->c->needs; i++) {
     const Side *side = &q->c->side[q->c->sides + 2 * i];
-    double value[SEEDS_MOST], mean[2], square; char a[100], b[100], within[40] = "", also[40] = "";
-    int n = 1;
-    for (int of = 0; of < 2 && n; of++)
-      if ((n = side_values(q, q->c->sides + 2 * i + of, value)) > 0)
-        mean[of] = mean_of(value, n, &square);
+    double mean[2] = {0}; char a[100], b[100], within[40] = "", also[40] = "";
+    int k = q->c->sides + 2 * i, n = 0;
+    for (int s = 0; s < q->seeds; s++) {
+      double left = value_at(q, k, s), right = value_at(q, k + 1, s);
+      if (!isnan(left + right)) mean[0] += left, mean[1] += right, n++;
+    }
+    mean[0] /= n, mean[1] /= n;
     Relation relation = q->c->needed[i];
     if (!n || related(mean[0], relation, mean[1], q->c->within[i])) continue;  /* !n: see lacks() */
     if (relation == SAME) snprintf(within, sizeof within, " within %g", q->c->within[i]);
@@ -1485,13 +1490,13 @@ static double results_number(const Results *r, int row, int seed, const char *me
 }
 
 /* Why the claim lacks numbers, when it is runs that are not there or that diverged. */
-static void why_runs(Judged *j, const Results *r, const Claim *c, int seeds) {
+static void why_runs(Judged *j, const Results *r, const Claim *c) {
   int wanted = 0, state[RUN_STATES] = {0}, row = 0, seed = 1;
   for (int i = 0; i < r->x->rows; i++) {
     if (!claim_uses(c, i)) continue;
     if (!state[RUN_DIVERGED]) row = i;       /* the first one that has diverged */
-    count_runs(r, i, seeds, state);
-    wanted += seeds;
+    count_runs(r, i, seeds_of(r, i), state);
+    wanted += seeds_of(r, i);
   }
   int there = state[RUN_HELD] + state[RUN_DIVERGED];
   if (there == wanted && !state[RUN_DIVERGED]) return;
@@ -1513,12 +1518,15 @@ static int claims_judge(Results *r, Error *e) {
   int family = 0;
   for (int i = 0; i < x->claims && !e->status; i++) {
     const Claim *c = &x->claim[i];
-    int seeds = c->headline && r->most ? x->headline_seeds : x->seeds;
-    for (int k = 0; k < side_count(c); k++)
-      for (int s = 0; s < seeds && c->side[k].row >= 0; s++)
-        value[k * seeds + s] = results_number(r, c->side[k].row, s + 1, c->side[k].measure);
-    claim_estimate(&j[i], &(Case){x, c, value, seeds});
-    if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c, seeds);
+    int wanted[SIDES + 2 * NEEDS] = {0};
+    for (int k = 0; k < side_count(c); k++) {
+      if (c->side[k].row >= 0) wanted[k] = seeds_of(r, c->side[k].row);
+      for (int s = 0; s < r->seeds; s++)
+        value[k * r->seeds + s] = s >= wanted[k] ? NAN :
+          results_number(r, c->side[k].row, s + 1, c->side[k].measure);
+    }
+    claim_estimate(&j[i], &(Case){x, c, value, r->seeds, wanted});
+    if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c);
     p[i] = c->headline ? j[i].p : NAN;                     /* untested: NAN */
     family += c->headline;
   }
@@ -2560,7 +2568,8 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   }
   snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s", corpus->file,
            (unsigned long long)corpus->hash);
-  snprintf(seeds, sizeof seeds, "1 to %d; of headline claims 1 to %d", x->seeds, x->headline_seeds);
+  snprintf(seeds, sizeof seeds, "1 to %d; of rows of headline claims 1 to %d", x->seeds,
+           x->headline_seeds);
   page_facts(&p->h, s, "report", "", (const char *const[][2]){
              {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}});
 }

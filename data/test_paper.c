@@ -886,6 +886,8 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|a.m < b.m\nneeds a.x = b.x within 1", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
    "needs a.x = b.x within 1, found 7 and 5"},
   {"differs|a.m < b.m\nneeds a.x = b.x within 1", 2, {1, 2, 11, 12, 6, 7, 5, 6}, REPRODUCED, ""},
+  {"differs|a.m < b.m\nneeds a.x = b.x within 1", 3, {1, 2, 3, 11, 12, 13, 6, 7, 9, 5, 6, NAN},
+   UNDECIDED, "b.x of seed 3"},
   {"differs|a.m < b.m\nneeds a.x > 2", 2, {1, 2, 11, 12, 3, NAN}, UNDECIDED, "a.x of seed 2"},
   {"exact|a.m = 0\nneeds a.x > 2", 2, {1, 1, 0, 0, 1, 1}, UNDECIDED, "needs a.x > 2"}};
 
@@ -896,7 +898,9 @@ static void claim_judge(Judged *j, const char *of, const double *value, int seed
   snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
            (int)(rule - 1 - of), of, rule);
   table_open(&x, text);
-  claim_estimate(j, &(Case){&x, x.claim, value, seeds});
+  int wanted[SIDES + 2 * NEEDS];
+  EACH(k, wanted) wanted[k] = seeds;
+  claim_estimate(j, &(Case){&x, x.claim, value, seeds, wanted});
   j->holm = j->p;
   claim_decide(j, x.claim);
   experiments_free(&x);
@@ -992,7 +996,7 @@ static void claims_judge__files(Test *t) {
   const Judged *j = r.judged;
   static const Verdict want[] = {REPRODUCED, 0, 0, NOT_REPRODUCED, 0, 0};     /* 0: UNDECIDED */
   static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
-                                    "4 of 6 runs; 1 void: the row changed; 1 damaged",
+                                    "6 of 8 runs; 1 void: the row changed; 1 damaged",
                                     "a.nothing of seed 1 is not there"};
   for (int i = 0; i < 6; i++) fact(t, j[i].verdict == want[i] && strstr(j[i].why, why[i]),
       "%s: %s, %s", x.claim[i].name, VERDICT_NAMES[j[i].verdict], j[i].why);
@@ -1050,7 +1054,9 @@ static void claims_judge__holm(Test *t) {
   fact(t, j->p > 0.025 && j->p < 0.05 && j->verdict == UNDECIDED &&
        strstr(j->why, "Holm's p is above 0.05"), "%g: %s", j->p, j->why);
   far->headline = false;
+  far->side[1] = near->side[0];                /* b of 3 seeds, a of 5: it is a headline claim's */
   claims_judge(&r, &e);
+  fact(t, r.judged->n[0] == 3 && r.judged->n[1] == 5, "seeds %d %d", *r.judged->n, r.judged->n[1]);
   fact(t, j->verdict == REPRODUCED && j->holm == j->p, "%g alone: %s", j->p, j->why);
   results_free(&r); experiments_free(&x);
 }
@@ -1530,7 +1536,7 @@ static void paper_write__numbers(Test *t) {
     "all claims</th><td>1</td><td></td><td></td><td>1</td><td></td><td></td></tr>",
     "#one\">Biases</a> one</th><td>1</td><td></td><td></td><td>1</td><td></td><td></td></tr>",
     "<h2>Biases <code>one</code></h2>", "Sink on token 1 (sink_1)</h3>", "Loss (loss)</h3>",
-    "<code>./sink report</code>", "text</th><td>a.grammar</td>", "of headline claims 1 to 3<",
+    "<code>./sink report</code>", "text</th><td>a.grammar</td>", "of rows of headline claims 1 to 3<",
     "sink " SINK_VERSION "<", "machine</th><td>"};
   Experiments x; Error e = {0};
   scratch_open(); table_open(&x, TEXT);
