@@ -800,11 +800,9 @@ static const char FOUR_ROWS[] = "seeds 3 5\nitem one Table 1: Rows\nnote a < b\n
 
 /* A claim on rows of one number each, and the verdict. */
 typedef struct TestCase {
-  const char *rule;                        /* KIND|RULE */
-  int seeds;
+  const char *rule; int seeds;             /* KIND|RULE */
   double value[15];                        /* [sides and needs][seeds] */
-  Verdict verdict;
-  const char *why;                         /* a part of it */
+  Verdict verdict; const char *why;        /* a part of it */
 } TestCase;
 
 static const TestCase VERDICT_CASES[] = {
@@ -898,8 +896,7 @@ static void claim_judge(Judged *j, const char *of, const double *value, int seed
   snprintf(text, sizeof text, "%sclaim k %.*s T1: It is so\nrule %s\n", FOUR_ROWS,
            (int)(rule - 1 - of), of, rule);
   table_open(&x, text);
-  int wanted[SIDES + 2 * NEEDS];
-  EACH(k, wanted) wanted[k] = seeds;
+  int wanted[SIDES + 2 * NEEDS]; EACH(k, wanted) wanted[k] = seeds;
   claim_estimate(j, &(Case){&x, x.claim, value, seeds, wanted});
   j->holm = j->p;
   claim_decide(j, x.claim);
@@ -928,8 +925,7 @@ static void judge_mean__by_hand(Test *t) {
 static void claim_judge__verdicts(Test *t) {
   int seen[VERDICT_KINDS] = {0};
   EACH(i, VERDICT_CASES) {
-    const TestCase *c = &VERDICT_CASES[i];
-    Judged j;
+    const TestCase *c = &VERDICT_CASES[i]; Judged j;
     claim_judge(&j, c->rule, c->value, c->seeds);
     seen[j.verdict]++;
     fact(t, j.verdict == c->verdict && strstr(j.why, c->why), "%s: %s, expected %s; %g [%g, "
@@ -1039,22 +1035,19 @@ static void claims_judge__files(Test *t) {
   results_free(&r); experiments_free(&x);
 }
 
-/* p 0.036 alone is enough; Holm's 0.072, since there is another headline claim, is not. */
+/* p 0.036 alone is enough; Holm's 0.072, beside that of b.sink_1 > 0.84 (p 0.23), is not. */
 static void claims_judge__holm(Test *t) {
   Experiments x; Results r; Error e = {0};
   results_open(t, &x, &r, &e);
   Claim *far = &x.claim[0], *near = &x.claim[1];
-  far->side[0] = far->side[1];                 /* b.sink_1 > 0.84, with p 0.23 */
-  far->side[1] = (Side){-1, NULL, 0.84};
-  far->relation = GREATER;
+  far->side[0] = far->side[1], far->side[1] = (Side){-1, NULL, 0.84}, far->relation = GREATER;
   near->side[1].number = 0.108;
   claims_judge(&r, &e);
   const Judged *j = &r.judged[1];
   within(t, j->holm, 2 * j->p, 1e-15, "Holm's p");
   fact(t, j->p > 0.025 && j->p < 0.05 && j->verdict == UNDECIDED &&
        strstr(j->why, "Holm's p is above 0.05"), "%g: %s", j->p, j->why);
-  far->headline = false;
-  far->side[1] = near->side[0];                /* b of 3 seeds, a of 5: it is a headline claim's */
+  far->headline = false, far->side[1] = near->side[0];     /* b of 3 seeds, a of 5: it is a headline claim's */
   claims_judge(&r, &e);
   fact(t, r.judged->n[0] == 3 && r.judged->n[1] == 5, "seeds %d %d", *r.judged->n, r.judged->n[1]);
   fact(t, j->verdict == REPRODUCED && j->holm == j->p, "%g alone: %s", j->p, j->why);
@@ -1536,8 +1529,8 @@ static void paper_write__numbers(Test *t) {
     "all claims</th><td>1</td><td></td><td></td><td>1</td><td></td><td></td></tr>",
     "#one\">Biases</a> one</th><td>1</td><td></td><td></td><td>1</td><td></td><td></td></tr>",
     "<h2>Biases <code>one</code></h2>", "Sink on token 1 (sink_1)</h3>", "Loss (loss)</h3>",
-    "<code>./sink report</code>", "text</th><td>a.grammar</td>", "of rows of headline claims 1 to 3<",
-    "sink " SINK_VERSION "<", "machine</th><td>"};
+    "<code>./sink report</code>", "text</th><td>a.grammar</td>", "sink " SINK_VERSION "<",
+    "of rows of headline claims 1 to 3<", "machine</th><td>"};
   Experiments x; Error e = {0};
   scratch_open(); table_open(&x, TEXT);
   const Picture *second = &x.item[0].picture[1];
