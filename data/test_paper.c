@@ -1047,7 +1047,7 @@ static void claims_judge__holm(Test *t) {
   within(t, j->holm, 2 * j->p, 1e-15, "Holm's p");
   fact(t, j->p > 0.025 && j->p < 0.05 && j->verdict == UNDECIDED &&
        strstr(j->why, "Holm's p is above 0.05"), "%g: %s", j->p, j->why);
-  far->headline = false, far->side[1] = near->side[0];     /* b of 3 seeds, a of 5: it is a headline claim's */
+  far->headline = false, far->side[1] = near->side[0];   /* b of 3 seeds; a has 5 for near */
   claims_judge(&r, &e);
   fact(t, r.judged->n[0] == 3 && r.judged->n[1] == 5, "seeds %d %d", *r.judged->n, r.judged->n[1]);
   fact(t, j->verdict == REPRODUCED && j->holm == j->p, "%g alone: %s", j->p, j->why);
