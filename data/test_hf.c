@@ -300,15 +300,15 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
 
 #define X_TOK SCRATCH "/x.tok"
 
-/* A vocabulary of GPT-2's alphabet: the 256 bytes, then `more`, as the pairs of a JSON object. */
+/* A vocabulary of GPT-2's alphabet: the 256 bytes (but byte 4, where `more` begins with -), then
+ * `more`, as the pairs of a JSON object. */
 static void letters_json(Bytes *b, const char *more, Error *e) {
-  int spare = 256;
-  bytes_print(b, e, "{");
+  const bool less = *more == '-'; int spare = 256;
   for (int c = 0; c < 256; c++) {
-    const bool own = (c > 32 && c < 127) || (c > 160 && c != 173);
-    bytes_print(b, e, "\"\\u%04x\": %d, ", own ? c : spare++, c);
+    const int letter = (c > 32 && c < 127) || (c > 160 && c != 173) ? c : spare++;
+    bytes_print(b, e, "%s\"\\u%04x\": %d, ", c ? "" : "{", less && c == 4 ? 0x3000 : letter, c);
   }
-  bytes_print(b, e, "%s}", more);
+  bytes_print(b, e, "%s}", more + less);
 }
 
 /* What a row may change in a tokenizer.json; NULL for what stands in JSON_PLAIN. */
@@ -1957,7 +1957,8 @@ static void hf__tokenizer_json(Test *t) {
     {{0}, "he he<|endoftext|> h", "256 257 258 32 104 "},
     {{.merges = "[[`h`, `e`], [`\\u0120`, `he`]]"}, "he he", "256 257 "},
     {{.merges = "[`\\u0120 he`, `h e`]"}, "he he", "256 257 "},
-    {{.merges = "[`h e`]"}, "he he", "256 32 256 "},
+    {{.merges = "[`h e`]"}, "he he", "256 32 256 "}, {{.vocab = "-`he`: 256, `\\u0120he`: 257"},
+     "\4h\4e he!\4!\4", "104 101 257 33 33 "},
     {{.merges = "[`h e`]", .model = "`ignore_merges`: true,"}, "he he", "256 257 "},
     {{.model = "`type`: `BPE`, `dropout`: null, `unk_token`: null, "
      "`continuing_subword_prefix`: ``, `end_of_word_suffix`: null,"}, "he", "256 "},
@@ -2014,8 +2015,7 @@ static void hf__tokenizer_refuses(Test *t) {
     {{.model = "`continuing_subword_prefix`: `##`,"}, "continuing_subword_prefix"},
     {{.model = "`end_of_word_suffix`: `</w>`,"}, "end_of_word_suffix"},
     {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"},
-    {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `NFC`}, "
-                    "{`type`: `Strip`}]}"}, "normalizer `Strip`"},
+    {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `Strip`}]}"}, "`Strip`"},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
     {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `" SIGN "`}"}, OWN},
@@ -2052,7 +2052,8 @@ static void hf__tokenizer_refuses(Test *t) {
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
     {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
-     "expected a token for every byte, found none for 0x00"},
+     "expected a token for every byte, found none for 0x21"},
+    {{.vocab = "-`he`: 256, `\\u0120he`: 257", .model = "`unk_token`: `he`,"}, "an unk_token"},
     {{.merges = "{}"}, "no merges"}, {{.merges = "[`he`]"}, "a merge that is no pair"},
     {{.merges = "[[`h`, `e`, `x`]]"}, "is no pair"}, {{.merges = "[1]"}, "is no pair"},
     {{.merges = "[`h x`]"}, "expected merge 0 of tokens into a token"},

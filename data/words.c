@@ -90,7 +90,7 @@ typedef struct Published {
   bool begins;              /* its models have read bos before every text                   */
   Merge *made;              /* [merges.size]                                                */
   unsigned char *kind;      /* [V] KIND_*                                                   */
-  int32_t byte[256];        /* the token of a byte: KIND_TEXT, under CUT_BESIDE KIND_BYTE   */
+  int32_t byte[256];        /* a byte's token: KIND_TEXT, under CUT_BESIDE KIND_BYTE; -1 none */
   uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
   size_t slots;
   Pairs marks[2];           /* trees of prefixes of KIND_MARK and KIND_RUN                  */
@@ -422,8 +422,7 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, cons
     fail(e, 1, "%s: expected %zu bytes of spellings, found %zu. %s", name, bytes, used, HINT);
   for (int b = 0; b < 256 && !e->status; b++) {
     const bool spare = b == 0xC0 || b == 0xC1 || b > 0xF4;       /* never in UTF-8 */
-    if (t->byte[b] < 0 && spare) t->byte[b] = t->byte['?'];
-    if (t->byte[b] < 0)
+    if (t->byte[b] < 0 && !spare && (t->cut == CUT_BESIDE || isprint(b)))
       fail(e, 1, "%s: expected a token for every byte, found none for 0x%02X. %s", name,
            (unsigned)b, HINT);
   }
@@ -666,7 +665,8 @@ static void link_join(Scratch *c, int32_t i) {
   if (l->join >= 0) heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
 }
 
-/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. */
+/* A piece of n >= 1 bytes as symbols: its bytes, or characters; returns how many. A byte without a
+ * token is left out, as transformers does; SmolLM's has none of 21 control and rare lead bytes. */
 static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
   const Published *t = c->tokenizer->published;
   int32_t count = 0;
@@ -678,11 +678,14 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
       length = char_at(piece + at, n - at, &code);
       id = token_find(c->tokenizer, piece + at, length);
     }
-    for (size_t i = 0; i < (id < 0 ? length : 1); i++, count++)
-      c->link[count] = (Link){.id = id < 0 ? t->byte[piece[at + i]] : id,
-                              .before = count - 1, .after = count + 1};
+    for (size_t i = 0; i < (id < 0 ? length : 1); i++) {
+      const int32_t symbol = id < 0 ? t->byte[piece[at + i]] : id;
+      if (symbol < 0) continue;
+      c->link[count] = (Link){.id = symbol, .before = count - 1, .after = count + 1};
+      count++;
+    }
   }
-  c->link[count - 1].after = -1;
+  if (count) c->link[count - 1].after = -1;
   return count;
 }
 
@@ -710,7 +713,7 @@ static int published_piece(Encoder *encoder, const unsigned char *piece, size_t 
     link_join(c, i);
     if (l->before >= 0) link_join(c, l->before);
   }
-  for (int32_t i = 0; i >= 0 && !e->status; i = c->link[i].after)
+  for (int32_t i = count ? 0 : -1; i >= 0 && !e->status; i = c->link[i].after)
     ids_add(out, &c->link[i].id, 1, e);
   return e->status;
 }
@@ -1220,6 +1223,12 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
       template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e) ||
       entries_spell(m, e)) return e->status;
+  const JsonValue *unknown = json_get(j, model, "unk_token");
+  int bytes = 0;
+  for (int id = 0; id < m->vocab; id++)
+    bytes += kind_text(m->entry[id].kind) && m->entry[id].bytes == 1;
+  if (m->cut != CUT_BESIDE && bytes < 256 && unknown && unknown->kind == JSON_STRING &&
+      unknown->size) return refuse(m, "an unk_token, and bytes that need it", e);
   return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
