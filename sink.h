@@ -486,7 +486,7 @@ enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
 typedef struct Result {
-  char row[48], corpus[32]; int seed; uint64_t checksum;   /* its row's */
+  char row[48], corpus[40]; int seed; uint64_t checksum;   /* its row's */
   /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
   char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
   char ended[640]; Numbers *list; int lists; double *value; int values;   /* ended: why, or "" */

@@ -3491,7 +3491,10 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
-  char beside[PATH_ROOM + 8];
+  char beside[PATH_ROOM + 8], magic[5] = ""; FILE *f = fopen(words[0], "rb");
+  const bool ours = f && fread(magic, 1, 4, f) == 4 && !strcmp(magic, "SINK");
+  if (f) fclose(f);
+  if (ours) return fail(e, 2, "%s: it is sink's own already. Try: hf eval %s", words[0], words[0]);
   snprintf(beside, sizeof beside, "%s.tok", s->out);
   return out_wanted(s, "import", e) || outputs_ready(s, (const char *[]){s->out, beside}, 2, e)
        ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);

@@ -188,7 +188,7 @@ static char *next_word(Reading *r) {
 
 static bool is_name(const char *word) {
   size_t n = strspn(word, "abcdefghijklmnopqrstuvwxyz0123456789-");
-  return n && n < 40 && !word[n] && *word != '-';
+  return n && n < sizeof ((Result *)0)->corpus && !word[n] && *word != '-';
 }
 
 static bool is_number(const char *word, double *x) {
@@ -1421,7 +1421,7 @@ typedef enum RunState { RUN_MISSING, RUN_HELD, RUN_DIVERGED, RUN_VOID, RUN_DAMAG
 typedef struct Run { RunState state; Result result; } Run;
 typedef struct Results {
   const Experiments *x;
-  char corpus[32];
+  char corpus[sizeof ((Result *)0)->corpus];
   bool first, most;            /* the table's first corpus? have headline claims all seeds? */
   int seeds, times;            /* times: how often the corpus is read, of its table */
   Run *run;                    /* [rows][seeds] */

@@ -579,9 +579,9 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   if (!e->status && (t.ids = grab(2 * (idx)n, sizeof(int), e)))
     data_held(&t.data, &s->data, 1, n, t.ids, t.ids + n, e);
   if (!e->status)
-    bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %lld keys, %d of them sinks\n\n"
+    bytes_print(&out, e, "%s on %s (%s): %d tokens%s%s\nA cache of %lld keys\n\n"
                 "%-12s %-9s", *words, t.data.name, t.data.read, n, *t.data.drawn ? ", " : "",
-                t.data.drawn, W, s->sinks, "policy", "positions");
+                t.data.drawn, W, "policy", "positions");
   if (!e->status) cells_line(&out, STREAM_COLUMNS, decades_of(n), NULL, false, e);
   if (t.m.c.dim < 512) set_workers(1);                     /* a row has no work for more */
   for (int k = 0; k < POLICIES_KNOWN && !e->status; k++)
