@@ -693,6 +693,7 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
   if (!f->file) { fclose(of); model_file_close(f); return e->status; }
   f->file[0] = of;
   t->s = f->head.s;
+  t->s.train.steps = 0;        /* not known */
   t->tokenizer_hash = f->head.tokenizer;
   t->m = f->head.list;
   t->m.file = f;

@@ -534,9 +534,10 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
     int count = 0;
     for (int i = 0; i < n && i < 3; i++)
       for (int star = 0; star <= (columns && o[i].star); star++) {
+        const char *last = strrchr(o[i].name, '/'), *at = last ? last + 1 : o[i].name;
         char name[64];
-        snprintf(name, sizeof name, "%.*s%s%s", cut_at(o[i].name, 20), o[i].name, columns ? ": " :
-                 "", !columns ? "" : star ? column_name(&o[i].c) : "token 1");
+        snprintf(name, sizeof name, "%.*s%s%s", cut_at(at, 30), at, columns ? ": " : "",
+                 !columns ? "" : star ? column_name(&o[i].c) : "token 1");
         Series *line = line_begin(lines, count++, name, i + LINE_STAR * star);
         model_line(line, &o[i], what, star);
       }
@@ -805,11 +806,8 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
                         int n, const char *table, const char *verdict, Error *e) {
-  Html h = {{0}, e};
-  char text[4 * PATH_ROOM];
-  int looks = 0, measured = 0;
-  bool eval = !strcmp(verb, "eval");
-  char seed[32], model[300];
+  Html h = {{0}, e}; char text[4 * PATH_ROOM], seed[32], model[300];
+  int looks = 0, measured = 0, at; const bool eval = !strcmp(verb, "eval");
   for (int i = 0; i < n; i++) looks += o[i].p.looks, measured = o[i].s.n ? o[i].s.n : measured;
   page_head(&h, verb);
   element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
@@ -827,9 +825,11 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
   }
   snprintf(text, sizeof text, "%s (%s)", o->text, o->read);
   snprintf(seed, sizeof seed, "%d", s->train.seed);
-  snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d; %d steps of "
-           "%d sequences at rate %g", o->c.layers, o->c.heads, o->c.head_dim, o->c.dim,
-           o->c.context, s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
+  at = snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d",
+                o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context);
+  if (s->train.steps)          /* of a published model they are not known */
+    snprintf(model + at, sizeof model - (size_t)at, "; %d steps of %d sequences at rate %g",
+             s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
   page_facts(&h, s, verb, eval ? o->name : "", (const char *const[][2]){
              {"text", o->text[0] ? text : "none: drawn ids"}, {"seed", seed}, {"model", model},
              {NULL, NULL}});
