@@ -46,6 +46,7 @@ static const Own *own_of(const Settings *s) {
  * a line. A line that begins with a blank goes on with the one before; # begins a comment.
  *
  *   seeds N M                      seeds 1 .. N of a row are judged, of headline claims' rows M
+ *                                  where the corpus is the first one or of times N
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
  *   corpus NAME FILE HASH times N  the same, where every row reads N times its steps and data
  *   corpus NAME FILE.grammar       a grammar of data/
@@ -1094,8 +1095,8 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
  * Not tested, hence undecided: one seed, a run that is missing, diverged (but its measure
- * `diverged` is 1) or void, a number that is not there, or a need that the means over seeds do not
- * meet. A counterexample to an exact claim stands even where other runs are missing.
+ * `diverged` is 1) or void, a number that is not there, or a need that the means over the seeds of
+ * both its sides do not meet. A counterexample to an exact claim stands where runs are missing.
  */
 enum { SEEDS_MOST = 99 };
 typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
