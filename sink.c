@@ -14,7 +14,7 @@
  *
  * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
  *
- *   q, k, v = n(x) W (+ b)        head h reads key head floor(h K/H); the first r <= D dims rotate
+ *   q, k, v = LN(x) W (+ b)       head h reads key head floor(h K/H); the first r <= D dims rotate
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number      the extra column: unrotated
  *          or, not the paper's: a fixed number, log n_i                 n_i: the keys i sees
@@ -40,7 +40,8 @@
  *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
  *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
  *   i query   j key   h head   l layer   n row of a sequence   t token, from 1   x, h^l states
- *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight   m its share, for the metric
+ *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight, the paper's A   m the metric's A
+ *   scale   C.4's alpha, equation 29; alpha_k is chapter 6's alone
  *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
  *   x* a sink token       v+ the value bias     b_h the attention bias of a distance
  *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
@@ -50,11 +51,11 @@
  *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary (9)
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] no positions (18)
  *   [P2] relative (19, 20)    [P3] ALiBi (21, 22)             [P4] rotary (23 to 28)
- *   [E29] the scale           [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
+ *   [E29] the scale (29 to 31) [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
- *   [S2] packing              [S3.3] what is measured on
+ *   [S2] packing              [S3.3] the inputs: natural, random, repeated
  *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
- *   [T5] fixed v*             [T6] [T15] Z, clamp        [T7] p_1 edited            [T8] models
+ *   [T5] fixed v*             [T6] [T15] phi, sim, Z     [T7] p_1 edited            [T8] models
  *   [T9] learning rate        [T10] --batch, fixed token [T11] activations          [T12] heads
  *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
  *   [FIG2] norms and angles, Figures 11 to 18 too        [FIG3] T and eps
@@ -78,10 +79,10 @@
  * forgotten, it does not compile, or a test fails.
  *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES of chapter 1; its tensors,
  *                 chapter 2; its arrays, take_all in 14; its operator, both ways: 3.2 norm, 3.1
- *                 and 3.4 positions, 3.5 activation (in the enum gated ones first) and phi,
- *                 3.6 sim and Z, 3.7 extra column, 3.8 gate, what else acts on o, 3.9 heads,
- *                 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in data/hf.c;
- *                 test_sink.c 0.3, and its tables of an axis
+ *                 and 3.4 positions (in the enum biases last, from relative on; SCHEMES, 7.1), 3.5
+ *                 activation (gated ones first) and phi, 3.6 sim and Z, 3.7 extra column, 3.8 what
+ *                 acts on o, 3.9 heads, 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c,
+ *                 premises() in data/hf.c; test_sink.c 0.3, and its tables of an axis
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
@@ -91,7 +92,7 @@
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
  *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed on several GPUs
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
- *   F4  rotary pairs dims (c, c + r/2); absolute positions interleave sine and cosine as equation 5
+ *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions are equation 5's
  *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
  *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
  *   F7  the threshold is applied per sequence, then averaged, as in their code
@@ -117,7 +118,7 @@
 /* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
  * Read WIDE(f, (parameters), (their names)) { body } as void f(parameters) { body }. The body,
  * plain loops, is compiled for every instruction set of the processor family; the best one runs.
- * INSTANCES makes such a table of functions by Isa; BYTES is the width of each one's vectors. */
+ * INSTANCES makes the table of these by Isa (sink.h); BYTES is the width of each one's vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -190,7 +191,7 @@
  * whatever else changes; without that tie (Z = 1) hardly one. A null key or sink token takes it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
-  /* [T15] Section 7.4: the eleven operations, by phi, sim and Z; [T6] has some. Compare 2, 3 */
+  /* [T15] Section 7.4: the eleven operations, in its order; [T6] has some. Compare 2 and 3 */
   {"softmax", "", "Table 15, 1", "18.18", "3.73"},
   {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
   {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
