@@ -351,8 +351,8 @@ static int config_trains(const Config *c, Error *e) {
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0 + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * swings with a period of 2 pi = 6.3 tokens. The slowest pair of the paper's D = 96 rotates by
- * 0.000121 a token, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
+ * swings with a period of 2 pi tokens, as w_0 = 1 (3.4). The slowest pair of the paper's D = 96 has
+ * w = 0.000121, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
  *
  * `first`, the default, and `last` count from an end. `lowfreq` takes the dims that rotate slowest:
  * those that do not, then pairs by falling index, the lower dim first. Of D = 8, all rotated:
@@ -407,7 +407,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
 /* Calls config_fill and refuses the few rows that mean nothing together, with what to try: 0 or 2.
  *
  * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is so where the elu
- * kernel makes q and k positive; but k* and the logit do not pass through it. With either sign:
+ * kernel makes q and k positive; but k* and the logit do not pass through it. Where s can be < 0:
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
@@ -501,16 +501,16 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_EMBED    N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
  *   INITIAL_LINEAR   U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
  *   INITIAL_OUT      as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
- *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2)), SwiGLU N(0, 0.02^2 / 2L)
+ *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2))         N(0, 0.02^2 / 2L)
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
  *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
- * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code. gpt2
- * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. The
- * paper does not say which. On several GPUs its authors' code builds the model without memory, and
- * the framework then fills it in by PyTorch's defaults, not by theirs: so torch is the default.
+ * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code (only
+ * SwiGLU's DOWN has its own law). gpt2 shrinks what writes into the residual stream, whose 2L terms
+ * then have the variance of one. The paper names none. On several GPUs its authors' code builds the
+ * model without memory, and the framework fills it by PyTorch's: so torch is the default.
  *
  * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model: from it the stream
  * starts, and so the norm ratios of Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a
@@ -845,9 +845,9 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * Appendix B.1 draws its line here. Without P a repeated token starts from equal states and, under
  * softmax, keeps them in all blocks; with P it does not. So on repeated tokens Table 1 has a Sink_1
  * of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- * Positions count from 0, x* included, as in the authors' code; the paper counts from 1.
+ * Positions count from 0, as in the authors' code, and from x*; the paper counts from 1.
  *
- * Backward. h is linear in everything, so with dh_n given, summed over the sequences:
+ * Backward. h is linear in each of wte, W_in, x* and P. From dh_n, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
  *   dwte[id] += f dh_n      over all n that hold id; other ids get 0
  *   with W_in: e = f wte[id], h = e W_in + p:  dW_in += e^T dh  de = dh W_in^T  dwte[id] += f de */
@@ -953,9 +953,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   dv/dx_c    =  2 (x_c - mu) / C            what goes through mu adds -2/C mean_k (x_k - mu) = 0
  *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
- *   dn_k/dx_c  =  r ([k = c] - 1/C) + (x_k - mu) dr/dx_c  =  r ([k = c] - 1/C - n_k n_c / C)
+ *   dn_k/dx_c  =  r (1[k = c] - 1/C) + (x_k - mu) dr/dx_c  =  r (1[k = c] - 1/C - n_k n_c / C)
  *
- * where RMSNorm has no 1/C in the bracket. Summed over k, dx_c = sum_k dn_k (dn_k/dx_c) is
+ * RMSNorm has no mu, and so no term -1/C. With dn = dL/dn, dx_c = sum_k dn_k (dn_k/dx_c) is
  *
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
@@ -1027,7 +1027,7 @@ WIDE(norm_row_backward,
     if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
     along += vec_dot(some, dn, off);
   }
-  mean *= r / (real)C;   /* r mean dn */
+  mean *= r / (real)C;   /* from the sum to r mean dn */
   along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
   for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
@@ -1136,9 +1136,9 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
  *
- * R_i^T R_j = R_(j-i) (appendix A), so <R_i q, R_j k> = <q, R_(j-i) k> sees the distance alone. For
- * one pair, with q at angle a and k at angle b, that is |q| |k| cos(b - a + (j-i) w_c). Lengths do
- * not change: hence |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ * R_n q is the paper's row q R_(-n). R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k> knows
+ * the distance alone. For one pair, q at angle a and k at angle b: |q| |k| cos(b - a + (j-i) w_c).
+ * Lengths stay: |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
@@ -1179,16 +1179,16 @@ static double rope_frequency(const Config *c, int pair) {
   return w * (kept + (1 - kept) / c->rope_factor);
 }
 
-/* [E6] with 32 buckets up to the distance 128, as the authors' code computes it: one each for 0 to
- * 15, then 16 whose borders 16 * 2^(3k/16) grow to 128 (16, 19, 21, 24, 27, .., 99, 113). As
- * printed, the equation rounds before it multiplies, which would send 16..127 all to bucket 16. */
+/* [E6] with the paper's B = 32 and D = 128, as the authors' code computes it: one bucket each
+ * for 0 to 15, then 16 from 16 * 8^(k/16) on (8 = D/(B/2)): 16, 19, 21, 24, 27, .., 99, 113. The
+ * printed floor stands before the factor B/2, and would send 16..127 all to bucket 16. */
 static int position_bucket(idx distance) {
   if (distance < 16) return distance < 0 ? 0 : (int)distance;
   int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
   return bucket < 31 ? bucket : 31;
 }
 
-_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated here, or a bias: also take_all");
+_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated in 4, or a bias: also take_all");
 /* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
@@ -1286,7 +1286,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
  * a masked score, x = -infinity, gives 0 with derivative 0. */
 
-/* f(x), and its derivative unless df is NULL, of n numbers; of swish and gelu at most CHUNK. */
+/* f(x), and its derivative unless df is NULL, of n numbers; of swish and gelus at most CHUNK. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
