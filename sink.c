@@ -1390,7 +1390,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
 /* ----------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
  *
- * The scores z [n] of one query become its weights a [n]: column 0 is the extra column, then keys.
+ * The scores z [n] of one query become its weights a [n]; column 0 is *, then come n - 1 keys.
  *
  *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
  *   Z = Z(s)          the one number in which the keys of a row meet
@@ -1425,7 +1425,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
  *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
  *   one     Z = 1, count Z = n_i     Z|k = 0                        0
- *   clamp   Z = |sum| where it > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
+ *   clamp   Z = |sum| if |sum| > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
  *                                                                        = s'_k / sum
  *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
@@ -1439,8 +1439,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *                                                   dlogz_k = sign(u_k) u'_k / Z   0 at u = 0
  * A key with a score below 0 gets no weight, and lessens those of all others.
  *
- * CLIPPED, a'_j = min(max((X - G) a_j + G, 0), 1) with G <= 0 and X >= 1: a weight can be 0, or 1,
- * at a finite score. da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as above.
+ * CLIPPED (--clip-low G <= 0, --clip-high X >= 1): a'_j = min(max((X - G) a_j + G, 0), 1), 0 or 1
+ * at finite scores too. da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as above.
  *
  * By hand, with da = (1, -1):
  *                    z             a             s'/Z         dlogz         delta  dz
@@ -1454,8 +1454,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * else the signed sum (sum, clamp), softpick's sum of |u|, or Z (p-norm, count). Z = 1 needs none.
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
- * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] t equal scores of
- * exp have a = t^(-1/p) each and sum to t^(1-1/p): for p = 2, 3, 4 training diverged (C.4). */
+ * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] exp with a p-norm
+ * has a = softmax(p z)^(1/p): of t equal scores t^(-1/p) each, in all t^(1-1/p), which grows with t
+ * for p > 1. At p = 2, 3, 4 training diverged (C.4). */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
   vec_sigmoid(n, s, z);
@@ -1479,7 +1480,7 @@ static void sim_softpick(idx n, const real *z, real *u, real *du) {
   for (idx j = 0; j < n; j++) if (z[j] == -INFINITY) u[j] = 0;
 }
 
-/* By SIM_*: s and s' of a row z; exp and rectified have row_exp below. */
+/* By SIM_*: s and s' of a row z. NULL: exp and rectified, which have row_exp below. */
 static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity,
   [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = act_relu};
@@ -1661,8 +1662,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; then 3.8 (XSA, v+, ..)
  *
  * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
- * and j, for `--plain`. By default chapter 14 computes the same numbers, several times as fast, in
- * tiles of queries; a test holds one to the other in every variant, both ways.
+ * and j, for `--plain`. By default chapter 14 computes the same in tiles of queries, faster; a test
+ * holds one to the other in every variant, both ways.
  *
  * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
@@ -1709,7 +1710,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
- * w counts the query itself, as in the authors' code. Only rows 1 .. w see token 1 then, and
+ * w counts the query itself, as section 6 does. Only rows 1 .. w see token 1 then, and
  * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
  * The prefix counts tokens, so a window forgets x* like any key. x* see each other causally. */
 static bool visible(const Config *c, int l, idx i, idx j) {
@@ -1769,7 +1770,7 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
 
 /* SCORES BEFORE SIM, of keys alone; none of the three is the paper's. n_i keys are seen, log 1 = 0:
  *
- *   soft-cap      y = X tanh(z / X)      |y| < X                            Gemma 2
+ *   soft-cap      y = X tanh(z / X)      |y| < X; without it y = z          Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
  *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *
@@ -1802,8 +1803,8 @@ static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen
   for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
 }
 
-/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k is key 0; a row of k
- * holds K heads. y [N] as in before_sim. Returns n_i. */
+/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k leads to this head's
+ * key 0. y [N] as in before_sim. Returns n_i. */
 static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
@@ -1860,7 +1861,8 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   for (idx bh = 0; bh < B * H; bh++) head_forward(m, a, l, bh / H, bh % H, N);
 }
 
-/* Gradients of a head in one sequence: k*, v*, v+, hnorm [D]; logit, cscale, sbias, vscale. */
+/* Slot: a head's gradients in one sequence, so that no two tasks add to one number: k*, v*, v+,
+ * hnorm [D]; logit, cscale, sbias, vscale. */
 static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
@@ -1953,13 +1955,13 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
- * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. With
- * u = x W_g of what W_Q reads, g = 1/(1 + e^-u), and e = 1e-8:
+ * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. x is
+ * what W_Q reads, u = x W_g, g = 1/(1 + e^-u), and e = 1e-8:
  *
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
  *   --vbias       o <- o + v+                                 [T4] outside the weights
  *   --v-scale     o <- c o                                    one number a head, 1 at the start
- *   --gate        o <- g o         a g for each head, or element; static: u learned, 0 at first
+ *   --gate        o <- g o         one g a head, or a dim; static: u is learned, from 0
  *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
  *
  * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are not. A head whose
@@ -2006,8 +2008,8 @@ static void gate_backward(const Config *c, const Layer *w, Layer *d, const Layer
   for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
 }
 
-/* One row of head h from what 3.7 left, av [D], as far as the head norm: o [D], which may be av,
- * and plain [D], what V-scale and its gates multiply: g, of one for each dim or of one; or NULL. */
+/* One row of head h, with its own value v [D]: from av [D] to o [D] before the head norm, which may
+ * be av. plain [D] is o before V-scale and gate; g [D], or one for all dims, or NULL. */
 static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
                       const real *v, const real *g) {
   idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
@@ -2207,7 +2209,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
  * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
- * million at the mean of 1024 keys of its context. Backward: 3.3 and 3.7.
+ * million at the mean of 1024 keys of its context. Backward: 2 (3.3) and 2.5 (3.7) times as many.
  *
  * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead. */
 
@@ -2499,7 +2501,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *
  * Cost: C V multiplications a row forward and twice that backward; at the paper's sizes 38.7
  * million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time are 32
- * MB of logits in float; all of one of the authors' forwards, 16 x 2048, would be 6.6 GB. */
+ * MB of logits in float; the 16 x 2048 rows of the authors' forward would be 6.6 GB. */
 
 /* y [n] = X tanh(y / X), where logits have a cap. */
 static void cap_logits(const Config *c, idx n, real *y) {
@@ -2609,7 +2611,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
  *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
- *   w <- w - lr m^ / (sqrt(v^) + eps),   m^ = m/(1 - b1^t), v^ = v/(1 - b2^t)     equation 39
+ *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)         equation 39
  * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: below.
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
@@ -2702,7 +2704,7 @@ static double square_sum(idx n, const real *x) {
  * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
  * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
  * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
- * direction is stepped along as far as one that all tokens write into.
+ * direction is stepped along as far as a common one.
  *
  * U V^T has min(rows, columns) values of 1: its root mean square is 1/sqrt(max). The factor makes
  * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
@@ -2808,7 +2810,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * is seen by every row, x* by those that a window lets. They average over the T real rows.
+ * Column * is seen by every row, x* by those that a window lets. Alpha is over the T real rows.
  * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
  * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead. */
@@ -2858,7 +2860,7 @@ static double sinks_sink(const Sinks *s, int column, int x) {
  *   window w      H_w / T                           0.0634 at w = 32; rows beyond w give token 1 0
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens
  *
- * It is counted from the mask itself, so that every combination and per-layer windows are right. */
+ * It is counted from the mask itself, so that every combination is right. */
 static double sink_uniform(const Config *c, int T) {
   idx N = config_rows(c, T), first = N - T;
   double sum = 0;
@@ -3193,7 +3195,7 @@ struct Toy {
   real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Position schemes: five inside the score, and those added to the input. */
+/* Position schemes: INSIDE the score, then those added to the input. */
 static const char *const SCHEMES[] = {
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary", "--pos absolute",
   "--pos learned"};
@@ -3281,12 +3283,12 @@ static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
- * equal those of the token alone (T = 1). 'x': they part. Positions added
- * to the input part them, as h_t^0 = x W_E + p_t; the rest is r_t:
+ * equal those of the token alone (T = 1). 'x': they part. Positions added to the input part them,
+ * as h_t^0 = x W_E + p_t; the rest is r_t. s(n) is s at the distance n, sum_t its sum over n < t:
  *
  *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
  *   V biases                                        o_t = v + v+
- *   clamp                                           r_t = sum_t / max(|sum_t|, 1), sum_t = sum s(n)
+ *   clamp                                           r_t = sum_t / max(|sum_t|, 1)
  *   Z = 1                                           r_t = sum_t, and t s(0) without positions
  *   p-norm of softmax                               r_t = t^(1-1/p) without positions
  *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
@@ -3661,7 +3663,7 @@ static const Line PROP3[] = {
  * alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is possible. Let one pair of frequency w
  * carry q = (a, 0), k = (-a, 0):
  *
- *   s(n) = -xi cos(w n)      largest at the far end as long as w n < pi
+ *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
  * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
  * 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives the LN(h) of
@@ -3675,7 +3677,7 @@ static const Line PROP3[] = {
 /* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
 static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
 
-/* alpha_1 of s(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
+/* alpha_1 of z(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
 static double alpha_rotary(double xi, double w, int T) {
   double sum = 0, closed = 0;
   for (int t = 1; t <= T; t++) {
@@ -3766,7 +3768,7 @@ static const Line PROP4[] = {
   {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
   {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
   {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
-  {"prop. 4", "s(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
+  {"prop. 4", "z(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
   {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
   {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
   {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
