@@ -287,7 +287,7 @@ static int config_gates(const Config *c) {
 }
 
 /* Are scores changed before sim (3.7)? Weights clipped (3.6)? Does 3.8 do more than add v+? */
-static bool config_shapes(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
+static bool config_score_mod(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
 static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
 static bool config_leaves(const Config *c) {
   return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
@@ -832,7 +832,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
  * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
- * task owns CHANNELS of them, and walks down from the first row to the last.
+ * task owns CHANNELS of them, and walks down the rows. What a forward keeps for its backward is in
+ * Acts, of one block in LayerActs (la->q); gradients on their way are in Acts (a->dq): sink.h, 4.
  *
  * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
@@ -974,7 +975,7 @@ static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
   for (idx ch = 0; ch < C; ch++) y[ch] = w->g[ch] * y[ch] + w->b[ch];
 }
 
-_Static_assert(NORM_ROWS == 3, "a new norm: its row and its gains, both ways");
+_Static_assert(NORM_ROWS == 3, "a new norm: its bias (2), its row and its gains, both ways");
 /* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
 WIDE(norm_row,
      (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x, const Norm *w),
@@ -1101,7 +1102,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  *
  * The paper's projections all have this form, without b; --linear-bias is for published models.
  *
- * Cost: rows * in * out multiplications forward, twice that backward: the 1 : 2 of training. With
+ * Cost: rows * in * out multiplications forward, twice that backward. With
  * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
  * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it. Test:
  * linear__with_biases. m->linear: matrices in their file (data/hf.c), or rounded (--quantize). */
@@ -1784,7 +1785,7 @@ static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
 static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z, real *y) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
   real shift = w->sbias ? w->sbias[h] : c->shift ? -real_log((real)seen) : 0;
-  if (!config_shapes(c)) return;
+  if (!config_score_mod(c)) return;
   for (idx j = 0; j < n; j++) {
     bool masked = z[j] == -INFINITY;
     if (X > 0 && !masked) z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
@@ -1797,7 +1798,7 @@ static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, 
 static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
                                 const real *y, real *dc_df) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  if (!config_shapes(c)) return;
+  if (!config_score_mod(c)) return;
   dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);
   dc_df[1] += vec_sum(n, dz);
   for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
@@ -2189,10 +2190,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * the authors' code. So there are 2L + 1 norms, 2L under post-norm, 4L + 1 in sandwiches.
  *
  * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L = h^0 + every block's
- * two branches: a massive activation, once written, stays until a block takes it back. In a
- * sandwich n3 and n4 set the terms' lengths. A post-norm rescales the sum in each block. The sink
- * survives this (Sink_1 is 13.54 % against 18.18), but the massive activations are then in s2, the
- * "features before LN" of Figure 7 left, not in h^l.
+ * two branches: a massive activation, once written, stays until a block takes it back. A post-norm
+ * rescales the sum in each block. The sink survives this (Sink_1 is 13.54 % against 18.18), but the
+ * massive activations are then in s2, the "features before LN" of Figure 7 left, not in h^l.
  *
  * The first row. Under a causal mask row 1 sees itself alone, so h_1 is a function of x_1 alone
  * (section 3.1). With softmax A_11 = 1, whatever W_Q, W_K and the positions in the score; pre-norm:
@@ -2213,7 +2213,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead. */
 
-/* y = MHSA(x) [B,N,C]: equation 4 with a row chosen on each axis; x is n1's output, or the stream.
+/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream.
  *
  *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
  *
@@ -2707,7 +2707,7 @@ static double square_sum(idx n, const real *x) {
  * direction is stepped along as far as a common one.
  *
  * U V^T has min(rows, columns) values of 1: its root mean square is 1/sqrt(max). The factor makes
- * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. As there, a gradient's size cancels. */
+ * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
@@ -3166,8 +3166,8 @@ enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS 
 
 /* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
  * Those after the | are of a second toy to compare with. A * in front stands for each position
- * scheme inside the score in turn. With --pos t5 x also sets T5's table, to x n for bucket n; at
- * x = 1 to 16 at most, equation 6 as printed; at 0 it is random. The first line of a table measures
+ * scheme inside the score in turn. With --pos t5 x also sets T5's table, to x n for bucket n (at
+ * x = 1 min(n, 16), equation 6 as printed; at 0 it is random). The first line of a table measures
  * nothing: name, heading, flags of all its toys; x is the seed of their tokens, 0 for a repeated
  * one. Behind a \n stands what the table says in a sentence; or of a line that is refuted, what is
  * printed and what is so. */
@@ -3208,7 +3208,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and c
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; b or, if n > 0 and a is worse for l, a. */
+/* A toy with these flags on top of its own, or NULL; of b and, if n > 0, a the worse for l. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);

@@ -104,7 +104,8 @@ typedef struct Config {
   double rope_base, rope_local; /* 10000; another one in layers with a window, 0: the same */
   double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */
   int rope_original;                /* of these: the context before it was stretched */
-  int norm, place, behind_only; double norm_eps; /* NORM_*, PLACE_*, no n1, n2: 4; in the root */
+  int norm, place, behind_only;     /* NORM_*, PLACE_*; a sandwich without n1 and n2 (chapter 4) */
+  double norm_eps;                  /* under the root of a norm (3.2) */
   int act, tied, embed_dim;    /* ACT_*: Table 11, the first four gated; a switch; E, 0 means C */
   int linear_bias, bias_in, score_by_layer; /* a switch, BIAS_*; scores of block l over l + 1 */
   int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */

@@ -3303,7 +3303,7 @@ static int premises(const Config *c) {
                                      && !(c->gain && c->sim == SIM_IDENTITY);   /* row 1 has 0 */
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
             && config_attending(c) == c->layers;
-  bool law = equal && soft && !c->window && !c->prefix, shaped = config_shapes(c);
+  bool law = equal && soft && !c->window && !c->prefix, shaped = config_score_mod(c);
   return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
        | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
        | (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
