@@ -51,7 +51,7 @@
  *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary (9)
  *   [E10] states of a repeated token stay equal (10 to 17)    [P1] no positions (18)
  *   [P2] relative (19, 20)    [P3] ALiBi (21, 22)             [P4] rotary (23 to 28)
- *   [E29] the scale (29 to 31) [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
+ *   [E29] the scale (to 31)   [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
  *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
  *   [S2] packing              [S3.3] the inputs: natural, random, repeated
  *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
@@ -191,7 +191,7 @@
  * whatever else changes; without that tie (Z = 1) hardly one. A null key or sink token takes it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
-  /* [T15] Section 7.4: the eleven operations, in its order; [T6] has some. Compare 2 and 3 */
+  /* [T15] Section 7.4: the eleven operations as printed; [T6] has some. Compare 2 and 3 */
   {"softmax", "", "Table 15, 1", "18.18", "3.73"},
   {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
   {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
@@ -846,7 +846,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * Appendix B.1 draws its line here. Without P a repeated token starts from equal states and, under
  * softmax, keeps them in all blocks; with P it does not. So on repeated tokens Table 1 has a Sink_1
  * of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- * Positions count from 0, as in the authors' code, and from x*; the paper counts from 1.
+ * Positions count from 0, as in the authors' code, x* first; the paper counts from 1.
  *
  * Backward. h is linear in each of wte, W_in, x* and P. From dh_n, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
@@ -3195,11 +3195,11 @@ struct Toy {
   real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Position schemes: INSIDE the score, then those added to the input. */
+/* Position schemes: the first INSIDE act in the score. */
 static const char *const SCHEMES[] = {
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary", "--pos absolute",
   "--pos learned"};
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, and closed_bias (7.5)");
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, closed_bias (7.5), and check_states");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
