@@ -3199,7 +3199,7 @@ struct Toy {
 static const char *const SCHEMES[] = {
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary", "--pos absolute",
   "--pos learned"};
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "each scheme, closed_bias (7.5), and check_states");
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "here, closed_bias, check_states");
 
 /* Operations of Table 15. */
 #define SIGMOID_1 "--sim sigmoid --normalizer one "
