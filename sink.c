@@ -26,7 +26,7 @@
  *          not the paper's: QK-norm (3.2), clipped weights (3.6), gates and the rest of 3.8
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
- * and its backward, from do, with a_j = s_j / Z:
+ * and its backward, from do as far as dz, with a_j = s_j / Z:
  *
  *   da_j = scale <do, v_j>     delta = sum_j a_j da_j     dz_j = (s'_j / Z) da_j - dlogz_j delta
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
