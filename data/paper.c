@@ -2625,10 +2625,10 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
 /* -------------------------------------------------------------------------------------------------
  * 8  [E4] [T4] [T15] What `check` states besides: closed forms, neutral elements, causality
  *
- * In block 1 the states of a repeated token are equal whatever the attention, so s(n) and, with an
- * extra column, s*_t give every weight of every row; where states stay equal, in the later blocks
- * too. s(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
- * and k; s*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
+ * In block 1 the states of a repeated token are equal whatever the attention, so z(n) and, with an
+ * extra column, z*_t give every weight of every row; where states stay equal, in the later blocks
+ * too. z(n) = <q, R_n k> / sqrt(D) + b(n) rotates once, by the distance, where the model rotates q
+ * and k; z*_t = <R_t q, k*> / sqrt(D) depends on t under rotary, since k* is not rotated. Kernels
  * are left out: under rotary phi(R_i q) phi(R_j k) is no function of the distance. */
 #include "scale.c"
 
@@ -2870,7 +2870,7 @@ static const Line CAUSAL[] = {
   {"Figure 5", "  in a prefix of 5 that reach back", "", causality, MOVES_BACK, FAILS_BY, 4}};
 
 static const Line CLOSED[] = {
-  {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token s(n) and s*_t give "
+  {"scores", "z, A and m in closed form, 5 schemes each\nOf a repeated token z(n) and z*_t give "
    "every weight.", "--context 24", NULL, 0, 0, 0}};
 static const Check MORE_CHECKS[] = {
   {LINES(SCALE), check_twins}, {LINES(BEHIND), NULL}, {LINES(CLOSED), check_closed},
