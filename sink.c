@@ -412,8 +412,8 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
  *   Z = 1               needs no sum
- *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s is infinite at s = 0 below
- *                       p = 1: refused there, and at any p beside the elu kernel's raw k* or logit
+ *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s has no bound near s = 0
+ *                       below p = 1: refused there
  *
  * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
  * neither, and they are not refused. A score bias makes them so from the start, and is refused.
@@ -458,14 +458,14 @@ static int config_resolve(Config *c, Error *e) {
      "--expert-top %d is more than the --experts %d there are. Try: fewer",
      c->expert_top, c->experts},
     {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
-    {p_norm && c->pnorm < 1 && identity && !elu, "--pnorm below 1 with scores of either sign "
-     "has no slope at 0. Try: --pnorm 2, or --sim exp", 0, 0},
+    {p_norm && c->pnorm < 1 && identity && (!elu || raw_key || c->shift), "--pnorm below 1 with "
+     "scores of either sign has no slope at 0. Try: --pnorm 2, or --sim exp", 0, 0},
     {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
      "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
-    {identity && elu && raw_key && (sum || p_norm), "--kernel elu keeps scores positive, but "
-     "k* and a logit enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-    {identity && c->shift && (sum || (p_norm && c->pnorm < 1)), "--score-bias makes scores of "
-     "either sign with --sim identity. Try: --normalizer one or clamp, or --sim exp", 0, 0},
+    {identity && elu && raw_key && sum, "--kernel elu keeps scores positive, but k* and a logit "
+     "enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
+    {identity && c->shift && sum, "--score-bias makes scores of either sign with --sim identity. "
+     "Try: --normalizer one or clamp, or --sim exp", 0, 0},
     {own_sum && !sum, "--sim softpick and rectified have their own sum, and no other normaliser. "
      "Try: --normalizer sum", 0, 0},
     {own_sum && elu, "--kernel elu keeps scores positive, and --sim softpick and rectified are for "

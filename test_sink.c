@@ -1774,12 +1774,11 @@ static void config_resolve__refuses(Test *t) {
     {"--normalizer pnorm --pnorm 0", "--pnorm"}, {"--rope-scaling yarn --rope-low 0", "--rope-low"},
     {"--sim identity", "--sim"}, {"--kernel mlp --sim identity", "--sim"},
     {"--kernel mlp --sim identity --normalizer pnorm --pnorm 0.5", "--pnorm"},
-    {"--kernel elu --sim identity --extra k --normalizer pnorm", "--kernel"},
-    {"--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 0.5", "--kernel"},
-    {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 3", "--kernel"},
+    {"--kernel elu --sim identity --extra k --normalizer pnorm --pnorm 0.9", "--pnorm"},
+    {"--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 0.5", "--pnorm"},
+    {"--kernel elu --sim identity --extra logit --normalizer pnorm --pnorm 0.99", "--pnorm"},
     {"--rope-scaling llama3 --rope-low 3 --rope-high 3", "--rope-high"},
-    {"--kernel elu --sim identity --score-bias learned --normalizer pnorm --pnorm 0.5",
-     "--score-bias"}};
+    {"--kernel elu --sim identity --score-bias learned --normalizer pnorm --pnorm 0.5", "--pnorm"}};
   EACH(i, WRONG) {
     Config c; int status = config_from_flags(&c, WRONG[i].flags, fresh(t));
     refusal(t, WRONG[i].flags, status, &t->e, WRONG[i].named);
@@ -1811,6 +1810,7 @@ static void config_resolve__near_misses(Test *t) {
     "--bias-in qkv", "--context 2 --score-scale logn --score-bias learned", "--score-scale logn",
     "--attention-period 2 --attention-offset 1 --place parallel --sink-token --prefix 3",
     "--kernel mlp", "--sim identity --normalizer pnorm --pnorm 1.5", "--kernel elu --sim identity",
+    "--kernel elu --sim identity --extra kv --normalizer pnorm --pnorm 1.5",
     "--normalizer pnorm --pnorm 0.01", "--sim sigmoid --normalizer pnorm --pnorm 0.5", "--scale -1",
     "--sim identity --normalizer one", "--extra k --extra-value ones --extra-norm 20",
     "--sim identity --normalizer clamp", "--kernel elu --sim identity --extra zero",
