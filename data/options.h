@@ -21,7 +21,7 @@
   {"cache-size", 'v', 'i', AT(cache_size), "0", 1, 1 << 24, "W", "keys a row sees [the context]"}, \
   {"sinks", 'v', 'i', AT(sinks), "4", 1, 1 << 24, "S", "the first of them, which stay"}, \
   {"positions", 'v', 's', AT(positions), "cache", 0, 8, "cache|text", "what numbers the keys"}, \
-  {"n", 'v', 'i', AT(how_many), "4096", 2, 1 << 24, "N", "tokens of the text"}, \
+  {"n", 'v', 'i', AT(how_many), "0", 2, 1 << 24, "N", "tokens of the text [4096]"}, \
   {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
   {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
   {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"}, \

@@ -572,7 +572,7 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   if (!e->status && config_attending(&t.m.c) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
   if (!e->status) open_data(s, &t, words[0], e);
-  const int n = (int)at_most(s->how_many, (idx)t.data.held.size - 1);
+  const int n = (int)at_most(s->how_many ? s->how_many : 4096, (idx)t.data.held.size - 1);
   const idx W = s->cache_size ? s->cache_size : config_rows(&t.m.c, t.m.c.context);
   if (n < 2) fail(e, 1, "%s: expected 3 held tokens or more. Try: --valid 0.2", t.data.name);
   if (!e->status) policies_of(is, s, &t.m, (double)n * (double)W, e);
