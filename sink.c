@@ -8595,8 +8595,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
             : n > 2 || s->model.vocab || s->data.grammar[0]
               || (!encode && (s->data.bos || strcmp(what, "decode"))))
-    return fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or decode. %s",
-                what, HINT);
+    return fail(e, 2, "tokenize%s%s: expected train FILE .. --out FILE, encode or decode. %s",
+                n ? " " : "", what, HINT);
   if (!train && (s->out[0] || s->force))
     return fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
                 s->out[0] ? "out" : "force", what);

@@ -3452,6 +3452,8 @@ static int check_model(const char *path, FILE *out, bool colour, Error *e) {
  * 19  Command line: sink's verbs, and these */
 
 static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
+  if (n == 1 && strpbrk(words[0], "./") && file_missing(words[0]))   /* no check is named so */
+    return fail(e, 1, "%s: no such model. Try: check the path, or hf check list", words[0]);
   if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
   return check_model(words[0], stdout, wants_colour(stdout), e);
 }
@@ -3504,10 +3506,12 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
   const HfOwn *own = s->own;
   if (n != 2) return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
-  char at[1024];
-  if (path_make(at, e, "%s/config.json", words[1])) return e->status;
-  return outputs_ready(s, (const char *[]){at}, 1, e) ? e->status : export_folder(
-         words[0], words[1], own->tokenizer[0] ? own->tokenizer : "tokenizer.bin", e);
+  char at[1024], beside[PATH_ROOM];
+  const char *tokenizer = located(beside, own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
+                                  &s->data, e);
+  if (e->status || path_make(at, e, "%s/config.json", words[1])) return e->status;
+  return outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
+       : export_folder(words[0], words[1], tokenizer, e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,

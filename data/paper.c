@@ -1879,7 +1879,7 @@ static int runs_done(const Results *r, const Item *item, int *needed) {
 static int items_text(Bytes *out, const Results *r, Error *e) {
   const Experiments *x = r->x;
   Bytes title = {0};
-  bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "claims", r->corpus);
+  bytes_print(out, e, "%-13s %9s %8s  what (%s)\n", "item", "runs", "tested", r->corpus);
   for (int elsewhere = 0, told = 0; elsewhere < 2; elsewhere++)
     for (int i = 0; i < x->items; i++) {
       const Item *item = &x->item[i];
@@ -3330,7 +3330,7 @@ static const Option PAPER_OPTIONS[] = {
 
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
-  {"list", "", " corpus results ", "the items, runs done, claims judged", verb_items},
+  {"list", "", " corpus results ", "the items, runs done, claims tested", verb_items},
   {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
   {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
