@@ -1767,8 +1767,8 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   free(g.cell);
   if (g.left && markdown) bytes_print(out, e, "\nRows not run yet: %d.\n", g.left);
   else if (g.left)
-    bytes_print(out, e, "Rows not run yet: %d. ./paper %s --commands lists their runs.\n", g.left,
-                item->name);
+    bytes_print(out, e, "Rows not run yet: %d. ./paper %s%s%s --commands lists their runs.\n",
+                g.left, item->name, r->first ? "" : " --corpus ", r->first ? "" : r->corpus);
   if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
 }
 
