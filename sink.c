@@ -8759,7 +8759,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away", verb_run},
+  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away\n"
+   "    unless said: --init gpt2 --steps 3000 --fix-token 1", verb_run},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
   {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
