@@ -5755,7 +5755,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
          t->s.out[0] ? "--out has it. Try: the same command with --resume"
-                     : "it is not kept. Try: again; train and run keep theirs with --out FILE");
+                     : "nothing is kept. Try: it again, in train and run with --out FILE");
   return e->status;
 }
 
