@@ -6208,6 +6208,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     npy_end(d);
     for (int b = 0; b < B && !isfinite((double)loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
+    if (!d->e->status) printf("loss=%.6f ids=%dx%d out=%s\n", (double)loss, B, T + 1, d->s->out);
   }
   free(ids); free(maps); free(a->probe); a->probe = NULL;
   return d->e->status;
@@ -6234,9 +6235,8 @@ static const Arm RUN_ARMS[ARMS] = {
   {"k-bias", "--extra k", "Table 4"},
   {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15"}};
 
-static const char RUN_FLAGS[] =
-    "--layers 4 --heads 2 --dim 64 --ffn 128 --context 128 --batch 8 --init gpt2 "
-    "--steps 3000 --lr 4e-3 --warmup 100 --wd 0.1 --clip 1 --fix-token 1";
+/* Training's defaults, but for these. */
+#define RUN_FLAGS "--init gpt2 --steps 3000 --fix-token 1"
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", "text", "read", NULL};
@@ -7841,7 +7841,7 @@ static void near_look(Near *n, const char *right) {
   const char *part = strstr(n->word, right);
   bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
                || (part && length > 2 + (part > n->word));
-  int found = holds ? 1 : edits(n->word, right, most);
+  int found = holds ? 1 : edits(n->word, right, most) + (*right != *n->word);   /* rarely wrong */
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }
@@ -8760,7 +8760,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
 static int verb_help(Settings *s, const char **words, int n, Error *e);
 static const Verb VERBS[] = {
   {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away\n"
-   "    unless said: --init gpt2 --steps 3000 --fix-token 1", verb_run},
+   "    unless said: " RUN_FLAGS, verb_run},
   {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
   {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
@@ -8834,8 +8834,8 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   while ((v = verb_after(v, program)) != NULL)
     if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
       printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
-  printf("\nBegin with: sink run. A verb's flags: %s VERB --help.\n"
-         "Exit status: 0 done, 1 something failed, 2 wrong usage.\n", program->name);
+  printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: 0 done, 1 something "
+         "failed, 2 wrong usage.\n", program->name, program->name);
   return 0;
 }
 

@@ -3023,8 +3023,9 @@ static int run_verify(const Command *q, Error *e) {
 
 /* What there is: an item with its toys' maps, or all headline claims and every verdict. */
 static int results_show(const Command *q, Error *e) {
-  Results r; Bytes out = {0};
-  const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
+  Results r = {0}; Bytes out = {0}; const Item *item = q->item < 0 ? NULL : &q->x.item[q->item];
+  if (file_missing(q->own->results))
+    return fail(e, 1, "%s: no such folder. Try: another --results", q->own->results);
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
     if (item && q->own->predict) onset_predict(&r, item, stdout, e);
     else if (item) item_text(&out, &r, q->item, e);
