@@ -8813,7 +8813,8 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
           heading = SECTIONS[k][1];
           hidden = !all && strstr("embed-dim attention-period", o->flag);
         }
-      if (hidden || option_among(options[i], o->flag, v->groups) != o) continue;
+      if (hidden || option_among(options[i], o->flag, v->groups) != o
+          || (i && option_find(o->flag, v->groups))) continue;   /* sink's own is taken */
       if (heading) printf("\n%s\n", heading), heading = NULL;
       snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
       printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);

@@ -1275,7 +1275,7 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
 static void usage_hold(Test *t, const Program *program) {
   static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"},
       *const PROGRAMS[] = {"sink", "paper", "hf"};
-  int ours = 0;
+  int ours = 0; char flag[40];
   if (no_binary(t)) return;
   scratch_open();
   Bytes *rows = bytes_of(t);
@@ -1300,8 +1300,12 @@ static void usage_hold(Test *t, const Program *program) {
     for (int i = 0; i < 5 - (v || program != &SINK); i++) {
       const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
-      for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0))
+      for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0)) {
         fact(t, n <= 80, "%.100s: over 80 columns", page);
+        const size_t at = strspn(page, " ");
+        snprintf(flag, sizeof flag, "\n%.*s ", (int)(at + strcspn(page + at, " \n")), page);
+        fact(t, strncmp(page, "  --", 4) || !strstr(page, flag), "%s: %stwice", name, flag + 1);
+      }
     }
   } while ((v = verb_after(v, program)) != NULL);
 }
