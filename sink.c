@@ -5452,15 +5452,17 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-/* The settings to go on with: of `groups` those of `was`, which `file` keeps; all else from s. The
- * command line must not contradict them: the `rule`. */
+/* The settings to go on with: of `groups` those of `was`, which `file` keeps, and how its text is
+ * made ids; all else from s. The command line must not contradict `groups`: the `rule`. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
-    if (!strchr(groups, o->group) || (text && source_named(&s->data))) continue;
+    bool ids = !strcmp(o->flag, "tokenizer") || (!strcmp(o->flag, "bos") && was->data.bos);
+    if (!(strchr(groups, o->group) || (ids && !s->data.tokens[0]))
+        || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
@@ -8460,9 +8462,6 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   Settings now = *s; Source *d = &now.data;
   now.model = t->s.model; now.train = t->s.train; now.data = t->s.data;
   d->open = s->data.open; strcpy(d->home, s->data.home);
-  char own[PATH_ROOM + 8];   /* a published model's tokenizer lies beside it */
-  snprintf(own, sizeof own, "%s.tok", path);
-  if (strlen(own) < PATH_ROOM && !file_missing(own)) strcpy(d->tokenizer, own);
   if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
   d->own = t->data.source;   /* its text is read where it is still there */
   if (d->own) strcpy(d->own_name, source_name(d));

@@ -694,6 +694,9 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
   f->file[0] = of;
   t->s = f->head.s;
   t->s.train.steps = 0;        /* not known */
+  char words[PATH_ROOM + 8];   /* its tokenizer lies beside it */
+  snprintf(words, sizeof words, "%s.tok", path);
+  if (strlen(words) < PATH_ROOM && !file_missing(words)) strcpy(t->s.data.tokenizer, words);
   t->tokenizer_hash = f->head.tokenizer;
   t->m = f->head.list;
   t->m.file = f;
