@@ -5453,7 +5453,8 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 }
 
 /* The settings to go on with: of `groups` those of `was`, which `file` keeps, and how its text is
- * made ids; all else from s. The command line must not contradict `groups`: the `rule`. */
+ * made ids; all else from s. The command line must not contradict `groups`: the `rule`. "m" is a
+ * start: the context may change. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
@@ -5475,6 +5476,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     /* these move no bit of a step that is done */
     if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o)) continue;
+    if (!groups[1] && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
     if (strchr(groups, o->group) && strcmp(old, new))
@@ -5527,12 +5529,14 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
- * be t's own (unless ids come alone), or where it had none, one of as many ids. */
+/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s, the context too
+ * where positions are not learned. The tokenizer must be t's own (unless ids come alone), or where
+ * it had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Trainer was = *t;   /* t is made anew in its place */
   Settings now = *s;
   now.model = was.m.c;
+  if (was.m.c.pos != POS_LEARNED) now.model.context = s->model.context;
   acts_free(&was.a);   /* their memory is wanted again */
   data_close(&was.data);
   if (!trainer_create(t, &now, e)) {

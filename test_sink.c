@@ -5916,7 +5916,7 @@ static void checkpoint__continues(Test *t) {
 }
 
 /* --resume and --start: every flag may be repeated, and but for three none be changed by --resume,
- * none of the model by --start. Other data, files and parameters are told apart. */
+ * none of the model but a context by --start. Other data, files and parameters are told apart. */
 static void trainer_begin__refuses(Test *t) {
   static const char ON[] = "/on.ckpt", OLD[] = "/base.ckpt", TUNED[] = "/tuned.ckpt",
                     NEW[] = "/new";
@@ -5925,7 +5925,7 @@ static void trainer_begin__refuses(Test *t) {
   } ROWS[] = {
     {"--lr", "0.01", "", ON, 1, 4, 0, ""}, {"--variant", "alibi", "", ON, 1, 0, 2, "--pos alibi: "},
     {"--lr", "0.02", "", ON, 1, 0, 2, "--lr 0.02: "}, {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"},
-    {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--context", "32", OLD, NEW, 0, 0, 2, "--context 32: "},
+    {"--heads", "2", "", ON, 1, 4, 0, ""}, {"--context", "32", OLD, NEW, 0, 0, 0, ""},
     {"--heads", "3", "", ON, 1, 0, 2, "--heads 3: "}, {"--save-every", "2", "", ON, 1, 4, 0, ""},
     {"--kv-heads", "2", "", ON, 1, 4, 0, ""}, {"--random-tokens", "3", "", ON, 1, 0, 2, "has none"},
     {"--seed", "4", "", ON, 1, 0, 2, "has 3"}, {"--first-tokens", "4", "", ON, 1, 0, 2, "has none"},
@@ -5981,7 +5981,8 @@ static void trainer_begin__refuses(Test *t) {
          "row %d, %s %s: status %d, %s", i, flag, value, status, t->e.text);
     if (status) continue;
     fact(t, run.step == ROWS[i].step && run.m.c.heads == 2 && run.start == (*ROWS[i].start ?
-         base->start : 0) && (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)),
+         base->start : 0) && (strcmp(flag, "--steps") || run.s.train.steps == atoi(value)) &&
+         (strcmp(flag, "--context") || (run.m.c.context == 32 && run.s.model.context == 32)),
          "row %d, %s %s: step %ld of %d", i, flag, value, run.step, run.s.train.steps);
     trainer_free(&run);
   }
@@ -7835,6 +7836,7 @@ static void sink__edits_and_starts(Test *t) {
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
   sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
+  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9", 2, "has 16, and --start");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here: the likeliest token each time;

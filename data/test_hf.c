@@ -2470,7 +2470,7 @@ static void hf__tells(Test *t) {
 
 /* A published model's own text is not known: words, CSV, JSON and a table of several say what was
  * read in its place, and how much of it. The tokenizer of an older model of its name is gone.
- * Trained further it keeps its tokenizer and what begins its texts. */
+ * Trained further, in a smaller context, it keeps its tokenizer and what begins its texts. */
 static void hf__names_its_text(Test *t) {
 #define X_MODEL SCRATCH "/x.model"
 #define TALE_TOK " --tokenizer " SCRATCH "/tale.tok "
@@ -2484,10 +2484,11 @@ static void hf__names_its_text(Test *t) {
     "|" X_MODEL " on %s (%s): 2 seq", "|text,read,eps,", "\n\"%s\",\"%s\",0.3,8,2,",
     "|{\"text\": \"%s\", \"read\": \"%s\", \"eps\": 0.3"};
 #define TO " " SCRATCH "/f.ckpt "
-#define START "train --start " X_MODEL FROM_TEXT "--batch 1 --n 2 --T 8 --out" TO "--steps "
+#define START "train --start " X_MODEL FROM_TEXT "--batch 1 --n 2 --context 8 --out" TO "--steps "
   static const struct { const char *words; int status; const char *said; } ON[] = {
     {START "1", 0, "steps=1 "}, {START "2 --resume", 0, "steps=2 "},
-    {"eval" TO "--n 2 --T 8", 0, " of 8 tokens, "}};
+    {START "2 --resume --context 9", 2, "--context 9: "}, {"eval" TO "--n 2", 0, " of 8 tokens, "},
+    {"eval" TO "--T 9", 2, "was made for 8 tokens"}};
   Settings s; char words[400], want[400];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n");
@@ -2497,7 +2498,7 @@ static void hf__names_its_text(Test *t) {
               &(Parts){.added = ENDS("<s>"), .post = TEMPLATE(FRONT ", " TEXT_A)});
   fact(t, hf_does(t, IMPORT) && !file_missing(X_MODEL ".tok"), "no tokenizer");
   EACH(i, ON) answers(t, PROGRAM, ON[i].words, ON[i].status, ON[i].said);
-  flags_hold(t, SCRATCH "/f.ckpt", "--start", " --tokenizer " X_MODEL ".tok --bos 1");
+  flags_hold(t, SCRATCH "/f.ckpt", "--start", " --context 8 --tokenizer " X_MODEL ".tok --bos 1");
   remove(DOWNLOAD "/tokenizer.json");
   fact(t, hf_does(t, IMPORT) && file_missing(X_MODEL ".tok"), "an older model's tokenizer");
   for (int i = 0; i < 20; i++) {
