@@ -1262,14 +1262,15 @@ static void print_rope(Bytes *out, const Settings *s, Error *e) {
 }
 
 /* The ids that begin and end a text; null for a model that knows no tokenizer. */
-static void print_ids(Bytes *out, const Trainer *t, Error *e) {
-  if (t->tokenizer_hash)
-    bytes_print(out, e, "  \"bos_token_id\": %d,\n  \"eos_token_id\": %d,\n",
-                start_token(&t->s.data), TOKEN_END);
-  else bytes_print(out, e, "  \"bos_token_id\": null,\n  \"eos_token_id\": null,\n");
+static void print_ids(Bytes *out, const Tokenizer *k, int start, Error *e) {
+  char bos[16] = "null", end[16] = "null";
+  if (k->published) start = k->bos;
+  if (k->vocab && start >= 0) snprintf(bos, sizeof bos, "%d", start);
+  if (k->vocab) snprintf(end, sizeof end, "%d", k->end);
+  bytes_print(out, e, "  \"bos_token_id\": %s,\n  \"eos_token_id\": %s,\n", bos, end);
 }
 
-static int config_json(Bytes *out, const Trainer *t, Error *e) {
+static int config_json(Bytes *out, const Trainer *t, const Tokenizer *k, Error *e) {
   const Config *c = &t->s.model;
   bool attention = c->linear_bias && c->bias_in != BIAS_FFN;
   bool ffn = c->linear_bias && c->bias_in != BIAS_ATTENTION;
@@ -1290,15 +1291,15 @@ static int config_json(Bytes *out, const Trainer *t, Error *e) {
   bytes_print(out, e, "  \"attention_bias\": %s,\n  \"mlp_bias\": %s,\n"
                       "  \"tie_word_embeddings\": %s,\n", attention ? "true" : "false",
               ffn ? "true" : "false", c->tied ? "true" : "false");
-  print_ids(out, t, e);
+  print_ids(out, k, start_token(&t->s.data), e);
   /* a padding id here would take that row of the embedding out of further training */
   return bytes_print(out, e, "  \"pad_token_id\": null\n}\n");
 }
 
-static int generation_json(Bytes *out, const Trainer *t, Error *e) {
+static int generation_json(Bytes *out, const Trainer *t, const Tokenizer *k, Error *e) {
   bytes_print(out, e, "{\n");
-  print_ids(out, t, e);
-  if (t->tokenizer_hash) bytes_print(out, e, "  \"pad_token_id\": %d,\n", TOKEN_END);
+  print_ids(out, k, start_token(&t->s.data), e);
+  if (k->vocab) bytes_print(out, e, "  \"pad_token_id\": %d,\n", k->end);
   return bytes_print(out, e, "  \"do_sample\": false\n}\n");
 }
 
@@ -1609,9 +1610,6 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
     if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
         path_make(beside[i], e, "%s.part", path[i])) return e->status;
   if (file_ready(path[CONFIG], e)) return e->status;
-  if (!files[TOKENIZER].size && !file_missing(path[TOKENIZER]))
-    return fail(e, 1, "%s: expected no tokenizer beside a model that has none, found one. Try: "
-                      "another folder", path[TOKENIZER]);   /* transformers would take it */
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
@@ -1621,33 +1619,52 @@ static int folder_write(const char *folder, const Bytes *files, Error *e) {
   return e->status;
 }
 
-/* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, and is
- * not read when it was trained with none. Prints a line on stdout. */
-static int export_folder(const char *model, const char *folder, const char *tokenizer, Error *e) {
-  Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}};
+static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e);
+
+/* Are the model's own words, published ones or none, what the folder has? transformers takes what
+ * lies there, so that another's are an error. */
+static bool words_there(const Tokenizer *words, int most, const char *folder, Error *e) {
+  Tokenizer there; Bytes file = {0}; Error own = {0};
+  const bool read = !tokenizer_from(folder, most, &file, &there, &own), none = read && !file.size;
+  const bool same = none ? !words->vocab : read && there.hash == words->hash;
+  if (!none && !same) fail(e, 1, "%s: expected no tokenizer but the model's own, found another. "
+                                 "Try: another folder", folder);
+  tokenizer_free(&there); bytes_free(&file);
+  return same;
+}
+
+/* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, unless
+ * it names one and none was given, and is not read when it was trained with none. A published one's files are
+ * not made anew: they are to be copied. Prints a line on stdout. */
+static int export_folder(const char *model, const char *folder, const char *tokenizer, bool given,
+                         Error *e) {
+  Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
   if (checkpoint_load(model, &t, false, e)) return e->status;
+  if (!given && !file_missing(t.s.data.tokenizer)) tokenizer = t.s.data.tokenizer;
   int start = start_token(&t.s.data);
   for (idx i = 0; i < t.m.count; i++)
     if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
   if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
       !tokenizer_load(tokenizer, &words, e)) {
-    if (words.published)
-      fail(e, 1, "%s: expected a tokenizer that sink trained, found a published one. Try: "
-                 "the folder that it came from", tokenizer);
-    else if (words.hash != t.tokenizer_hash)
+    if (words.hash != t.tokenizer_hash)
       fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE", model, tokenizer);
-    if (!e->status && !spellings_differ(&words, tokenizer, e)) {
+    if (!e->status && !words.published && !spellings_differ(&words, tokenizer, e)) {
       tokenizer_json(&files[TOKENIZER], &words, start, e);
       tokenizer_config_json(&files[TOKENIZER_CONFIG], &words, start, t.s.model.context, e);
     }
   }
+  if (!e->status && !files[TOKENIZER].size)
+    there = words_there(&words, t.s.model.vocab, folder, e);
   if (!e->status && !safetensors(&files[WEIGHTS], &t.m, e) &&
-      !config_json(&files[CONFIG], &t, e) && !generation_json(&files[GENERATION], &t, e) &&
-      !folder_write(folder, files, e))
+      !config_json(&files[CONFIG], &t, &words, e) &&
+      !generation_json(&files[GENERATION], &t, &words, e) && !folder_write(folder, files, e))
     printf("tensors=%d parameters=%lld bytes=%zu vocabulary=%d tokenizer=%s out=%s\n",
            t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
            t.tokenizer_hash ? tokenizer : "none", folder);
+  if (!e->status && !there)
+    fprintf(stderr, "hf: left out: the published tokenizer. Copy its files to %s from the folder "
+                    "that it came from\n", folder);
   for (int i = 0; i < FILES; i++) bytes_free(&files[i]);
   tokenizer_free(&words); trainer_free(&t);
   return e->status;
@@ -3514,7 +3531,7 @@ static int verb_export(Settings *s, const char **words, int n, Error *e) {
                                   &s->data, e);
   if (e->status || path_make(at, e, "%s/config.json", words[1])) return e->status;
   return outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
-       : export_folder(words[0], words[1], tokenizer, e);
+       : export_folder(words[0], words[1], tokenizer, own->tokenizer[0], e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,
@@ -3630,7 +3647,7 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
 static const Option HF_OPTIONS[] = {
   {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
   {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
-   "import: not the folder's; export: the one it learnt"},
+   "not the folder's; of export: not the model's"},
   {"choices", 'y', 's', OWN(choices), STRING("FILE"),
    "multiple choice: acc, acc_norm (Figure 10); hf choices"},
   {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},

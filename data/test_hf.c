@@ -520,8 +520,7 @@ static void hf__tokenizer(Test *t) {
     {"--vocab 330", "\"bos_token\": \"<|endoftext|>\"", "--bos 0 --fix-token 0", TOKEN_END},
     {"--vocab 330 --bos", "\"bos_token\": \"<|bos|>\"", "--bos 1 --fix-token 0", TOKEN_BOS},
     {"--vocab 330 --bos --fix-token 1", "\"bos_token\": \"<|fix|>\"", "--fix-token 1", TOKEN_FIX}};
-  static const char AGAIN[] = "export --force " SCRATCH "/x.model " SCRATCH "/again --tokenizer "
-                              SCRATCH "/x.model.tok";
+  static const char AGAIN[] = "export --force " SCRATCH "/x.model " SCRATCH "/again";
   Settings s; Error e = {0}; Tokenizer k = {0}; char spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
@@ -2470,7 +2469,8 @@ static void hf__tells(Test *t) {
 
 /* A published model's own text is not known: words, CSV, JSON and a table of several say what was
  * read in its place, and how much of it. The tokenizer of an older model of its name is gone.
- * Trained further, in a smaller context, it keeps its tokenizer and what begins its texts. */
+ * Trained further, in a smaller context, it keeps its tokenizer and what begins its texts, which an
+ * export tells; the tokenizer's files are the published ones or missing, and no others. */
 static void hf__names_its_text(Test *t) {
 #define X_MODEL SCRATCH "/x.model"
 #define TALE_TOK " --tokenizer " SCRATCH "/tale.tok "
@@ -2488,9 +2488,12 @@ static void hf__names_its_text(Test *t) {
   static const struct { const char *words; int status; const char *said; } ON[] = {
     {START "1", 0, "steps=1 "}, {START "2 --resume", 0, "steps=2 "},
     {START "2 --resume --context 9", 2, "--context 9: "}, {"eval" TO "--n 2", 0, " of 8 tokens, "},
-    {"eval" TO "--T 9", 2, "was made for 8 tokens"}};
+    {"eval" TO "--T 9", 2, "was made for 8 tokens"},
+    {"export" TO SCRATCH "/to", 0, "left out: the published tokenizer. Copy"},
+    {"export --force" TO SCRATCH, 1, "expected no tokenizer but the model's own, found another"}};
   Settings s; char words[400], want[400];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
+  text_file(t, SCRATCH "/tokenizer.json", "{}");
   text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9\n9 8 7 6 5 4 3 2 1\n");
   if (!model_file(t, "--vocab 320", 0)
       || !hf_does(t, "export " SCRATCH "/m.ckpt " DOWNLOAD)) return;
@@ -2499,6 +2502,12 @@ static void hf__names_its_text(Test *t) {
   fact(t, hf_does(t, IMPORT) && !file_missing(X_MODEL ".tok"), "no tokenizer");
   EACH(i, ON) answers(t, PROGRAM, ON[i].words, ON[i].status, ON[i].said);
   flags_hold(t, SCRATCH "/f.ckpt", "--start", " --context 8 --tokenizer " X_MODEL ".tok --bos 1");
+  Ran r = sink("export --force" TO DOWNLOAD);              /* its tokenizer is there */
+  fact(t, !r.status && r.err.size == 1, "%s", (const char *)r.err.at);
+  const char *json = text_in(t, DOWNLOAD "/config.json");
+  fact(t, strstr(json, "_embeddings\": 8,") && strstr(json, "bos_token_id\": 259,") &&
+       strstr(json, "eos_token_id\": 258,"), "%s", json);
+  ran_free(&r);
   remove(DOWNLOAD "/tokenizer.json");
   fact(t, hf_does(t, IMPORT) && file_missing(X_MODEL ".tok"), "an older model's tokenizer");
   for (int i = 0; i < 20; i++) {
