@@ -4259,8 +4259,8 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
  *
  * 9.1  Grammars: endless text from a page of rules
  *
- * A sink emerges on text that is rich, and a small repository cannot ship a library: it ships
- * grammars. Document n of seed s is a pure function of the grammar, s and n. The format, whole:
+ * A sink needs rich text; in place of a library the repository ships grammars. Document n of seed s
+ * is a pure function of the grammar, s and n. The format:
  *
  *   # a comment            from a # at the start of a line or after a blank to the line's end
  *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
@@ -5214,13 +5214,13 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *   8   the start (--start): hash64 of the parameters that the run began from
  *   8   hash64 of all that
  *
- * No clock, thread count or generator's state: the same run, text and tokenizer by the same names
- * give the same bytes. A draw comes from --seed and where it is made. */
+ * No clock or thread count: the same run, text and tokenizer by the same names give the same bytes.
+ * A draw comes from --seed and its place. */
 enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
 enum { PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* One walk writes a file or reads it: its order stands once. pass returns the number. */
+/* One walk writes or reads: the order stands once. pass returns the number. */
 typedef struct Passage {
   bool out;
   Writing w; uint64_t hash;   /* out */
@@ -5453,8 +5453,8 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 }
 
 /* The settings to go on with: of `groups` those of `was`, which `file` keeps, and how its text is
- * made ids; all else from s. The command line must not contradict `groups`: the `rule`. "m" is a
- * start: the context may change. */
+ * made ids; all else from s. The command line must not contradict `groups`: the `rule`. "m" is
+ * --start: the context may change. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           const char *groups, const char *file, const char *rule, Error *e) {
   const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
@@ -5462,7 +5462,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
     bool ids = !strcmp(o->flag, "tokenizer") || (!strcmp(o->flag, "bos") && was->data.bos);
-    if (!(strchr(groups, o->group) || (ids && !s->data.tokens[0]))
+    if ((!strchr(groups, o->group) && (!ids || s->data.tokens[0]))
         || (text && source_named(&s->data))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
@@ -5492,7 +5492,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               "--tokenizer FILE", path, t->s.data.tokenizer);
 }
 
-/* The text must be the same, by its hash; the run goes on at its place in it. */
+/* The text must be the same, by its hash; the run goes on in it. */
 static int resume_data(Trainer *t, Error *e) {
   Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
@@ -5537,7 +5537,7 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Settings now = *s;
   now.model = was.m.c;
   if (was.m.c.pos != POS_LEARNED) now.model.context = s->model.context;
-  acts_free(&was.a);   /* their memory is wanted again */
+  acts_free(&was.a);
   data_close(&was.data);
   if (!trainer_create(t, &now, e)) {
     bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
@@ -5761,7 +5761,7 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
          t->s.out[0] ? "--out has it. Try: the same command with --resume"
-                     : "nothing is kept. Try: it again, in train and run with --out FILE");
+                     : "nothing is kept. Try: again; train and run have --out FILE");
   return e->status;
 }
 
@@ -6214,7 +6214,7 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     npy_end(d);
     for (int b = 0; b < B && !isfinite((double)loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
-    if (!d->e->status) printf("loss=%.6f ids=%dx%d out=%s\n", (double)loss, B, T + 1, d->s->out);
+    if (!d->e->status) printf("loss=%.6f out=%s\n", (double)loss, d->s->out);
   }
   free(ids); free(maps); free(a->probe); a->probe = NULL;
   return d->e->status;
@@ -7822,7 +7822,7 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   return text;
 }
 
-/* x as people write it: 0.1, 1e-08, 2,147,483,647. */
+/* x as written: 0.1, 1e-08, 2,147,483,647. */
 static const char *as_written(double x, char text[32]) {
   snprintf(text, 32, "%.10g", x);
   for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
@@ -7901,7 +7901,7 @@ void settings_default(Settings *s) {
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
-/* Is it among words that each have a space on either side? */
+/* Is it among words with a space on either side? */
 static bool has_word(const char *words, const char *word) {
   char spaced[72];
   snprintf(spaced, sizeof spaced, " %s ", word);
@@ -7973,7 +7973,7 @@ static const char *advice(const char *word, const char *groups, char text[64]) {
   }
   return "";
 }
-/* A flag that the verb does not take: what it is called here, or the nearest that it takes. */
+/* A flag that the verb does not take: its name here, or the nearest that it takes. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
   const Option *const options[] = {OPTIONS, s->program->options};
@@ -8088,7 +8088,7 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
 void progress_start(Progress *p, const char *name, bool quiet) {
   *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
 }
-/* On a terminal two lines that rewrite themselves; elsewhere one long line now and then. */
+/* On a terminal two lines that rewrite themselves; elsewhere a line now and then. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
   double now = seconds();
@@ -8386,7 +8386,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
 /* ----------
  * 16.4  Verbs */
 
-/* A blank and a word, quoted where a shell would read it otherwise. */
+/* A blank and a word, quoted where a shell needs it. */
 static void word_add(Bytes *out, const char *word, Error *e) {
   const char *quote = *word && !strpbrk(word, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
   bytes_print(out, e, " %s", quote);
@@ -8395,7 +8395,7 @@ static void word_add(Bytes *out, const char *word, Error *e) {
   bytes_print(out, e, "%s", quote);
 }
 
-/* The command that repeats the work, with the flags that count and differ from their default. */
+/* The command that repeats the work: flags that count and differ from their default. */
 static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
@@ -8817,7 +8817,7 @@ static int help_verb(const Program *program, const Verb *v, bool all) {
           hidden = !all && strstr("embed-dim attention-period", o->flag);
         }
       if (hidden || option_among(options[i], o->flag, v->groups) != o
-          || (i && option_find(o->flag, v->groups))) continue;   /* sink's own is taken */
+          || (i && option_find(o->flag, v->groups))) continue;
       if (heading) printf("\n%s\n", heading), heading = NULL;
       snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
       printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);

@@ -1277,8 +1277,7 @@ static void usage_hold(Test *t, const Program *program) {
       *const PROGRAMS[] = {"sink", "paper", "hf"};
   int ours = 0; char flag[40];
   if (no_binary(t)) return;
-  scratch_open();
-  Bytes *rows = bytes_of(t);
+  scratch_open(); Bytes *rows = bytes_of(t);
   fact(t, !file_read("data/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
   for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line; line = strtok(NULL, "\n")) {
     char name[16] = ""; int status = 0, at = 0; bool known = false;
@@ -1302,8 +1301,7 @@ static void usage_hold(Test *t, const Program *program) {
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
       for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0)) {
         fact(t, n <= 80, "%.100s: over 80 columns", page);
-        const size_t at = strspn(page, " ");
-        snprintf(flag, sizeof flag, "\n%.*s ", (int)(at + strcspn(page + at, " \n")), page);
+        snprintf(flag, sizeof flag, "\n%.*s ", (int)(2 + strcspn(page + (n > 2) * 2, " \n")), page);
         fact(t, strncmp(page, "  --", 4) || !strstr(page, flag), "%s: %stwice", name, flag + 1);
       }
     }
