@@ -6420,19 +6420,19 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of what a processor can do. To feed it:
+ * percent of a processor's peak. To feed it:
  *
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
- * Registers. A multiply-add takes about 4 cycles and two begin in each, so 8 or more must be under
- * way. A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
+ * Registers. A multiply-add takes about 4 cycles and two begin in each: 8 or more must be under way.
+ * A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
  * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes; in a large
  * product A too. Zeros fill up their ends.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in. So one thread and sixteen give the same bits.
  *
- * The code is written once, for a constant vector width; 13.4 makes the instances and picks one.
+ * The code stands once, for a constant vector width; 13.4 makes the instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
@@ -7004,9 +7004,9 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * 3.6 row by row between. Backward: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
  * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
- * again. It cuts the keys into tiles too, and corrects a running maximum and sum (online softmax).
- * Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch: 4.8 MB a
- * thread for D = 96 and N = 2048 in float. Test: tiles__as_plain. */
+ * again. It cuts the keys too, with a running maximum and sum (online softmax). Here a row is whole
+ * when 3.6 takes it, whatever its sim and Z. The price is scratch: 4.8 MB a thread for D = 96 and
+ * N = 2048 in float. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. Of a
