@@ -185,7 +185,7 @@
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed            ""   the paper shows a figure, or nothing
  *
- * (The asterisks of Tables 6 and 15 mark a Sink_1 of proxy scores |s| / sum |s|: the m_ij above.)
+ * (Asterisks in Tables 6 and 15 mark a Sink_1 of proxy scores, the m_ij above.)
  *
  * What to see: wherever a row's weights are positive and sum to a constant there is a sink,
  * whatever else changes; without that tie (Z = 1) hardly one. A null key or sink token takes it. */
@@ -1637,12 +1637,15 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
   }
 }
 
-/* What the sink metric reads, for all but two sims: m [n] = |s| / (sum |s| + e), from a = s/Z:
- * |s| = |a| Z, so m = |a| / (sum |a| + e/Z). These are the paper's proxy scores (section 7.4): the
- * weights themselves where Z = sum + e; s over its sum where Z = 1; absolute values where scores
- * have a sign. The scale is left out, else no head could pass 0.3 at scale 0.2, where Table 14 has
- * Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. For
- * softpick and rectified m = a: such a row may have less than 1 to give. */
+/* What the sink metric reads: m [n] = |s| / (sum |s| + e), the paper's proxy scores (section 7.4).
+ * As |s| = |a| Z, m = |a| / (sum |a| + e/Z). No scale is in it: else none could pass 0.3 at scale
+ * 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with
+ * Z = 1) gives NaN. Where m misleads, and why raw mass (6) stands beside Sink:
+ *
+ *   Z = sum    nowhere if s >= 0: m is a; so of softpick and rectified, whose rows may sum to less
+ *   other Z    a row that weighs little is shared out as well
+ *   clip       a row weighs less than its m says
+ *   3.8        a head whose gate is shut has its sink still; mass does not tell either */
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
   if (c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED) return;
@@ -2783,8 +2786,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
  *
- * m = |s| / (sum |s| + e) is the paper's A where weights sum to 1, and its proxy score elsewhere
- * (section 7.4; 3.6 above): neither the scale nor a sign is in it. With T = 3:
+ * m is the paper's A where weights sum to 1, and its proxy score elsewhere (section 7.4; row_metric
+ * of 3.6): neither the scale nor a sign is in it. With T = 3:
  *
  *        row 1   1.0                 alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
  *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
@@ -2839,18 +2842,19 @@ static int metric_refuses(const Config *c, int rows, Error *e) {
               "--metric-rows real", c->sink_token);
 }
 
-/* The mean over layers and heads of a column, 0 .. S-1, of at [L,H,S]. */
-static double column_mean(const Sinks *s, const double *at, int column) {
+/* The mean over layers and heads of a column, 0 .. n-1, of at [L,H,n]. */
+static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
-  for (idx i = 0; i < s->L * s->H; i++) sum += at[i * s->S + column];
+  for (idx i = 0; i < s->L * s->H; i++) sum += at[i * n + column];
   return sum / s->heads;
 }
-/* [M1] of a column, averaged over layers, heads and sequences: no threshold. */
-static double sinks_alpha(const Sinks *s, int column) { return column_mean(s, s->alpha, column); }
+/* [M1] of a column, and raw mass, averaged over layers, heads and sequences: no threshold. */
+static double sinks_alpha(const Sinks *s, int k) { return column_mean(s, s->alpha, s->S, k); }
+static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 /* [M2] Sink_k^eps, in 0..1, of a column (config_column_first for Sink_1, config_column_star for
- * Sink_*) at threshold eps[x]: the mean over heads of the share of sequences. */
+ * Sink_*) at threshold eps[x]. */
 static double sinks_sink(const Sinks *s, int column, int x) {
-  return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, column);
+  return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
 
 /* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers:
@@ -2860,7 +2864,7 @@ static double sinks_sink(const Sinks *s, int column, int x) {
  *   window w      H_w / T                           0.0634 at w = 32; rows beyond w give token 1 0
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens
  *
- * It is counted from the mask itself, so that every combination is right. */
+ * Counted from the mask itself, every combination is right. */
 static double sink_uniform(const Config *c, int T) {
   idx N = config_rows(c, T), first = N - T;
   double sum = 0;
@@ -2960,9 +2964,9 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
  *   over      1[alpha > eps] for each eps, a sequence at a time (F7)
  *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
  *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
- *   mass      sum over the keys of scale s/Z, mean over the T rows: how much of v comes through;
- *             1 for a plain softmax, 1 - A_* with an extra column, anything for Z = 1
- *   raw       the same of |scale s/Z|. Where it is near 0, m makes much of next to nothing */
+ *   mass      sum over the keys of scale s/Z, mean over the T rows: 1 for a plain softmax,
+ *             1 - A_* with an extra column, anything for Z = 1
+ *   raw       the same of |scale s/Z|; why: row_metric */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
@@ -5663,7 +5667,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   p->sink1_low = sinks_sink(&seen, first, 1);
   p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
   p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
-  p->ratio = sinks_ratio(&seen);
+  p->ratio = sinks_ratio(&seen), p->mass = sinks_mass(&seen);
   sinks_free(&seen);
   return 0;
 }
@@ -5925,8 +5929,7 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[SINK_1] = sinks_sink(s, first, 0);
   row[ALPHA_1] = sinks_alpha(s, first);
   row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
-  row[ROW_MASS] = 0;
-  for (int i = 0; i < s->L * s->H; i++) row[ROW_MASS] += s->raw[i] / s->heads;
+  row[ROW_MASS] = sinks_mass(s);
   row[NORM_RATIO] = sinks_ratio(s);
   if (loss > 0) row[HELD_LOSS] = loss;
   if (star < 0) return;
@@ -8428,7 +8431,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
   const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
-  char page[PATH_ROOM + 8] = "", cell[4][32];   /* page: "" where no --report, no --out is given */
+  char page[PATH_ROOM + 8] = "", cell[5][32];   /* page: "" where no --report, no --out is given */
   int starts; (void)words; (void)n;
   if (s->program->page)
     snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
@@ -8443,10 +8446,12 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
     printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s "
-           "parameters=%lld text=%s%s%s\n", t->step, cell_text(cell[0], &six, t->loss + never),
+           "mass=%s parameters=%lld text=%s%s%s\n", t->step,
+           cell_text(cell[0], &six, t->loss + never),
            cell_text(cell[1], &six, o->loss), (long long)o->tokens,
            cell_text(cell[2], &six, o->p.alpha1 + never),
-           cell_text(cell[3], &six, o->p.sink1 + never), (long long)t->m.count, o->text,
+           cell_text(cell[3], &six, o->p.sink1 + never),
+           cell_text(cell[4], &six, o->p.mass + never), (long long)t->m.count, o->text,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0]

@@ -7665,6 +7665,8 @@ static void sink__train_and_eval(Test *t) {
   fact(t, again.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
        "sink %s: another model", command);
   fact(t, !strcmp(line, (char *)again.out.at), "another line: %s", (char *)again.out.at);
+  const char *log = text_in(t, SCRATCH "/a log.csv");      /* under softmax alpha_* is the rest */
+  within(t, number_after(line, " mass=", 0) + number_after(log, "\n4,", 6), 1, 2e-6, "mass");
   ran_free(&r); ran_free(&again);
   const char *out = said(t, EVAL " --json " SCRATCH "/r.json --csv " SCRATCH "/r.csv");
   fact(t, strstr(out, "9 sequences of 12 tokens, natural") && strstr(out, "token 1 fixed"), "%s",
