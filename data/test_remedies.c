@@ -778,9 +778,9 @@ static void muon_step__threads(Test *t) {
  * blocks, which leave m2 alone, and against AdamW, at the same lr, for all else. */
 static void muon__of_the_matrices(Test *t) {
   static const char *const MATRICES[] = {".wq", ".wk", ".wv", ".wo", ".w1", ".w2", ".w3", ".phi1",
-                                         ".phi2"};
-  static const char FLAGS[] = "--optimizer muon --kernel mlp --sim sigmoid --pos learned "
-      "--linear-bias --sink-token 2 --extra kv --decay matrices --warmup 1 --embed-dim 5";
+                                         ".phi2", ".wg"};
+  static const char FLAGS[] = "--optimizer muon --kernel mlp --sim sigmoid --pos learned --gate "
+      "head --linear-bias --sink-token 2 --extra kv --decay matrices --warmup 1 --embed-dim 5";
   Settings s; Trainer r; int by_muon = 0;
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
   const Train *p = &r.s.train;
@@ -811,7 +811,7 @@ static void muon__of_the_matrices(Test *t) {
     fact(t, (biggest(n, r.m2 + x->at) == 0) == muon, "%s: second moments", x->name);
     free(w); free(g); free(M); free(adam);
   }
-  fact(t, by_muon == 9 * r.m.c.layers, "%d matrices", by_muon);
+  fact(t, by_muon == 10 * r.m.c.layers, "%d matrices", by_muon);
   free(was); trainer_free(&r);
 }
 

@@ -20,7 +20,7 @@ static void rows__by_hand(Test *t) {
   }
 }
 
-/* A head's 20 tokens: dead from 19 of them on; kurtosis, of channels too, and peak. */
+/* A head's 20 tokens: dead from 19 of them on; kurtosis, of channels too, and peak; |dL/dx|. */
 static void streams__by_hand(Test *t) {
   real o[20 * 5] = {0};
   for (int live = 0; live < 4; live++) {
@@ -28,8 +28,11 @@ static void streams__by_hand(Test *t) {
     is_what(t, head_dead(20, 2, o, 5), live < 2, "dead");
     is_what(t, head_dead(20, 2, o + 2, 5), 1, "the next head");
   }
-  o[5 * 19] = NAN;
-  is_what(t, head_dead(20, 2, o, 5), NAN, "a NaN");
+  o[5 * 19] = NAN; is_what(t, head_dead(20, 2, o, 5), NAN, "a NaN");
+  real dn[] = {3, 4, 0, 1, 0, 2, -6, 8, -3, 0, 0, 1}; double rows[6] = {0};   /* 5, 1, 2; 10, 3, 1 */
+  const Signs g = {.a = {.dn = dn}, .c = &(Config){.dim = 2}, .gradient = rows};
+  signs_after(&g.a, 1, 2, 3);
+  is_what(t, norm_ratio(rows + 3, 3) + rows[0], 15 / 3.5, "gradient");
   static const struct { const char *what; real x[6]; double all, channels, peak; } ROWS[] = {
     /* [2,3]: mean 0, squares 0 0 0 1 1 4: m4 = 3, m2 = 1; channels 1/2, 1/2, 2; median 1 of 0 1 */
     {"two", {0, 0, 0, 1, 1, -2}, 3, 1.5, 2},
@@ -38,8 +41,7 @@ static void streams__by_hand(Test *t) {
     {"NaN", {1, 2, 3, NAN, 5, 6}, NAN, NAN, NAN},
     {"sink", {1, 1, 1, 1, 100, 1}, 4.2, 2.9976019, 100}};  /* 1, 5000.5, 1 */
   EACH(i, ROWS) {
-    real x[6];
-    copy(x, ROWS[i].x, 6);
+    real x[6]; copy(x, ROWS[i].x, 6);
     is_what(t, kurtosis(6, x), ROWS[i].all, ROWS[i].what);
     is_what(t, channel_kurtosis(2, 3, x), ROWS[i].channels, ROWS[i].what);
     is_what(t, peak(6, x), ROWS[i].peak, ROWS[i].what);
@@ -61,8 +63,7 @@ static void signs_after__gradients(Test *t) {
     "--norm layer --sink-token --extra kv --window 4 --combine add --prefix 2",
     "--norm layer --place sandwich --gate element --qk-norm --xsa --kv-heads 1", NULL};
   for (Behind b = {0}; lab_next(&b.lab, t, 2, 9, FLAGS); b = (Behind){.lab = b.lab}) {
-    b.lab.a.after = gather;
-    lab_gradients(&b.lab);
+    b.lab.a.after = gather; lab_gradients(&b.lab);
     for (int i = 0; i < 24; i++) {
       const Norm *d = &b.lab.m.d.layer[i / 12].norm1;
       within(t, b.bias[i], (double)d->b[i % 12], 1e4 * REAL_EPS, "bias");
