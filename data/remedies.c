@@ -126,7 +126,8 @@ static void draw_corners(Paper *p, const char *word) {
                             : "Sink and massive activation: the first token is one of 16");
   corners_draw(&p->h, c, n, &x, &y);
   figure_end(&p->h, "Means over the seeds, with their least and largest. Dashed: 2 times even "
-             "rows, from where a sink counts, and a norm ratio of 2.");
+             "rows, from where a sink counts, and a norm ratio of 2. Only token 1 is counted: a "
+             "null key, logit or sink token has the sink that it took (sink_* above).");
   say(&p->h, "</div>\n");
 }
 

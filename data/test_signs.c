@@ -29,7 +29,7 @@ static void streams__by_hand(Test *t) {
     is_what(t, head_dead(20, 2, o + 2, 5), 1, "the next head");
   }
   o[5 * 19] = NAN; is_what(t, head_dead(20, 2, o, 5), NAN, "a NaN");
-  real dn[] = {3, 4, 0, 1, 0, 2, -6, 8, -3, 0, 0, 1}; double rows[6] = {0};   /* 5, 1, 2; 10, 3, 1 */
+  real dn[] = {3, 4, 0, 1, 0, 2, -6, 8, -3, 0, 0, 1}; double rows[6] = {0};   /* 5 1 2; 10 3 1 */
   const Signs g = {.a = {.dn = dn}, .c = &(Config){.dim = 2}, .gradient = rows};
   signs_after(&g.a, 1, 2, 3);
   is_what(t, norm_ratio(rows + 3, 3) + rows[0], 15 / 3.5, "gradient");
