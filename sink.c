@@ -6430,12 +6430,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Registers. A multiply-add takes about 4 cycles and two begin in each: 8 or more must be under way.
  * A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
  * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. B is packed into panels one tile wide, so that a tile reads consecutive bytes; in a large
- * product A too. Zeros fill up their ends.
+ * Panels. B is packed one tile wide, so that a tile reads consecutive bytes; in a large product A
+ * too. Zeros fill up their ends.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
- * tile or task it falls in. So one thread and sixteen give the same bits.
+ * tile or task it falls in: one thread and sixteen give the same bits.
  *
- * The code stands once, for a constant vector width; 13.4 makes the instances and picks one.
+ * The code stands once, for a constant vector width; 13.4 makes instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
@@ -8293,7 +8293,7 @@ static void toy_fill(Model *m, uint64_t seed) {
   }
 }
 
-/* Activations and maps for T tokens of y->m. */
+/* Acts and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
   if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e)) y->maps = maps_create(&y->a, &y->m.c, p->e);
   y->page = p; y->e = p->e; y->T = T;
@@ -8331,7 +8331,7 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
   return y;
 }
 
-/* Of the schemes of a line with a * the least favourable counts. */
+/* Of the schemes of a line with a * the worst counts. */
 static void page_measure(Page *p, const Line *l) {
   bool each = *l->flags == '*';
   const char *flags = l->flags + each, *bar = strchr(flags, '|');
@@ -8398,7 +8398,7 @@ static void word_add(Bytes *out, const char *word, Error *e) {
   bytes_print(out, e, "%s", quote);
 }
 
-/* The command that repeats the work: flags that count and differ from their default. */
+/* The command that repeats the work: flags that count and are not the default. */
 static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
@@ -8719,7 +8719,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* With --force, the arrays of an older dump that this one may lack: none stays. */
+/* With --force: of an older dump no array stays. */
 static void dump_forget(const char *folder, const char *config, Error *e) {
   Bytes names = {0}; char kind[16];
   if (file_missing(config) || files_list(folder, &names, e)) { bytes_free(&names); return; }

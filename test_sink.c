@@ -575,8 +575,7 @@ static double slow_gate(const Config *c, const Layer *w, int u, const double *x)
 /* What becomes of the output o [D] of a head on its way to W_O; v [D] is the row's value there. */
 static void slow_leave(const Config *c, const Layer *w, int h, double *o, const double *v,
                        const double *x) {
-  int D = c->head_dim;
-  double along = 0, length = 1e-8;
+  int D = c->head_dim; double along = 0, length = 1e-8;
   for (int d = 0; d < D; d++) along += o[d] * v[d], length += v[d] * v[d];
   for (int d = 0; d < D; d++) {
     if (c->xsa) o[d] -= along * v[d] / length;
@@ -5756,8 +5755,7 @@ static void checkpoint_read__damage(Test *t) {
   }
   bytes_add(b, "", 1, fresh(t));
   fact(t, checkpoint_refused(b->at, b->size, "damaged"), "a byte more");
-  note(t, "%zu bytes", b->size);
-  trainer_free(&r);
+  note(t, "%zu bytes", b->size); trainer_free(&r);
 }
 
 /* Replaces the first `was` in b by `by`, of any length, and puts the length of the text right. */
