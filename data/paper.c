@@ -994,7 +994,7 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
                     .held = NAN};
     train_run(t, p, e);
   }
-  if (!e->status && interrupted)
+  if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
     fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
          name);
   p->name = row->name;                                     /* `name` is this call's */

@@ -224,10 +224,9 @@ static void result__round_trip(Test *t) {
   result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }
 
-/* 4: a row trained twice leaves the same bytes, another seed others; one that diverges says so. */
+/* 4: twice the same bytes, for another seed others; a run that diverges or is stopped says so. */
 static void row_numbers(Test *t, const Result *r) {
-  int n, m; const double *map = result_find(r, "map_alpha_1", &n);
-  double mean = 0;
+  int n, m; const double *map = result_find(r, "map_alpha_1", &n); double mean = 0;
   for (int k = 0; k < n; k++) mean += map[k] / n;
   within(t, mean, result_number(r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
   within(t, result_number(r, "times_1") * result_number(r, "even"), mean, 64 * DBL_EPSILON, "even");
@@ -241,8 +240,7 @@ static void row_numbers(Test *t, const Result *r) {
   fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 && maps[1] == 0,
        "the map's first row");
   fact(t, isnan(result_number(r, "alpha_*")), "alpha_* of a model without *");
-  fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0,
-       "other inputs");
+  fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0, "@");
   const double *loss = result_find(r, "curve_loss", &n), *cosine = result_find(r, "cosine", &m);
   double last = 0, cos_of[2] = {0};
   for (int i = 36; i <= 40; i++) last += loss[i] / 5;      /* 40 / 10 + 1 looks */
@@ -282,15 +280,17 @@ static void row_run__repeats(Test *t) {
     if (i == 0) row_numbers(t, &r);
     if (i == 3) fact(t, result_number(&r, "alpha_*") > 0 && result_number(&r, "times_*") > 0 &&
          result_number(&r, "norm_ratio_before") > 0, "a column * and a post-norm");
-    if (i == 4)
-      fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
-           result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
-           "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
+    if (i == 4) fact(t, result_number(&r, "diverged") == 1 && strstr(r.ended, "diverges") &&
+         result_number(&r, "steps") < 40 && isnan(result_number(&r, "alpha_1")),
+         "wild: %g, '%s'", result_number(&r, "steps"), r.ended);
     result_free(&r);
   }
   fact(t, !e.status && bytes_same(text[0], text[1]), "two runs differ: %s", e.text);
   fact(t, !e.status && memcmp(text[0]->at + 300, text[2]->at + 300, 300), "seeds are the same");
-  experiments_free(&x);
+  Result stopped; interrupted = 1;
+  fact(t, row_run(&stopped, &x, 0, x.corpus, 3, &s, &e) == 1 &&
+       strstr(e.text, "plain 3 is not finished and begins anew. Try: the same c"), "%s", e.text);
+  interrupted = 0; experiments_free(&x);
 }
 
 /* The only number of that name. */
