@@ -5,7 +5,7 @@
 # make mutants    fifty faults put into Part I, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
-# make readme     data/results/README.md, from data/results
+# make readme     data/results/README.md and the README's picture, from data/results
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 # make book       Part I as a page to read beside the paper, out/book.html
@@ -108,8 +108,19 @@ tables: paper
 	./paper all --show
 	./paper report --force
 
+# README.md shows the page's picture of the law: by itself it needs a namespace, a style and a legend.
 readme: paper
 	./paper readme
+	./paper report --force --quiet
+	@awk '/<h3>Tokens until the first token is known/ { on = 1; sub(/.*<svg viewBox="0 0 360 316"/, \
+	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"540\" viewBox=\"0 0 360 364\""); \
+	    print $$0 "<style>text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}" \
+	    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}</style>" \
+	    "<rect width=\"360\" height=\"364\" fill=\"#fff\"/>"; next } \
+	    on && /^<\/svg>/ { print "<text x=\"2\" y=\"332\">A mark is a run; open with an arrow: not by its end. Circles:</text>" \
+	    "<text x=\"2\" y=\"346\">norm; squares: sink; triangles, diamonds: on tokens never first.</text>" \
+	    "<text x=\"2\" y=\"360\">Cross: natural text. Grey: the paper. Lines: laws, 95 % bands.</text>"; print "</svg>"; exit } \
+	    on' out/report.html > data/results/onset.svg
 
 check: out/paper-double
 	./out/paper-double check
