@@ -108,19 +108,10 @@ tables: paper
 	./paper all --show
 	./paper report --force
 
-# README.md shows the page's picture of the law: by itself it needs a namespace, a style and a legend.
 readme: paper
 	./paper readme
 	./paper report --force --quiet
-	@awk '/<h3>Tokens until the first token is known/ { on = 1; sub(/.*<svg viewBox="0 0 360 316"/, \
-	    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"540\" viewBox=\"0 0 360 364\""); \
-	    print $$0 "<style>text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}" \
-	    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}</style>" \
-	    "<rect width=\"360\" height=\"364\" fill=\"#fff\"/>"; next } \
-	    on && /^<\/svg>/ { print "<text x=\"2\" y=\"332\">A mark is a run; open with an arrow: not by its end. Circles:</text>" \
-	    "<text x=\"2\" y=\"346\">norm; squares: sink; triangles, diamonds: on tokens never first.</text>" \
-	    "<text x=\"2\" y=\"360\">Cross: natural text. Grey: the paper. Lines: laws, 95 % bands.</text>"; print "</svg>"; exit } \
-	    on' out/report.html > data/results/onset.svg
+	awk -f data/picture.awk out/report.html > out/onset.svg && mv out/onset.svg data/results
 
 check: out/paper-double
 	./out/paper-double check
