@@ -6427,7 +6427,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
- * Registers. A multiply-add takes about 4 cycles and two begin in each: 8 or more must be under way.
+ * Registers. A multiply-add takes 4 cycles or so and two begin in each: 8 must be under way.
  * A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
  * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  * Panels. B is packed one tile wide, so that a tile reads consecutive bytes; in a large product A

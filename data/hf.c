@@ -1634,8 +1634,8 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
 }
 
 /* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, unless
- * it names one and none was given, and is not read when it was trained with none. A published one's files are
- * not made anew: they are to be copied. Prints a line on stdout. */
+ * it names one and none was given, and is not read when it was trained with none. A published one's
+ * files are not made anew: they are to be copied. Prints a line on stdout. */
 static int export_folder(const char *model, const char *folder, const char *tokenizer, bool given,
                          Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;

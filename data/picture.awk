@@ -15,7 +15,7 @@ on && /^<\/svg>/ {
     legend(1, "A mark is a run; open with an arrow: not by its end. Circles:")
     legend(2, "norm; squares: sink; triangles, diamonds: on tokens never first.")
     legend(3, "Cross: natural text. Grey: the paper. Lines: laws, 95 % bands.")
-    print
+    print "</svg>"
     done = 1
     exit
 }
