@@ -416,7 +416,7 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
  *                       below p = 1: refused there
  *
  * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
- * neither, and they are not refused. A score bias makes them so from the start, and is refused.
+ * neither, and they are not refused. A score bias makes them so from the start: refused as k* is.
  *
  * Tests: config_resolve__refuses, config_resolve__near_misses (what must pass). */
 static int config_resolve(Config *c, Error *e) {
@@ -5496,7 +5496,7 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               "--tokenizer FILE", path, t->s.data.tokenizer);
 }
 
-/* The text must be the same, by its hash; the run goes on in it. */
+/* The text must be the same, by its hash; the run goes on at its place. */
 static int resume_data(Trainer *t, Error *e) {
   Data was = t->data; Source *d = &t->s.data;
   d->vocab = t->m.c.vocab;
@@ -7850,7 +7850,7 @@ static void near_look(Near *n, const char *right) {
   const char *part = strstr(n->word, right);
   bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
                || (part && length > 2 + (part > n->word));
-  int found = holds ? 1 : edits(n->word, right, most) + (*right != *n->word);   /* rarely wrong */
+  int found = holds ? 1 : edits(n->word, right, most) + (*right != *n->word);   /* it rarely errs */
   if (found > most || (n->best[0] && found >= n->edits)) return;
   n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
 }

@@ -449,7 +449,7 @@ typedef struct Progress {
   /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
   bool quiet, live, open, has_star, holds;
   double start, shown; long from;      /* the step at `start` */
-  double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio, mass;   /* low: at eps 0.2 */
+  double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio, mass;   /* low: at 0.2 */
   int looks; Look look[LOOKS];
 } Progress;
 

@@ -567,7 +567,7 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
   static const char *const LABEL[] = {"policy", "positions", NULL};
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
   Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
-  if (!words_n) fail(e, 2, "stream: expected a model file. Try: paper help stream");
+  if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
   if (!e->status && !results_ready(s, e)) open_model(s, words[0], INFINITY, &t, e);
   if (!e->status && config_attending(&t.m.c) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
