@@ -4131,9 +4131,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
-  size_t before = out->size;
-  if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
-  return e->status;
+  return (kind ? kind->encode : pieces_encode)(c, text, n, out, e);
 }
 
 static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
@@ -4185,7 +4183,7 @@ static int word_count(BpeTrainer *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-static int bpe_words(BpeTrainer *r, Error *e) {
+static void bpe_words(BpeTrainer *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
@@ -4197,7 +4195,6 @@ static int bpe_words(BpeTrainer *r, Error *e) {
     w->length = PIECE_MAX - first;
     if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
   }
-  return e->status;
 }
 
 /* In every word the token `made` takes the place of a pair, from left to right. */
@@ -4352,14 +4349,16 @@ static bool begins_name(unsigned char c) {
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
-  if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
-  else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
-  const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-  uint64_t hash = hash64(0, from, (size_t)new.size);
-  int64_t number = !new.size ? -1
-    : pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
-  if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
-  return number < 0 ? NULL : &g->symbols[number];
+  if (!begins_name(*from)) {
+    scan_wrong(s, expected, "letters, digits and _, a letter first");
+    return NULL;
+  }
+  while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
+  uint64_t hash = hash64(0, from, (size_t)(s->p - from));
+  int64_t place = pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
+  if (place == g->symbol_count)
+    g->symbols[g->symbol_count++] = (Symbol){.at = (const char *)from, .size = (int)(s->p - from)};
+  return place < 0 ? NULL : &g->symbols[place];
 }
 
 static int scan_number(Scan *s) {
@@ -4816,7 +4815,7 @@ static int text_read(const char *path, Bytes *out, Error *e) {
 }
 
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
-static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
+static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
   Bytes names = {0}, file = {0};
   files_list(source_name(s), &names, e);
@@ -4830,7 +4829,6 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
       shard_read(file.at, file.size, name, free_ids, out, e);
   }
   bytes_free(&names); bytes_free(&file);
-  return e->status;
 }
 
 /* The next document that is not empty, [from,to) of all; *at goes behind its end. */
@@ -5284,14 +5282,13 @@ static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
 
-static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
+static void settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
     if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
-  return e->status;
 }
 
 static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
@@ -6191,7 +6188,7 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
 }
 
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
-static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
+static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   int B = (int)d->B, T = (int)d->T, *ids = grab(2 * (idx)B * T, sizeof(int), d->e);
   real *maps = maps_create(a, &m->c, d->e);
   dump_config(d);
@@ -6220,7 +6217,6 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     if (!d->e->status) printf("loss=%.6f out=%s\n", (double)loss, d->s->out);
   }
   free(ids); free(maps); free(a->probe); a->probe = NULL;
-  return d->e->status;
 }
 
 /* ==========
