@@ -5120,17 +5120,16 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->first ? id : d->fix;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
-                     int *ids, int *targets, Error *e) {
+static void intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
+                      int *ids, int *targets, Error *e) {
   int at[17];
   Rng rng = {hash_number(1024, number)};   /* 1024: the seed of the authors' script */
-  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
+  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
     overwrite(ids, targets, T, at[i],
               d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
                        : (int)rng_below(&rng, (uint64_t)d->vocab));
-  return 0;
 }
 
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
@@ -5218,8 +5217,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *
  * No clock or thread count: the same run, text and tokenizer by the same names give the same bytes.
  * A draw comes from --seed and its place. */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
+enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk writes or reads: the order stands once. pass returns the number. */
@@ -5291,12 +5289,9 @@ static void settings_lines(const Settings *s, const char *groups, Bytes *out, Er
   }
 }
 
-static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
-  char *text = grab((idx)length + 1, 1, c->e);
+static void settings_known(Settings *s, const char *groups, char *text, const char *name, Error *e) {
   Error wrong = {0};
-  if (!text) return c->e->status;
   settings_default(s);
-  pass_bytes(c, text, (size_t)length);
   for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
@@ -5306,11 +5301,23 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
-  free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
-    fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+    fail(e, 1, "%s: expected settings that this sink knows, found %s", name, wrong.text);
   strcpy(s->data.first_own, s->data.first_tokens);
-  return c->e->status;
+}
+
+/* The settings of `groups` as a text behind its length. */
+static void pass_settings(Passage *c, Settings *s, const char *groups) {
+  Bytes text = {0}; Error *e = c->e;
+  if (c->out) settings_lines(s, groups, &text, e);
+  uint64_t length = pass(c, text.size, 8);
+  if (c->out) pass_bytes(c, text.at, text.size);
+  else if (length > c->left) damaged(c->name, e);
+  else if (!bytes_add(&text, c->at, (size_t)length, e) && !bytes_add(&text, "", 1, e)) {
+    settings_known(s, groups, (char *)text.at, c->name, e);
+    c->at += length, c->left -= length;
+  }
+  bytes_free(&text);
 }
 
 static int moments_create(Trainer *t, Error *e) {
@@ -5320,55 +5327,46 @@ static int moments_create(Trainer *t, Error *e) {
 }
 
 /* Before memory is taken: does what is left of the file fit its model? */
-static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
-                           int width, bool with_moments) {
+static void checkpoint_room(Passage *c, Trainer *t, uint64_t count, int parts, int width,
+                            bool with_moments) {
   Error *e = c->e; Model list = {0};
-  if (model_list(&list, &t->s.model, e)) return e->status;
-  uint64_t expected = (uint64_t)list.count;
+  if (model_list(&list, &t->s.model, e)) return;
+  uint64_t expected = (uint64_t)list.count, vocab = (uint64_t)t->s.model.vocab;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
-                + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
   int run = parts & ~PARTS_FIRST;
+  uint64_t more = (run ? 32u : 0u) + (run & PARTS_START ? 8u : 0u)
+                + (parts & PARTS_FIRST ? 8 * vocab : 0);
   if (count != expected || (run && run != PARTS_RUN && run != (PARTS_RUN | PARTS_START))
-      || body != count * (unsigned)width * (run ? 3 : 1) + more)
-    return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
-                c->name, (unsigned long long)expected);
-  if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-  return with_moments && run ? moments_create(t, e) : 0;
+      || c->left != count * (unsigned)width * (run ? 3 : 1) + more)
+    fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy", c->name,
+         (unsigned long long)expected);
+  else if (!model_create(&t->m, &t->s.model, with_moments, e) && with_moments && run)
+    moments_create(t, e);
+  if (parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = t->first = grab((idx)vocab, sizeof(double), e);
 }
 
-static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
-  uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
-  char magic[] = CHECKPOINT_MAGIC;
-  Bytes text = {0}; Error *e = c->e;
-  if (c->out) settings_lines(&t->s, "mtde", &text, e);
+static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
+  char magic[] = CHECKPOINT_MAGIC; Error *e = c->e; Source *d = &t->s.data;
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
-  uint64_t length = pass(c, text.size, 8);
-  if (c->out) pass_bytes(c, text.at, text.size);
-  else if ((width != 4 && width != 8) || length > size || length + around > size)
-    damaged(c->name, e);
-  else checkpoint_settings(c, &t->s, "mtde", length);
-  bytes_free(&text);
+  if (width != 4 && width != 8) damaged(c->name, e);
+  pass_settings(c, &t->s, "mtde");
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
   t->step = (long)pass(c, (uint64_t)t->step, 8);
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = with_moments ? PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
-  double *first = t->s.data.first_counts;
-  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
+  if (d->first_counts && !strcmp(d->first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
-  if (!c->out && !e->status)
-    checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+  if (!c->out && !e->status) checkpoint_room(c, t, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
-  if (!c->out && parts & PARTS_FIRST && !e->status)
-    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
   for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
-    first[v] = pass_double(c, first[v]);
-  if (!(parts & PARTS_RUN) || e->status) return e->status;
+    d->first_counts[v] = pass_double(c, d->first_counts[v]);
+  if (!(parts & PARTS_RUN) || e->status) return;
   pass_numbers(c, t->m1, t->m.count, width);
   pass_numbers(c, t->m2, t->m.count, width);
   t->loss = pass_double(c, t->loss);
@@ -5376,14 +5374,13 @@ static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_mome
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
   t->data.source = pass(c, t->data.source, 8);
   if (parts & PARTS_START) t->start = pass(c, t->start, 8);
-  return e->status;
 }
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
   Trainer same = *t;   /* which each pass_ returns unchanged */
   if (writing_begin(&c.w, path, e)) return e->status;
-  checkpoint_pass(&c, &same, 0, with_moments);
+  checkpoint_pass(&c, &same, with_moments);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
 }
@@ -5391,15 +5388,15 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
 /* After a failure t is empty. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
-  Passage c = {.at = p, .left = n, .name = name, .e = e};
+  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};   /* all but its hash */
   *t = (Trainer){0};
-  if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
+  if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
     return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
                 "Try: ./sink train --out FILE; ./hf for a published model", name,
                 CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-  checkpoint_pass(&c, t, n, with_moments);
+  checkpoint_pass(&c, t, with_moments);
   if (t->loss_steps < 0 || t->loss_steps > t->step) damaged(name, e);
   if (e->status) trainer_free(t);
   return e->status;
@@ -5453,12 +5450,14 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-/* The settings to go on with: of `groups` those of `was`, which `file` keeps, and how its text is
- * made ids; all else from s. The command line must not contradict `groups`: the `rule`. "m" is
- * --start: the context may change. */
+/* The settings that a run goes on with: those of `was` that its file fixes, and how its text is
+ * made ids; all else from s. --resume fixes everything but when it ends and saves, --start the
+ * model, but for the context where positions are not learned. The command line must not
+ * contradict what is fixed. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
-                          const char *groups, const char *file, const char *rule, Error *e) {
-  const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
+                          bool resume, Error *e) {
+  const char *words[WORDS_MOST], *groups = resume ? "mtde" : "m"; int n = 0;
+  char old[PATH_ROOM], new[PATH_ROOM];
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
@@ -5477,12 +5476,13 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     /* these move no bit of a step that is done */
     if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o)) continue;
-    if (!groups[1] && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
+    if (!resume && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
     if (strchr(groups, o->group) && strcmp(old, new))
-      return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
-                  *old ? old : "none", rule);
+      return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new,
+                  resume ? s->out : s->start, *old ? old : "none", resume ? "--resume changes "
+                  "--steps, --save-every, --log-every" : "--start keeps the model");
   }
   return 0;
 }
@@ -5515,8 +5515,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   Settings now; Trainer from = {0};
   if (checkpoint_load(s->out, t, true, e)) return e->status;
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
-  else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
-                           "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+  else if (!settings_go_on(&now, &t->s, s, flags, true, e) && now.train.steps < t->step)
     fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
   if (!e->status) t->s = now;
   if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
@@ -5559,7 +5558,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   if (!strcmp(s->start, s->out))
     return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
   if (checkpoint_load(s->start, t, false, e)) return e->status;
-  if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
+  if (settings_go_on(&now, &t->s, s, flags, false, e)) {
     trainer_free(t);
     return e->status;
   }
