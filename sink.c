@@ -4198,7 +4198,7 @@ static void bpe_words(BpeTrainer *r, Error *e) {
 }
 
 /* In every word the token `made` takes the place of a pair, from left to right. */
-static int bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
+static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
   int32_t merged[PIECE_MAX];
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -4212,9 +4212,8 @@ static int bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, E
     word_count(r, w, -w->count, e);   /* all of its pairs are there */
     memcpy(s, merged, (size_t)length * sizeof *s);
     w->length = length;
-    if (word_count(r, w, w->count, e)) return e->status;
+    if (word_count(r, w, w->count, e)) return;
   }
-  return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
@@ -4633,18 +4632,17 @@ static int tell_bounded(const Telling *t, const Node *p) {
               GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
+static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted) wanted = p->wanted;
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
-    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
+    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return;
     size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
-                                 : tell_rule(t, p->name->rule, wanted)) return 1;
-    if (!p->silent && tell_finish(t, p, start)) return 1;
+                                 : tell_rule(t, p->name->rule, wanted)) return;
+    if (!p->silent && tell_finish(t, p, start)) return;
   }
-  return 0;
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
@@ -4684,34 +4682,37 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
+/* What scanning need not know: comments and controls become blanks, and the end of a line that the
+ * next one goes on with, or that is blank, becomes \v. */
+static void grammar_plain(unsigned char *t, size_t n) {
+  bool comment = false;
+  for (size_t i = 0; i < n; i++) {
+    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+    if (i && t[i - 1] == '\n' && strchr(" \n", t[i])) t[i - 1] = '\v';
+  }
+}
+
 /* Document 0 is told as the last check: has it an end? After a failure g is empty. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
-  bool comment = false; Bytes trial = {0};
+  Scan s = {.g = g, .line = 1, .e = e}; Bytes trial = {0};
   *g = (Grammar){0};
   snprintf(g->name, sizeof g->name, "%s", name);
   if (n > GRAMMAR_FILE)
     return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
   while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
-  if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) {
-    grammar_free(g);
-    return e->status;
-  }
-  unsigned char *t = g->text.at;
-  for (size_t i = 0; i < n; i++) {   /* comments and controls become blanks */
-    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-  }
-  for (size_t i = 0; i < n; i++)
-    if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
   /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
   g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
   g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
-  Scan s = {.g = g, .p = t, .line = 1, .e = e};
-  while (!e->status && (scan_blanks(&s), *s.p))
-    if (scan_take(&s, '\n')) s.line++;
-    else scan_rule(&s);
-  if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  if (!bytes_add(&g->text, text, n, e) && !bytes_add(&g->text, "\n", 2, e)) {
+    grammar_plain(g->text.at, n);
+    s.p = g->text.at;
+    while (!e->status && (scan_blanks(&s), *s.p))
+      if (scan_take(&s, '\n')) s.line++;
+      else scan_rule(&s);
+    if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  }
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
   pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
@@ -4898,16 +4899,14 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
   bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
-    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    bool back = whole || (!cut && document_held(share, i));
-    size_t end = to;
+    size_t mid = whole || (!cut && document_held(share, i)) ? from : to;   /* held from here on */
     if (cut && i + 1 == n) {
-      end -= unit * (size_t)((double)((to - from) / unit) * share);
-      while (unit == 1 && end < to && !isspace(all.at[end])) end++;
+      mid -= unit * (size_t)((double)((to - from) / unit) * share);
+      while (unit == 1 && mid < to && !isspace(all.at[mid])) mid++;
     }
-    if (from < end && (back || room))
-      data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
-    if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
+    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
+    if (room && from < mid) data_encode(d, s, all.at + from, mid - from, &d->train, e);
+    if (mid < to) data_encode(d, s, all.at + mid, to - mid, &d->held, e);
   }
   data_describe(d, s, share, T || (s->whole && share > 0), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
@@ -4966,46 +4965,55 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
-/* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. exp(entropy)
- * is how many ids, drawn evenly, would be as uncertain. Room for a model's --vocab too. */
-static int first_open(Data *d, const Source *s, int T, Error *e) {
+/* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
+ * model keeps of its own, or of all but these. Room for a model's --vocab too. */
+static int first_counts(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
   const double *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx N = strtol(drew, NULL, 10);
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
-  double times = 0; int n = 0; Bytes names = {0};
-  if (!*what) return 0;
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
-  if (!T && !fixed_at(s)) return 0;
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
     return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
                 "natural. Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
   if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+  for (int v = 0, i = 0, rank = 0; v < d->vocab; v++) {
     bool ordinary = v != d->end && v != d->bos && v != d->fix; double *count = &d->first[v];
     if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) *count = 1, i++;
     *count = !ordinary ? 0 : other ? !(*count > 0) : *count;
-    if (!(*count > 0)) continue;
-    d->draws += *count; times += *count * log(*count);
-    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
-        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+    d->draws += *count;
+  }
+  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+}
+
+/* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would be as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  enum { NAMED = 16 };
+  const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
+  if (!*s->first_tokens) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);
+  if ((!T && !fixed_at(s)) || first_counts(d, s, T, e)) return e->status;
+  for (int32_t v = 0; v < d->vocab; v++) {
+    if (!(d->first[v] > 0)) continue;
+    times += d->first[v] * log(d->first[v]);
+    if (++n > NAMED) continue;
+    bytes_print(&names, e, t->vocab ? "|" : " %d", v);
+    if (t->vocab) tokenizer_decode(t, &v, 1, &names, e);
   }
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
-           names.at ? (char *)names.at : "", n > 16 ? " .." : "");
+           "%.*s%s", s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
+           (int)names.size, names.at ? (char *)names.at : "", n > NAMED ? " .." : "");
   bytes_free(&names);
-  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+  return e->status;
 }
 
 /* Opens what s names; after a failure d is empty. seed orders the data; T 0: held ones alone. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .end = TOKEN_END,
-              .bos = TOKEN_BOS, .fix = TOKEN_FIX, .pass = -1};
+  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .pass = -1};
   if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
@@ -5259,19 +5267,10 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 
 /* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
-  enum { SOME = 4096 };
-  unsigned char bytes[8 * SOME];
-  for (idx at = 0, some; at < n && !c->e->status; at += some) {
-    some = at_most(n - at, SOME);
-    for (idx i = 0; c->out && i < some; i++) {
-      uint64_t bits = width == 8 ? bits_of_double((double)x[at + i]) : bits_of((float)x[at + i]);
-      number_put(bytes + i * width, bits, width);
-    }
-    pass_bytes(c, bytes, (size_t)(some * width));
-    for (idx i = 0; !c->out && x && i < some; i++) {
-      uint64_t bits = number_at(bytes + i * width, width);
-      x[at + i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
-    }
+  for (idx i = 0; i < n && !c->e->status; i++) {
+    real y = x ? x[i] : 0;
+    uint64_t bits = pass(c, width == 8 ? bits_of_double((double)y) : bits_of((float)y), width);
+    if (x && !c->out) x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
   }
 }
 
@@ -5289,7 +5288,7 @@ static void settings_lines(const Settings *s, const char *groups, Bytes *out, Er
   }
 }
 
-static void settings_known(Settings *s, const char *groups, char *text, const char *name, Error *e) {
+static void settings_of(Settings *s, const char *groups, char *text, const char *file, Error *e) {
   Error wrong = {0};
   settings_default(s);
   for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
@@ -5302,7 +5301,7 @@ static void settings_known(Settings *s, const char *groups, char *text, const ch
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   if (wrong.status || config_resolve(&s->model, &wrong))
-    fail(e, 1, "%s: expected settings that this sink knows, found %s", name, wrong.text);
+    fail(e, 1, "%s: expected settings that this sink knows, found %s", file, wrong.text);
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
@@ -5314,7 +5313,7 @@ static void pass_settings(Passage *c, Settings *s, const char *groups) {
   if (c->out) pass_bytes(c, text.at, text.size);
   else if (length > c->left) damaged(c->name, e);
   else if (!bytes_add(&text, c->at, (size_t)length, e) && !bytes_add(&text, "", 1, e)) {
-    settings_known(s, groups, (char *)text.at, c->name, e);
+    settings_of(s, groups, (char *)text.at, c->name, e);
     c->at += length, c->left -= length;
   }
   bytes_free(&text);
