@@ -4374,6 +4374,7 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
+/* Behind its [. In this order: ^, a, 2-5, $, x: or x=, a name, an operation or /form. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -4538,6 +4539,7 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
+/* Where in memory the first form of what `name` remembers is; 0 for nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
@@ -4614,6 +4616,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
+/* What is computed, recalled or drawn: remembered, and told in the form `wanted`. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4682,8 +4685,7 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
-/* What scanning need not know: comments and controls become blanks, and the end of a line that the
- * next one goes on with, or that is blank, becomes \v. */
+/* Comments and controls become blanks; the end of a line inside a rule, or of a blank one, \v. */
 static void grammar_plain(unsigned char *t, size_t n) {
   bool comment = false;
   for (size_t i = 0; i < n; i++) {
@@ -4817,7 +4819,7 @@ static int text_read(const char *path, Bytes *out, Error *e) {
 
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
 static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
-  int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
+  int below = s->bos || s->fix_token ? d->bos : d->vocab;
   Bytes names = {0}, file = {0};
   files_list(source_name(s), &names, e);
   for (size_t at = 0; at < names.size && !e->status;) {
@@ -4827,7 +4829,7 @@ static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (!s->tokens[0]) {
       if (!text_read(name, out, e)) bytes_print(out, e, DOCUMENT_END);
     } else if (!file_read(name, &file, e))
-      shard_read(file.at, file.size, name, free_ids, out, e);
+      shard_read(file.at, file.size, name, below, out, e);
   }
   bytes_free(&names); bytes_free(&file);
 }
@@ -4939,6 +4941,7 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
+/* The tokenizer; of --tokens, which has none, what it would say. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   if (s->tokens[0]) {
@@ -5225,7 +5228,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *
  * No clock or thread count: the same run, text and tokenizer by the same names give the same bytes.
  * A draw comes from --seed and its place. */
-enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
+enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 7, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk writes or reads: the order stands once. pass returns the number. */
@@ -5330,19 +5333,18 @@ static void checkpoint_room(Passage *c, Trainer *t, uint64_t count, int parts, i
                             bool with_moments) {
   Error *e = c->e; Model list = {0};
   if (model_list(&list, &t->s.model, e)) return;
-  uint64_t expected = (uint64_t)list.count, vocab = (uint64_t)t->s.model.vocab;
+  uint64_t expected = (uint64_t)list.count, first = 8 * (uint64_t)t->s.model.vocab;
   model_free(&list);
   int run = parts & ~PARTS_FIRST;
-  uint64_t more = (run ? 32u : 0u) + (run & PARTS_START ? 8u : 0u)
-                + (parts & PARTS_FIRST ? 8 * vocab : 0);
-  if (count != expected || (run && run != PARTS_RUN && run != (PARTS_RUN | PARTS_START))
+  uint64_t more = (run == PARTS_START ? 40u : run ? 32u : 0u) + (parts & PARTS_FIRST ? first : 0);
+  if (count != expected || (run && run != PARTS_RUN && run != PARTS_START)
       || c->left != count * (unsigned)width * (run ? 3 : 1) + more)
     fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy", c->name,
          (unsigned long long)expected);
   else if (!model_create(&t->m, &t->s.model, with_moments, e) && with_moments && run)
     moments_create(t, e);
   if (parts & PARTS_FIRST && !e->status)
-    t->s.data.first_counts = t->first = grab((idx)vocab, sizeof(double), e);
+    t->s.data.first_counts = t->first = grab(t->m.c.vocab, sizeof(double), e);
 }
 
 static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
@@ -5357,7 +5359,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
-  int parts = with_moments ? PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
+  int parts = !with_moments ? 0 : t->start ? PARTS_START : PARTS_RUN;
   if (d->first_counts && !strcmp(d->first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
@@ -5372,7 +5374,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->loss_sum = pass_double(c, t->loss_sum);
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
   t->data.source = pass(c, t->data.source, 8);
-  if (parts & PARTS_START) t->start = pass(c, t->start, 8);
+  if ((parts & PARTS_START) == PARTS_START) t->start = pass(c, t->start, 8);
 }
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
@@ -5449,10 +5451,9 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-/* The settings that a run goes on with: those of `was` that its file fixes, and how its text is
- * made ids; all else from s. --resume fixes everything but when it ends and saves, --start the
- * model, but for the context where positions are not learned. The command line must not
- * contradict what is fixed. */
+/* The settings of a run that goes on: of `was` what its file fixes, and how its text is made ids;
+ * all else of s. --resume fixes all but when it ends and saves; --start the model, and its context
+ * where positions are learned. The command line must not contradict that. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           bool resume, Error *e) {
   const char *words[WORDS_MOST], *groups = resume ? "mtde" : "m"; int n = 0;
