@@ -6233,11 +6233,10 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 enum { ARMS = 3 };
-typedef struct Arm { const char *name, *flags, *source; } Arm;
-static const Arm RUN_ARMS[ARMS] = {
-  {"softmax", "", "Table 10"},
-  {"k-bias", "--extra k", "Table 4"},
-  {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15"}};
+static const Variant RUN_ARMS[ARMS] = {
+  {"softmax", "", "Table 10", 0, 0},
+  {"k-bias", "--extra k", "Table 4", 0, 0},
+  {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15", 0, 0}};
 
 /* Training's defaults, but for these. */
 #define RUN_FLAGS "--init gpt2 --steps 3000 --fix-token 1"
@@ -6345,7 +6344,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 }
 
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
-static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
+static void run_arm(Outcome *o, const Variant *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
   if (folder[0]) {   /* they fit: run_outputs saw to it */
     snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);
