@@ -4131,9 +4131,7 @@ static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *o
 
 static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
   const TokenizerKind *kind = c->tokenizer->kind;
-  size_t before = out->size;
-  if ((kind ? kind->encode : pieces_encode)(c, text, n, out, e)) out->size = before;
-  return e->status;
+  return (kind ? kind->encode : pieces_encode)(c, text, n, out, e);
 }
 
 static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
@@ -4185,7 +4183,7 @@ static int word_count(BpeTrainer *r, const Word *w, int64_t times, Error *e) {
   return 0;
 }
 
-static int bpe_words(BpeTrainer *r, Error *e) {
+static void bpe_words(BpeTrainer *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
@@ -4197,11 +4195,10 @@ static int bpe_words(BpeTrainer *r, Error *e) {
     w->length = PIECE_MAX - first;
     if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
   }
-  return e->status;
 }
 
 /* In every word the token `made` takes the place of a pair, from left to right. */
-static int bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
+static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
   int32_t merged[PIECE_MAX];
   for (Word *w = r->words; w < r->words + r->n_words; w++) {
     int32_t *s = r->symbols.at + w->start;
@@ -4215,9 +4212,8 @@ static int bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, E
     word_count(r, w, -w->count, e);   /* all of its pairs are there */
     memcpy(s, merged, (size_t)length * sizeof *s);
     w->length = length;
-    if (word_count(r, w, w->count, e)) return e->status;
+    if (word_count(r, w, w->count, e)) return;
   }
-  return 0;
 }
 
 /* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
@@ -4352,14 +4348,16 @@ static bool begins_name(unsigned char c) {
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
-  if (!begins_name(*from)) scan_wrong(s, expected, "letters, digits and _, a letter first");
-  else while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
-  const Symbol new = {.at = (const char *)from, .size = (int)(s->p - from)};
-  uint64_t hash = hash64(0, from, (size_t)new.size);
-  int64_t number = !new.size ? -1
-    : pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
-  if (number == g->symbol_count) g->symbols[g->symbol_count++] = new;
-  return number < 0 ? NULL : &g->symbols[number];
+  if (!begins_name(*from)) {
+    scan_wrong(s, expected, "letters, digits and _, a letter first");
+    return NULL;
+  }
+  while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
+  uint64_t hash = hash64(0, from, (size_t)(s->p - from));
+  int64_t place = pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
+  if (place == g->symbol_count)
+    g->symbols[g->symbol_count++] = (Symbol){.at = (const char *)from, .size = (int)(s->p - from)};
+  return place < 0 ? NULL : &g->symbols[place];
 }
 
 static int scan_number(Scan *s) {
@@ -4376,6 +4374,7 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
+/* Behind its [. In this order: ^, a, 2-5, $, x: or x=, a name, an operation or /form. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -4540,6 +4539,7 @@ static int tell_text(Telling *t, const unsigned char *p, size_t n) {
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
+/* Where in memory the first form of what `name` remembers is; 0 for nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
@@ -4616,6 +4616,7 @@ static int tell_finish(Telling *t, const Node *p, size_t start) {
   return 0;
 }
 
+/* What is computed, recalled or drawn: remembered, and told in the form `wanted`. */
 static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = t->memory.size;
   if (p->operator ? tell_operation(t, p)
@@ -4634,18 +4635,17 @@ static int tell_bounded(const Telling *t, const Node *p) {
               GRAMMAR_STEPS, GRAMMAR_SIZE);
 }
 
-static int tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
+static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted) wanted = p->wanted;
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
   for (int i = 0; i < times; i++) {
-    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return 1;
+    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return;
     size_t start = t->out->size;
     if (p->recall || p->variable ? tell_value(t, p, wanted)
-                                 : tell_rule(t, p->name->rule, wanted)) return 1;
-    if (!p->silent && tell_finish(t, p, start)) return 1;
+                                 : tell_rule(t, p->name->rule, wanted)) return;
+    if (!p->silent && tell_finish(t, p, start)) return;
   }
-  return 0;
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
@@ -4685,34 +4685,36 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
+/* Comments and controls become blanks; the end of a line inside a rule, or of a blank one, \v. */
+static void grammar_plain(unsigned char *t, size_t n) {
+  bool comment = false;
+  for (size_t i = 0; i < n; i++) {
+    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
+    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
+    if (i && t[i - 1] == '\n' && strchr(" \n", t[i])) t[i - 1] = '\v';
+  }
+}
+
 /* Document 0 is told as the last check: has it an end? After a failure g is empty. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
-  bool comment = false; Bytes trial = {0};
+  Scan s = {.g = g, .line = 1, .e = e}; Bytes trial = {0};
   *g = (Grammar){0};
   snprintf(g->name, sizeof g->name, "%s", name);
   if (n > GRAMMAR_FILE)
     return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
   while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
-  if (bytes_add(&g->text, text, n, e) || bytes_add(&g->text, "\n", 2, e)) {
-    grammar_free(g);
-    return e->status;
-  }
-  unsigned char *t = g->text.at;
-  for (size_t i = 0; i < n; i++) {   /* comments and controls become blanks */
-    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-  }
-  for (size_t i = 0; i < n; i++)
-    if (t[i] == '\n' && (t[i + 1] == ' ' || t[i + 1] == '\n')) t[i] = '\v';
   /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
   g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
   g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
-  Scan s = {.g = g, .p = t, .line = 1, .e = e};
-  while (!e->status && (scan_blanks(&s), *s.p))
-    if (scan_take(&s, '\n')) s.line++;
-    else scan_rule(&s);
-  if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  if (!bytes_add(&g->text, text, n, e) && !bytes_add(&g->text, "\n", 2, e)) {
+    grammar_plain(g->text.at, n);
+    s.p = g->text.at;
+    while (!e->status && (scan_blanks(&s), *s.p))
+      if (scan_take(&s, '\n')) s.line++;
+      else scan_rule(&s);
+    if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  }
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
   pairs_free(&s.names); bytes_free(&trial);
   if (e->status) grammar_free(g);
@@ -4816,8 +4818,8 @@ static int text_read(const char *path, Bytes *out, Error *e) {
 }
 
 /* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
-static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
-  int free_ids = s->bos || s->fix_token ? d->vocab - 2 : d->vocab;
+static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
+  int below = s->bos || s->fix_token ? d->bos : d->vocab;
   Bytes names = {0}, file = {0};
   files_list(source_name(s), &names, e);
   for (size_t at = 0; at < names.size && !e->status;) {
@@ -4827,10 +4829,9 @@ static int source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     if (!s->tokens[0]) {
       if (!text_read(name, out, e)) bytes_print(out, e, DOCUMENT_END);
     } else if (!file_read(name, &file, e))
-      shard_read(file.at, file.size, name, free_ids, out, e);
+      shard_read(file.at, file.size, name, below, out, e);
   }
   bytes_free(&names); bytes_free(&file);
-  return e->status;
 }
 
 /* The next document that is not empty, [from,to) of all; *at goes behind its end. */
@@ -4900,16 +4901,14 @@ static int data_open_files(Data *d, const Source *s, int T, Error *e) {
   if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
   bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
   for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
-    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    bool back = whole || (!cut && document_held(share, i));
-    size_t end = to;
+    size_t mid = whole || (!cut && document_held(share, i)) ? from : to;   /* held from here on */
     if (cut && i + 1 == n) {
-      end -= unit * (size_t)((double)((to - from) / unit) * share);
-      while (unit == 1 && end < to && !isspace(all.at[end])) end++;
+      mid -= unit * (size_t)((double)((to - from) / unit) * share);
+      while (unit == 1 && mid < to && !isspace(all.at[mid])) mid++;
     }
-    if (from < end && (back || room))
-      data_encode(d, s, all.at + from, end - from, back ? &d->held : &d->train, e);
-    if (end < to) data_encode(d, s, all.at + end, to - end, &d->held, e);
+    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
+    if (room && from < mid) data_encode(d, s, all.at + from, mid - from, &d->train, e);
+    if (mid < to) data_encode(d, s, all.at + mid, to - mid, &d->held, e);
   }
   data_describe(d, s, share, T || (s->whole && share > 0), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
@@ -4942,6 +4941,7 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
+/* The tokenizer; of --tokens, which has none, what it would say. */
 static int data_open_ids(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   if (s->tokens[0]) {
@@ -4968,46 +4968,55 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
-/* --first-tokens (9.3): how often each id is drawn, d->first, and in words, d->drawn. exp(entropy)
- * is how many ids, drawn evenly, would be as uncertain. Room for a model's --vocab too. */
-static int first_open(Data *d, const Source *s, int T, Error *e) {
+/* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
+ * model keeps of its own, or of all but these. Room for a model's --vocab too. */
+static int first_counts(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
   const double *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx N = strtol(drew, NULL, 10);
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
-  double times = 0; int n = 0; Bytes names = {0};
-  if (!*what) return 0;
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", what);
-  if (!T && !fixed_at(s)) return 0;
   if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
     return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
                 "natural. Try: --first-tokens 16", what, all);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
   if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  for (int32_t v = 0, i = 0, rank = 0; v < d->vocab; v++) {
+  for (int v = 0, i = 0, rank = 0; v < d->vocab; v++) {
     bool ordinary = v != d->end && v != d->bos && v != d->fix; double *count = &d->first[v];
     if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) *count = 1, i++;
     *count = !ordinary ? 0 : other ? !(*count > 0) : *count;
-    if (!(*count > 0)) continue;
-    d->draws += *count; times += *count * log(*count);
-    if (n++ < 16 && !bytes_print(&names, e, d->tokenizer.vocab ? "|" : " %d", v)
-        && d->tokenizer.vocab) tokenizer_decode(&d->tokenizer, &v, 1, &names, e);
+    d->draws += *count;
+  }
+  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+}
+
+/* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would be as uncertain. */
+static int first_open(Data *d, const Source *s, int T, Error *e) {
+  enum { NAMED = 16 };
+  const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
+  if (!*s->first_tokens) return 0;
+  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);
+  if ((!T && !fixed_at(s)) || first_counts(d, s, T, e)) return e->status;
+  for (int32_t v = 0; v < d->vocab; v++) {
+    if (!(d->first[v] > 0)) continue;
+    times += d->first[v] * log(d->first[v]);
+    if (++n > NAMED) continue;
+    bytes_print(&names, e, t->vocab ? "|" : " %d", v);
+    if (t->vocab) tokenizer_decode(t, &v, 1, &names, e);
   }
   for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", what, fixed_at(s), n, d->draws / exp(times / d->draws), (int)names.size,
-           names.at ? (char *)names.at : "", n > 16 ? " .." : "");
+           "%.*s%s", s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
+           (int)names.size, names.at ? (char *)names.at : "", n > NAMED ? " .." : "");
   bytes_free(&names);
-  return n ? e->status : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+  return e->status;
 }
 
 /* Opens what s names; after a failure d is empty. seed orders the data; T 0: held ones alone. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .end = TOKEN_END,
-              .bos = TOKEN_BOS, .fix = TOKEN_FIX, .pass = -1};
+  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .pass = -1};
   if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
@@ -5122,17 +5131,16 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->first ? id : d->fix;
 }
 
-static int intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
-                     int *ids, int *targets, Error *e) {
+static void intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
+                      int *ids, int *targets, Error *e) {
   int at[17];
   Rng rng = {hash_number(1024, number)};   /* 1024: the seed of the authors' script */
-  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return e->status;
+  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
   for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
     overwrite(ids, targets, T, at[i],
               d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
                        : (int)rng_below(&rng, (uint64_t)d->vocab));
-  return 0;
 }
 
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
@@ -5220,8 +5228,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
  *
  * No clock or thread count: the same run, text and tokenizer by the same names give the same bytes.
  * A draw comes from --seed and its place. */
-enum { CHECKPOINT_VERSION = 1, CHECKPOINT_HEAD = 24, CHECKPOINT_PLACES = 52 };
-enum { PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
+enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 7, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk writes or reads: the order stands once. pass returns the number. */
@@ -5263,19 +5270,10 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 
 /* Where a reader wants none of them, x is NULL. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
-  enum { SOME = 4096 };
-  unsigned char bytes[8 * SOME];
-  for (idx at = 0, some; at < n && !c->e->status; at += some) {
-    some = at_most(n - at, SOME);
-    for (idx i = 0; c->out && i < some; i++) {
-      uint64_t bits = width == 8 ? bits_of_double((double)x[at + i]) : bits_of((float)x[at + i]);
-      number_put(bytes + i * width, bits, width);
-    }
-    pass_bytes(c, bytes, (size_t)(some * width));
-    for (idx i = 0; !c->out && x && i < some; i++) {
-      uint64_t bits = number_at(bytes + i * width, width);
-      x[at + i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
-    }
+  for (idx i = 0; i < n && !c->e->status; i++) {
+    real y = x ? x[i] : 0;
+    uint64_t bits = pass(c, width == 8 ? bits_of_double((double)y) : bits_of((float)y), width);
+    if (x && !c->out) x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
   }
 }
 
@@ -5284,22 +5282,18 @@ static bool option_name(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
 
-static int settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
+static void settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
   char value[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, s, value, sizeof value);
     if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
       bytes_print(out, e, "%s %s\n", o->flag, value);
   }
-  return e->status;
 }
 
-static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint64_t length) {
-  char *text = grab((idx)length + 1, 1, c->e);
+static void settings_of(Settings *s, const char *groups, char *text, const char *file, Error *e) {
   Error wrong = {0};
-  if (!text) return c->e->status;
   settings_default(s);
-  pass_bytes(c, text, (size_t)length);
   for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
     char *value = strchr(line, ' ');
     if (value) *value++ = 0;
@@ -5309,11 +5303,23 @@ static int checkpoint_settings(Passage *c, Settings *s, const char *groups, uint
     else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
-  free(text);
   if (wrong.status || config_resolve(&s->model, &wrong))
-    fail(c->e, 1, "%s: expected settings that this sink knows, found %s", c->name, wrong.text);
+    fail(e, 1, "%s: expected settings that this sink knows, found %s", file, wrong.text);
   strcpy(s->data.first_own, s->data.first_tokens);
-  return c->e->status;
+}
+
+/* The settings of `groups` as a text behind its length. */
+static void pass_settings(Passage *c, Settings *s, const char *groups) {
+  Bytes text = {0}; Error *e = c->e;
+  if (c->out) settings_lines(s, groups, &text, e);
+  uint64_t length = pass(c, text.size, 8);
+  if (c->out) pass_bytes(c, text.at, text.size);
+  else if (length > c->left) damaged(c->name, e);
+  else if (!bytes_add(&text, c->at, (size_t)length, e) && !bytes_add(&text, "", 1, e)) {
+    settings_of(s, groups, (char *)text.at, c->name, e);
+    c->at += length, c->left -= length;
+  }
+  bytes_free(&text);
 }
 
 static int moments_create(Trainer *t, Error *e) {
@@ -5323,70 +5329,59 @@ static int moments_create(Trainer *t, Error *e) {
 }
 
 /* Before memory is taken: does what is left of the file fit its model? */
-static int checkpoint_room(Passage *c, Trainer *t, uint64_t body, uint64_t count, int parts,
-                           int width, bool with_moments) {
+static void checkpoint_room(Passage *c, Trainer *t, uint64_t count, int parts, int width,
+                            bool with_moments) {
   Error *e = c->e; Model list = {0};
-  if (model_list(&list, &t->s.model, e)) return e->status;
-  uint64_t expected = (uint64_t)list.count;
+  if (model_list(&list, &t->s.model, e)) return;
+  uint64_t expected = (uint64_t)list.count, first = 8 * (uint64_t)t->s.model.vocab;
   model_free(&list);
-  uint64_t more = (parts & PARTS_RUN ? 32u : 0u) + (parts & PARTS_START ? 8u : 0u)
-                + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
   int run = parts & ~PARTS_FIRST;
-  if (count != expected || (run && run != PARTS_RUN && run != (PARTS_RUN | PARTS_START))
-      || body != count * (unsigned)width * (run ? 3 : 1) + more)
-    return fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy",
-                c->name, (unsigned long long)expected);
-  if (model_create(&t->m, &t->s.model, with_moments, e)) return e->status;
-  return with_moments && run ? moments_create(t, e) : 0;
+  uint64_t more = (run == PARTS_START ? 40u : run ? 32u : 0u) + (parts & PARTS_FIRST ? first : 0);
+  if (count != expected || (run && run != PARTS_RUN && run != PARTS_START)
+      || c->left != count * (unsigned)width * (run ? 3 : 1) + more)
+    fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy", c->name,
+         (unsigned long long)expected);
+  else if (!model_create(&t->m, &t->s.model, with_moments, e) && with_moments && run)
+    moments_create(t, e);
+  if (parts & PARTS_FIRST && !e->status)
+    t->s.data.first_counts = t->first = grab(t->m.c.vocab, sizeof(double), e);
 }
 
-static int checkpoint_pass(Passage *c, Trainer *t, uint64_t size, bool with_moments) {
-  uint64_t around = CHECKPOINT_HEAD + CHECKPOINT_PLACES + 8;
-  char magic[] = CHECKPOINT_MAGIC;
-  Bytes text = {0}; Error *e = c->e;
-  if (c->out) settings_lines(&t->s, "mtde", &text, e);
+static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
+  char magic[] = CHECKPOINT_MAGIC; Error *e = c->e; Source *d = &t->s.data;
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
-  uint64_t length = pass(c, text.size, 8);
-  if (c->out) pass_bytes(c, text.at, text.size);
-  else if ((width != 4 && width != 8) || length > size || length + around > size)
-    damaged(c->name, e);
-  else checkpoint_settings(c, &t->s, "mtde", length);
-  bytes_free(&text);
+  if (width != 4 && width != 8) damaged(c->name, e);
+  pass_settings(c, &t->s, "mtde");
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
   t->step = (long)pass(c, (uint64_t)t->step, 8);
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
-  int parts = with_moments ? PARTS_RUN | (t->start ? PARTS_START : 0) : 0;
-  double *first = t->s.data.first_counts;
-  if (c->out && first && !strcmp(t->s.data.first_tokens, "text")) parts |= PARTS_FIRST;
+  int parts = !with_moments ? 0 : t->start ? PARTS_START : PARTS_RUN;
+  if (d->first_counts && !strcmp(d->first_tokens, "text")) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
-  if (!c->out && !e->status)
-    checkpoint_room(c, t, size - length - around, count, parts, width, with_moments);
+  if (!c->out && !e->status) checkpoint_room(c, t, count, parts, width, with_moments);
   pass_numbers(c, t->m.params, t->m.count, width);
-  if (!c->out && parts & PARTS_FIRST && !e->status)
-    t->s.data.first_counts = first = t->first = grab(t->m.c.vocab, sizeof *first, e);
   for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
-    first[v] = pass_double(c, first[v]);
-  if (!(parts & PARTS_RUN) || e->status) return e->status;
+    d->first_counts[v] = pass_double(c, d->first_counts[v]);
+  if (!(parts & PARTS_RUN) || e->status) return;
   pass_numbers(c, t->m1, t->m.count, width);
   pass_numbers(c, t->m2, t->m.count, width);
   t->loss = pass_double(c, t->loss);
   t->loss_sum = pass_double(c, t->loss_sum);
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
   t->data.source = pass(c, t->data.source, 8);
-  if (parts & PARTS_START) t->start = pass(c, t->start, 8);
-  return e->status;
+  if ((parts & PARTS_START) == PARTS_START) t->start = pass(c, t->start, 8);
 }
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
   Trainer same = *t;   /* which each pass_ returns unchanged */
   if (writing_begin(&c.w, path, e)) return e->status;
-  checkpoint_pass(&c, &same, 0, with_moments);
+  checkpoint_pass(&c, &same, with_moments);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
 }
@@ -5394,15 +5389,15 @@ static int checkpoint_write(const char *path, const Trainer *t, bool with_moment
 /* After a failure t is empty. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
                            bool with_moments, Error *e) {
-  Passage c = {.at = p, .left = n, .name = name, .e = e};
+  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};   /* all but its hash */
   *t = (Trainer){0};
-  if (n < CHECKPOINT_HEAD + 8 || memcmp(p, CHECKPOINT_MAGIC, 8)
+  if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
     return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
                 "Try: ./sink train --out FILE; ./hf for a published model", name,
                 CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-  checkpoint_pass(&c, t, n, with_moments);
+  checkpoint_pass(&c, t, with_moments);
   if (t->loss_steps < 0 || t->loss_steps > t->step) damaged(name, e);
   if (e->status) trainer_free(t);
   return e->status;
@@ -5456,12 +5451,13 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-/* The settings to go on with: of `groups` those of `was`, which `file` keeps, and how its text is
- * made ids; all else from s. The command line must not contradict `groups`: the `rule`. "m" is
- * --start: the context may change. */
+/* The settings of a run that goes on: of `was` what its file fixes, and how its text is made ids;
+ * all else of s. --resume fixes all but when it ends and saves; --start the model, and its context
+ * where positions are learned. The command line must not contradict that. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
-                          const char *groups, const char *file, const char *rule, Error *e) {
-  const char *words[WORDS_MOST]; char old[PATH_ROOM], new[PATH_ROOM]; int n = 0;
+                          bool resume, Error *e) {
+  const char *words[WORDS_MOST], *groups = resume ? "mtde" : "m"; int n = 0;
+  char old[PATH_ROOM], new[PATH_ROOM];
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
@@ -5480,12 +5476,13 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   for (const Option *o = OPTIONS; o->flag; o++) {
     /* these move no bit of a step that is done */
     if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o)) continue;
-    if (!groups[1] && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
+    if (!resume && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
     if (strchr(groups, o->group) && strcmp(old, new))
-      return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new, file,
-                  *old ? old : "none", rule);
+      return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new,
+                  resume ? s->out : s->start, *old ? old : "none", resume ? "--resume changes "
+                  "--steps, --save-every, --log-every" : "--start keeps the model");
   }
   return 0;
 }
@@ -5518,8 +5515,7 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   Settings now; Trainer from = {0};
   if (checkpoint_load(s->out, t, true, e)) return e->status;
   if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
-  else if (!settings_go_on(&now, &t->s, s, flags, "mtde", s->out, "--resume changes "
-                           "--steps, --save-every, --log-every", e) && now.train.steps < t->step)
+  else if (!settings_go_on(&now, &t->s, s, flags, true, e) && now.train.steps < t->step)
     fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
   if (!e->status) t->s = now;
   if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
@@ -5562,7 +5558,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   if (!strcmp(s->start, s->out))
     return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
   if (checkpoint_load(s->start, t, false, e)) return e->status;
-  if (settings_go_on(&now, &t->s, s, flags, "m", s->start, "--start keeps the model", e)) {
+  if (settings_go_on(&now, &t->s, s, flags, false, e)) {
     trainer_free(t);
     return e->status;
   }
@@ -6191,7 +6187,7 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
 }
 
 /* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
-static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
+static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   int B = (int)d->B, T = (int)d->T, *ids = grab(2 * (idx)B * T, sizeof(int), d->e);
   real *maps = maps_create(a, &m->c, d->e);
   dump_config(d);
@@ -6220,7 +6216,6 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     if (!d->e->status) printf("loss=%.6f out=%s\n", (double)loss, d->s->out);
   }
   free(ids); free(maps); free(a->probe); a->probe = NULL;
-  return d->e->status;
 }
 
 /* ==========
@@ -6238,11 +6233,10 @@ static int dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 enum { ARMS = 3 };
-typedef struct Arm { const char *name, *flags, *source; } Arm;
-static const Arm RUN_ARMS[ARMS] = {
-  {"softmax", "", "Table 10"},
-  {"k-bias", "--extra k", "Table 4"},
-  {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15"}};
+static const Variant RUN_ARMS[ARMS] = {
+  {"softmax", "", "Table 10", 0, 0},
+  {"k-bias", "--extra k", "Table 4", 0, 0},
+  {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15", 0, 0}};
 
 /* Training's defaults, but for these. */
 #define RUN_FLAGS "--init gpt2 --steps 3000 --fix-token 1"
@@ -6350,7 +6344,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 }
 
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
-static void run_arm(Outcome *o, const Arm *arm, Settings *base, const char *folder, Error *e) {
+static void run_arm(Outcome *o, const Variant *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
   if (folder[0]) {   /* they fit: run_outputs saw to it */
     snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);

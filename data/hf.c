@@ -316,19 +316,15 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
 /* The whole head but its checksum, of a file with `size` bytes of tensors. */
 static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
   Error *e = c->e;
-  Bytes text = {0};
   const uint64_t version = pass(c, MODEL_VERSION, 4), links = pass(c, (uint64_t)h->links, 4),
                  count = pass(c, (uint64_t)h->list.n_tensors, 4);
   h->tokenizer = pass(c, h->tokenizer, 8);
   if (version != MODEL_VERSION)
     fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
          c->name, MODEL_VERSION, (unsigned long long)version);
-  if (c->out) settings_lines(&h->s, "md", &text, e);
-  const uint64_t length = pass(c, text.size, 8);
-  if (c->out) pass_bytes(c, text.at, text.size);
-  else if (links > LINKS_MAX || length > c->left) damaged(c->name, e);
-  else if (!e->status && !checkpoint_settings(c, &h->s, "md", length)
-           && !model_list(&h->list, &h->s.model, e)) {
+  if (!c->out && links > LINKS_MAX) damaged(c->name, e);
+  pass_settings(c, &h->s, "md");
+  if (!c->out && !e->status && !model_list(&h->list, &h->s.model, e)) {
     if (count != (uint64_t)h->list.n_tensors)
       fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
            "it", c->name, h->list.n_tensors, (unsigned long long)count);
@@ -336,7 +332,6 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
     h->link = grab((idx)links, sizeof *h->link, e);
     h->links = (int)links;
   }
-  bytes_free(&text);
   for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
   for (int i = 0; i < h->list.n_tensors && !e->status; i++)
     head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
