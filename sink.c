@@ -8103,10 +8103,10 @@ void progress_show(const Trainer *t, Progress *p) {
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
           "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-          p->live && p->shown > 0 ? "\x1b[A\r" : "", p->name, full, "############", 12 - full, "............",
-          t->step, r->steps, t->loss, tokens / per, per * (r->steps - (double)t->step),
-          p->live ? "\x1b[K\n" : "", 100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1,
-          star, p->ratio, p->live ? "\x1b[K" : "\n");
+          p->live && p->shown > 0 ? "\x1b[A\r" : "", p->name, full, "############", 12 - full,
+          "............", t->step, r->steps, t->loss, tokens / per,
+          per * (r->steps - (double)t->step), p->live ? "\x1b[K\n" : "", 100 * p->sink1_low,
+          100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio, p->live ? "\x1b[K" : "\n");
   p->shown = now;
   fflush(stderr);
 }
@@ -8115,8 +8115,8 @@ void progress_end(Progress *p) { if (p->live && p->shown > 0) fputc('\n', stderr
 /* What a column j of a map is called: "*", "x*", "x*1" .. where there are several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
   int first = config_column_first(c), star = c->extra ? 1 : 0;
-  snprintf(text, 16, j >= first ? "%d" : j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*",
-           j >= first ? j - first + 1 : j - star + 1);
+  if (j >= first) snprintf(text, 16, "%d", j - first + 1);
+  else snprintf(text, 16, j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*", j - star + 1);
   return text;
 }
 
@@ -8135,8 +8135,8 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
   }
   fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n"
-          "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   |q||k|  entropy     mass%s"
-          "\n", s->eps[0], even, sinks_mass(s), post ? "   pre-LN" : "");
+          "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   |q||k|  entropy     "
+          "mass%s\n", s->eps[0], even, sinks_mass(s), post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
     idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
@@ -8840,6 +8840,26 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   return 0;
 }
 
+/* What is asked before a verb runs: no word too many, no flag that changes nothing. The command of
+ * a training is echoed. */
+static int verb_begin(const Settings *s, const Verb *v, const char **words, int n, Error *e) {
+  bool trains = v->run == verb_run || v->run == verb_train, text = trains && !s->data.text[0];
+  int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
+  if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
+    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s->threads);
+  if (n > most)
+    return fail(e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], s->program->name,
+                text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
+  if (s->resume || (!s->start[0] && !n && settings_count(s, e))) return e->status;
+  if (trains && !s->quiet) {
+    Bytes command = {0};
+    command_text(s, &command, e);
+    if (!e->status) fprintf(stderr, "%s\n", (const char *)command.at);
+    bytes_free(&command);
+  }
+  return e->status;
+}
+
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s; Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help"; int n = 0;
@@ -8860,24 +8880,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   if (!v) verb_unknown(program, (Near){.word = name}, &e);
   else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
     help_verb(program, v, PUBLISHED_PARTS.open);
-  else if (!e.status) {
-    if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
-      fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    bool trains = v->run == verb_run || v->run == verb_train;
-    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
-    bool text = trains && !s.data.text[0];
-    if (n > most)
-      fail(&e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], program->name,
-           text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
-    else if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
-    if (!e.status && !s.quiet && trains && !s.resume) {
-      Bytes command = {0};
-      command_text(&s, &command, &e);
-      if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
-      bytes_free(&command);
-    }
-    if (!e.status) v->run(&s, words, n, &e);
-  }
+  else if (!e.status && !verb_begin(&s, v, words, n, &e)) v->run(&s, words, n, &e);
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
   if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
