@@ -7683,15 +7683,14 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   Writing w; char beside[sizeof w.beside]; struct stat is;
   for (int i = 0; i < n && !e->status; i++) {
-    bool screen = !strcmp(path[i], "-"), same = false;
+    bool screen = !strcmp(path[i], "-"), same = screen && !strcmp(s->csv, s->json);
     if (screen && path[i] != s->csv && path[i] != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (!path[i][0] || (!screen && writing_begin(&w, path[i], e))) continue;
-    for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
+    for (int j = 0; j < i && !screen; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
-      same = same || (screen ? !strcmp(path[j], "-")
-                      : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
-                                       || !strcmp(path[j], w.beside)));
+      same = same || (path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
+                                     || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), writing_undo(&w);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
@@ -7855,7 +7854,7 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
+  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
@@ -8525,8 +8524,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  Work w = {.o = {.name = n ? words[0] : "", .source = ""}}; int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  Work w = {.o = {.name = words[0], .source = ""}}; int starts = 0;
   bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (several && !program->survey)
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
@@ -8640,14 +8639,13 @@ static int likelier(const void *a, const void *b) {
  * of these, likeliest first, that hold P of their probability. */
 static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
   Scored *by = grab(V, sizeof *by, e);
-  int best = 0, numbers = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
+  int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
   double sum = 0, held = 0;
   for (int v = 0; by && v < V; v++) {
     by[v] = (Scored){(double)y[v], v};
     if (y[v] > y[best]) best = v;
-    numbers += !isnan(y[v]);
   }
-  if (numbers < V || !isfinite(y[best]))
+  if (isnan(vec_sum(V, y)) || !isfinite(y[best]))
     fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
   if (!e->status && s->temperature > 0) {
     if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
