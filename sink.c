@@ -7182,10 +7182,10 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
-/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: the fastest
- * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
- * passes run on one thread less while that is faster: the second one tries it. All are tried again
- * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: where
+ * another program takes a core, a step of 17 ms lasts 700. So passes run on one thread less while
+ * that is faster: the second one tries it. All are tried again after 16 to 256 times what they
+ * took. While wait is 0 one slow forward is forgiven. */
 static void take_less(struct Pace *p, bool less) {
   if (less == p->less) return;
   set_workers(workers() + (less ? -1 : 1));
@@ -7231,7 +7231,8 @@ WIDE(row_gradient,
   for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* head_backward (3.7) for rows [i0,i1); the scale, there in da, is here in delta, dz and a. */
+/* head_backward (3.7) for rows [i0,i1): da of all of them; z, a, delta, dz row by row; dq, and a
+ * part of dk and dv, of all again. The scale, there in da, is here in delta, dz and a. */
 static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
                           idx i1) {
   const Config *c = &m->c;
@@ -7282,7 +7283,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   }
 }
 
-/* attention_backward (3.7). dv holds XSA's part already. */
+/* attention_backward (3.7). dv holds XSA's part already. A task owns its key head's dk and dv. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
@@ -8838,8 +8839,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   return 0;
 }
 
-/* What is asked before a verb runs: no word too many, no flag that changes nothing. The command of
- * a training is echoed. */
+/* Before a verb runs: no word too many, no flag that changes nothing. A training is echoed. */
 static int verb_begin(const Settings *s, const Verb *v, const char **words, int n, Error *e) {
   bool trains = v->run == verb_run || v->run == verb_train, text = trains && !s->data.text[0];
   int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
