@@ -7176,10 +7176,10 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   }
 }
 
-/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: the fastest
- * way, until another program takes a core and a step of 17 ms lasts 700. So forwards are timed, and
- * passes run on one thread less while that is faster: the second one tries it. All are tried again
- * after 16 to 256 times what they took. While wait is 0 one slow forward is forgiven. */
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: where
+ * another program takes a core, a step of 17 ms lasts 700. So passes run on one thread less while
+ * that is faster: the second one tries it. All are tried again after 16 to 256 times what they
+ * took. While wait is 0 one slow forward is forgiven. */
 static void take_less(struct Pace *p, bool less) {
   if (less == p->less) return;
   set_workers(workers() + (less ? -1 : 1));
@@ -7225,7 +7225,8 @@ WIDE(row_gradient,
   for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* head_backward (3.7) for rows [i0,i1); the scale, there in da, is here in delta, dz and a. */
+/* head_backward (3.7) for rows [i0,i1): da of all of them; z, a, delta, dz row by row; dq, and a
+ * part of dk and dv, of all again. The scale, there in da, is here in delta, dz and a. */
 static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
                           idx i1) {
   const Config *c = &m->c;
@@ -7276,7 +7277,7 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
   }
 }
 
-/* attention_backward (3.7). dv holds XSA's part already. */
+/* attention_backward (3.7). dv holds XSA's part already. A task owns its key head's dk and dv. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
@@ -7368,11 +7369,10 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
 static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
-  bool phi = c->kernel != KERNEL_IDENTITY;
+  bool phi = c->kernel != KERNEL_IDENTITY, rotary = c->pos == POS_ROTARY;
   idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
   idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads, biases = 2 * N - 1;
-  int pos = c->pos;
-  idx half = pos == POS_ROTARY ? N * c->rotary_dims / (c->rope_local > 0 ? 1 : 2) : 0; /* or two */
+  idx half = rotary ? N * c->rotary_dims / (c->rope_local > 0 ? 1 : 2) : 0;   /* or two */
   idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
   arena_take(at, &(Room){&a->h0, C}, 1);
   for (int l = 0; l < c->layers; l++) {
@@ -7388,8 +7388,8 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
     {&a->embed, (idx)a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
     {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
-    {&a->sine, half}, {&a->sinusoid, pos == POS_ABSOLUTE ? N * c->dim : 0},
-    {&a->bias, pos >= POS_RELATIVE ? c->heads * biases : 0},
+    {&a->sine, half}, {&a->sinusoid, c->pos == POS_ABSOLUTE ? N * c->dim : 0},
+    {&a->bias, c->pos >= POS_RELATIVE ? c->heads * biases : 0},
     {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, (idx)SLICE * c->dim},
     {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
     {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
@@ -7398,7 +7398,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->dphi, c->kernel == KERNEL_MLP || c->qk_norm ? back * Q : 0},
     {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->dgate, back * rows * config_gates(c)},
     {&a->slot, back * heads * slot_size(c)},
-    {&a->dbias, pos == POS_T5 ? back * heads * biases : 0}};
+    {&a->dbias, c->pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(at, room, sizeof room / sizeof *room);
   if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
   if (!add) a->dosum = a->dout;
@@ -7416,15 +7416,14 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 /* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass must not run
  * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-  Arena at = {NULL, 0};
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
   a->size = acts_size(m, B, T, what, e);
   a->arena = grab(a->size + 16, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
-  at.base = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &at, what);
+  real *line = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
+  take_all(m, a, &(Arena){.base = line}, what);
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7679,21 +7678,20 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   Writing w; char beside[sizeof w.beside]; struct stat is;
   for (int i = 0; i < n && !e->status; i++) {
-    bool screen = !strcmp(path[i], "-"), same = false;
+    bool screen = !strcmp(path[i], "-"), same = screen && !strcmp(s->csv, s->json);
     if (screen && path[i] != s->csv && path[i] != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (!path[i][0] || (!screen && writing_begin(&w, path[i], e))) continue;
-    for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
+    for (int j = 0; j < i && !screen; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
-      same = same || (screen ? !strcmp(path[j], "-")
-                      : path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
-                                       || !strcmp(path[j], w.beside)));
+      same = same || (path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
+                                     || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), writing_undo(&w);
     if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
     if (!screen && !s->force && !s->resume && !stat(path[i], &is) && is.st_size)
       fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-           path[i], s->groups && option_find("resume", s->groups) ? "--resume to go on, " : "");
+           path[i], option_find("resume", s->groups) ? "--resume to go on, " : "");
   }
   return e->status;
 }
@@ -7851,7 +7849,7 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
+  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
@@ -7894,7 +7892,9 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
-  memset(s, 0, sizeof *s); s->program = &SINK; s->verb = "";
+  memset(s, 0, sizeof *s);
+  s->program = &SINK;
+  s->verb = s->groups = "";
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
@@ -7938,7 +7938,6 @@ const char *option_idle(const char *flag, const Settings *s) {
 
 int settings_count(const Settings *s, Error *e) {
   const char *longer = "context"; int most = s->model.context;
-  if (!s->groups) return e->status;
   if (!option_find(longer, s->groups)) most = s->eval_T, longer = "T";
   if (option_find("prompt", s->groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
@@ -8091,7 +8090,6 @@ void progress_show(const Trainer *t, Progress *p) {
   double now = seconds();
   bool due = p->live ? now - p->shown >= 0.2 : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
   if (p->quiet || (!due && t->step < r->steps)) return;
-  p->shown = now;
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
   int full = (int)(12.0 * (double)t->step / r->steps);
@@ -8099,29 +8097,26 @@ void progress_show(const Trainer *t, Progress *p) {
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
           "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-          p->open ? "\x1b[A\r" : "", p->name, full, "############", 12 - full, "............",
-          t->step, r->steps, t->loss, tokens / per, per * (r->steps - (double)t->step),
-          p->live ? "\x1b[K\n" : "", 100 * p->sink1_low, 100 * p->sink1, t->s.eps, p->alpha1,
-          star, p->ratio, p->live ? "\x1b[K" : "\n");
-  p->open = p->live;
+          p->live && p->shown > 0 ? "\x1b[A\r" : "", p->name, full, "############", 12 - full,
+          "............", t->step, r->steps, t->loss, tokens / per,
+          per * (r->steps - (double)t->step), p->live ? "\x1b[K\n" : "", 100 * p->sink1_low,
+          100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio, p->live ? "\x1b[K" : "\n");
+  p->shown = now;
   fflush(stderr);
 }
-void progress_end(Progress *p) { if (p->open) fputc('\n', stderr); p->open = false; }
+void progress_end(Progress *p) { if (p->live && p->shown > 0) fputc('\n', stderr); }
 
 /* What a column j of a map is called: "*", "x*", "x*1" .. where there are several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
   int first = config_column_first(c), star = c->extra ? 1 : 0;
-  snprintf(text, 16, j >= first ? "%d" : j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*",
-           j >= first ? j - first + 1 : j - star + 1);
+  if (j >= first) snprintf(text, 16, "%d", j - first + 1);
+  else snprintf(text, 16, j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*", j - star + 1);
   return text;
 }
 
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
-  static const char *const HEADS[] = {
-    "|h1|/|h|", "|k1|/|k|", "|v1|/|v|", "cos q,k1", "cos q,k", "|q||k1|", "|q||k|", "entropy",
-    "mass", "pre-LN"};
   int first = config_column_first(c), star = config_column_star(c);
-  int shown = c->place == PLACE_POST ? 10 : 9;
+  bool post = c->place == PLACE_POST;
   double even = sink_uniform(c, s->T);
   char name[16], of_star[16];
   const HeatMap maps[] = {{"alpha", "token 1", s, first},
@@ -8133,12 +8128,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
   }
-  double numbers[ROW];
-  sinks_row(s, c, 0, numbers);
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n%5s",
-          s->eps[0], even, numbers[ROW_MASS], "block");
-  for (int i = 0; i < shown; i++) fprintf(out, " %8s", HEADS[i]);
-  fputc('\n', out);
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n"
+          "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   |q||k|  entropy     "
+          "mass%s\n", s->eps[0], even, sinks_mass(s), post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
     idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
@@ -8149,7 +8141,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
       for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
     }
     fprintf(out, "%5d", l + 1);
-    for (int i = 0; i < shown; i++)
+    for (int i = 0; i < (post ? 10 : 9); i++)
       if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
       else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
     fputc('\n', out);
@@ -8393,10 +8385,10 @@ static void word_add(Bytes *out, const char *word, Error *e) {
 }
 
 /* The command that repeats the work: flags that count and are not the default. */
-static void command_text(const Settings *s, const char *verb, Bytes *out, Error *e) {
+static void command_text(const Settings *s, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
-  bytes_print(out, e, "%s %s", s->program->name, verb);
+  bytes_print(out, e, "%s %s", s->program->name, s->verb);
   for (const Option *o = OPTIONS; o->flag; o++) {
     if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
@@ -8527,8 +8519,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
-  Work w = {.o = {.name = n ? words[0] : "", .source = ""}}; int starts = 0;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  Work w = {.o = {.name = words[0], .source = ""}}; int starts = 0;
   bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (several && !program->survey)
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
@@ -8642,14 +8634,13 @@ static int likelier(const void *a, const void *b) {
  * of these, likeliest first, that hold P of their probability. */
 static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
   Scored *by = grab(V, sizeof *by, e);
-  int best = 0, numbers = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
+  int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
   double sum = 0, held = 0;
   for (int v = 0; by && v < V; v++) {
     by[v] = (Scored){(double)y[v], v};
     if (y[v] > y[best]) best = v;
-    numbers += !isnan(y[v]);
   }
-  if (numbers < V || !isfinite(y[best]))
+  if (isnan(vec_sum(V, y)) || !isfinite(y[best]))
     fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
   if (!e->status && s->temperature > 0) {
     if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
@@ -8778,9 +8769,9 @@ static const Verb VERBS[] = {
 
 /* The verb after v, a program's own before sink's; the first after NULL. */
 static const Verb *verb_after(const Verb *v, const Program *program) {
-  bool last = v && v >= VERBS && v < VERBS + sizeof VERBS / sizeof *VERBS;
+  const Verb *end = VERBS + sizeof VERBS / sizeof *VERBS - 1;
   v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
-  return v->name ? v : last ? NULL : VERBS;
+  return v->name ? v : v == end ? NULL : VERBS;
 }
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
@@ -8842,6 +8833,25 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   return 0;
 }
 
+/* Before a verb runs: no word too many, no flag that changes nothing. A training is echoed. */
+static int verb_begin(const Settings *s, const Verb *v, const char **words, int n, Error *e) {
+  bool trains = v->run == verb_run || v->run == verb_train, text = trains && !s->data.text[0];
+  int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
+  if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
+    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s->threads);
+  if (n > most)
+    return fail(e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], s->program->name,
+                text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
+  if (s->resume || (!s->start[0] && !n && settings_count(s, e))) return e->status;
+  if (trains && !s->quiet) {
+    Bytes command = {0};
+    command_text(s, &command, e);
+    if (!e->status) fprintf(stderr, "%s\n", (const char *)command.at);
+    bytes_free(&command);
+  }
+  return e->status;
+}
+
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s; Error e = {0};
   const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help"; int n = 0;
@@ -8862,24 +8872,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   if (!v) verb_unknown(program, (Near){.word = name}, &e);
   else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
     help_verb(program, v, PUBLISHED_PARTS.open);
-  else if (!e.status) {
-    if (s.threads && set_workers(s.threads))   /* else OMP_NUM_THREADS may say */
-      fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s.threads);
-    bool trains = v->run == verb_run || v->run == verb_train;
-    int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
-    bool text = trains && !s.data.text[0];
-    if (n > most)
-      fail(&e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], program->name,
-           text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
-    else if (!s.resume && !s.start[0] && !n) settings_count(&s, &e);
-    if (!e.status && !s.quiet && trains && !s.resume) {
-      Bytes command = {0};
-      command_text(&s, name, &command, &e);
-      if (!e.status) fprintf(stderr, "%s\n", (const char *)command.at);
-      bytes_free(&command);
-    }
-    if (!e.status) v->run(&s, words, n, &e);
-  }
+  else if (!e.status && !verb_begin(&s, v, words, n, &e)) v->run(&s, words, n, &e);
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
   if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);

@@ -446,9 +446,9 @@ typedef struct Look {
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
   const char *name;
-  /* live: on a terminal; open: its line has no end yet; holds: looks at the held loss too */
-  bool quiet, live, open, has_star, holds;
-  double start, shown; long from;      /* the step at `start` */
+  /* live: on a terminal; holds: looks at the held loss too */
+  bool quiet, live, has_star, holds;
+  double start, shown; long from;      /* when it was last shown, 0: not; the step at `start` */
   double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio, mass;   /* low: at 0.2 */
   int looks; Look look[LOOKS];
 } Progress;

@@ -7103,7 +7103,7 @@ static void settings_count__rows(Test *t) {
     const int status = settings_count(&s, &t->e);
     fact(t, *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status, "%s %s: %s",
          verb, flags, t->e.text);
-    command_text(&s, verb, text, fresh(t));
+    command_text(&s, text, fresh(t));
     const char *echo = strstr((const char *)text->at, " --");
     if (strpbrk(flags, "'[")) {
       fact(t, strstr(echo, strchr(flags, '[') ? square : quoted) != NULL, "echoed%s", echo);
