@@ -7938,6 +7938,7 @@ const char *option_idle(const char *flag, const Settings *s) {
 
 int settings_count(const Settings *s, Error *e) {
   const char *longer = "context"; int most = s->model.context;
+  if (!*s->groups) return e->status;   /* of no verb */
   if (!option_find(longer, s->groups)) most = s->eval_T, longer = "T";
   if (option_find("prompt", s->groups)) most = 1;   /* of a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
