@@ -748,9 +748,9 @@ static void student__known(Test *t) {
     within(t, student(x, 2), 0.5 + x / (2 * sqrt(2 + x * x)), 1e-13, "P(T <= %g), nu 2", x);
     within(t, student(x, 4), 0.5 + 0.375 * u * (1 - u * u / 12), 1e-13, "P(T <= %g), nu 4", x);
   }
-  static const double nus[] = {2.5, 7.3, 60, 197, 1000};
-  for (int k = 0; k < 5; k++) {
-    double nu = nus[k], top = 3.1, sum = 0; const int n = 4000;
+  static const double nus[] = {2.5, 7.3, 60, 197, 1000, 950};        /* at 1.75 it is slowest */
+  for (int k = 0; k < 6; k++) {
+    double nu = nus[k], top = k < 5 ? 3.1 : 1.75, sum = 0; const int n = 4000;
     for (int i = 0; i <= n; i++) {
       double x = top * i / n, weight = i == 0 || i == n ? 1 : i % 2 ? 4 : 2;
       sum += weight * pow(1 + x * x / nu, -(nu + 1) / 2);
@@ -838,6 +838,7 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|a.m < b.m by 1", 3, {0, 0, 0, 0.5, 0.5, 0.5}, WEAKER, "no spread"},
   {"differs|a.m < b.m", 3, {1, 1, 1, 0.5, 0.5, 0.5}, OPPOSITE, "no spread"},
   {"differs|a.m < b.m", 1, {1, 9}, UNDECIDED, "1 seed"},
+  {"differs|4 < a.m", 1, {0, 9}, UNDECIDED, "1 seed"},
   {"differs|a.m < b.m", 3, {1, 2, 3, 11, NAN, 13}, UNDECIDED, "b.m of seed 2 is not there"},
   {"differs|a.m < b.m", 3, {NAN, NAN, NAN, 11, 12, 13}, UNDECIDED, "a.m of seed 1"},
   {"equal|a.m = b.m within 5", 3, {1, 2, 3, 1.5, 2, 3}, REPRODUCED, ""},
@@ -870,6 +871,10 @@ static const TestCase VERDICT_CASES[] = {
   {"exact|a.m = 0", 3, {0, 0, 1e-9, 0, 0, 0}, NOT_REPRODUCED, "seed 3"},
   {"exact|a.m = 0", 2, {0, -1, 0, 0}, NOT_REPRODUCED, "seed 2: -1 against 0"},
   {"exact|a.m = 0 within 1e-6", 3, {0, 0, 1e-9, 0, 0, 0}, REPRODUCED, ""},
+  {"exact|a.m > b.m", 2, {1, 2, 0, 2}, NOT_REPRODUCED, "seed 2"},
+  {"exact|a.m < b.m by 1", 2, {1, 2, 0.5, 1.5}, REPRODUCED, ""},
+  {"exact|a.m > b.m by 1", 2, {0.5, 1.5, 1, 2}, REPRODUCED, ""},
+  {"exact|a.m <= b.m by 1", 2, {1, 2, 0.5, 1.5}, REPRODUCED, ""},
   {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 2.5}, REPRODUCED, ""},
   {"exact|a.m >= b.m within 1", 2, {1, 2, 2, 3.5}, NOT_REPRODUCED, "seed 2"},
   {"exact|a.m = 0", 1, {0, 0}, UNDECIDED, "1 seed"},
@@ -881,6 +886,8 @@ static const TestCase VERDICT_CASES[] = {
   {"differs|a.m < b.m\nneeds a.times_1 > 2", 2, {1, 2, 11, 12, 1, 3.6}, REPRODUCED, ""},
   {"differs|a.m < b.m\nneeds a.x < b.x", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED, "needs a.x < "
    "b.x, found 7 and 5"},
+  {"differs|a.m < b.m\nneeds a.x > 2\nneeds b.x < a.x", 2, {1, 2, 11, 12, 5, 5, 0, 0, 7, 7, 5, 5},
+   UNDECIDED, "needs b.x < a.x, found 7 and 5"},
   {"differs|a.m < b.m\nneeds a.x = b.x within 1", 2, {1, 2, 11, 12, 7, 7, 5, 5}, UNDECIDED,
    "needs a.x = b.x within 1, found 7 and 5"},
   {"differs|a.m < b.m\nneeds a.x = b.x within 1", 2, {1, 2, 11, 12, 6, 7, 5, 6}, REPRODUCED, ""},
@@ -904,20 +911,55 @@ static void claim_judge(Judged *j, const char *of, const double *value, int seed
 }
 
 /* Estimates, and p of three seeds, nu 2: 1 - sqrt(t^2 / (2 + t^2)). By hand t = 0.45 / e, e^2 =
- * 0.0025 / 3, from what has no effect, 1; 2 and twice 4 / e, e^2 = 1 / 3, the latter from 5 and -5;
- * of taus 1, 1/3 and -1/3 e^2 = 4/27. */
+ * 0.0025 / 3, from what has no effect, 1; 1.5, 2 and twice 4 / e, e^2 = 1 / 3, the latter from 5
+ * and -5; of taus 1, 1/3 and -1/3 e^2 = 4/27. Exact: the range over seeds. */
 static void judge_mean__by_hand(Test *t) {
-  static const struct { const char *rule; double value[9], estimate, tt; } CASES[] = {
-    {"differs|a.times_1 > 1.5", {0.5, 0.55, 0.6}, -0.95, 243},
-    {"differs|a.m > 1", {2, 3, 4}, 2, 12}, {"equal|a.m = 2 within 5", {2, 3, 4}, 1, 48},
-    {"equal|a.m = 2 within 5", {0, 1, 2}, -1, 48},
-    {"ordered|a.m < b.m < c.m", {1, 1, 2, 2, 3, 3, 3, 2, 1}, 1 / 3.0, 0.75},
-    {"exact|a.m > b.m", {2, 3, 4, 0, 1, 2}, 2, 0}, {"exact|a.m = b.m", {0, 1, 2, 2, 3, 4}, -2, 0}};
+  static const struct { const char *rule; double value[9], estimate, tt, low, high; } CASES[] = {
+    {"differs|a.times_1 > 1.5", {0.5, 0.55, 0.6}, -0.95, 243, 0, 0},
+    {"differs|a.times_1 > 1.5", {2, 3, 4}, 1.5, 6.75, 0, 0},
+    {"differs|a.m > 1", {2, 3, 4}, 2, 12, 0, 0},
+    {"equal|a.m = 2 within 5", {2, 3, 4}, 1, 48, 0, 0},
+    {"equal|a.m = 2 within 5", {0, 1, 2}, -1, 48, 0, 0},
+    {"ordered|a.m < b.m < c.m", {1, 1, 2, 2, 3, 3, 3, 2, 1}, 1 / 3.0, 0.75, 0, 0},
+    {"exact|a.m > b.m", {2, 3, 5, 0, 1, 2}, 7 / 3.0, 0, 2, 3},
+    {"exact|a.m = b.m", {0, 1, 2, 2, 4, 4}, -7 / 3.0, 0, -3, -2},
+    {"exact|a.m <= b.m", {0, 1, 2, 2, 4, 4}, 7 / 3.0, 0, 2, 3}};
   EACH(i, CASES) {
     Judged j; const double tt = CASES[i].tt;
     claim_judge(&j, CASES[i].rule, CASES[i].value, 3);
     within(t, j.estimate, CASES[i].estimate, 1e-14, "%s", CASES[i].rule);
     if (tt > 0) within(t, j.p, 1 - sqrt(tt / (2 + tt)), 1e-12, "p of %s", CASES[i].rule);
+    else fact(t, j.low == CASES[i].low && j.high == CASES[i].high, "%g to %g", j.low, j.high);
+  }
+}
+
+/* The rules at their borders, and Holm's p, which a headline claim has, beside its own. */
+static void claim_decide__by_hand(Test *t) {
+  static const struct { const char *what; ClaimKind kind; double M, d, low, high, p, holm;
+                        Verdict verdict; } CASES[] = {
+    {"d is M", CLAIM_DIFFERS, 1, 1, 0.1, 1.9, 0.04, NAN, REPRODUCED},
+    {"Holm's is 0.05", CLAIM_DIFFERS, 1, 1, 0.1, 1.9, 0.04, 0.05, REPRODUCED},
+    {"Holm's is above", CLAIM_DIFFERS, 1, 1, 0.1, 1.9, 0.04, 0.06, UNDECIDED},
+    {"a tenth of M", CLAIM_DIFFERS, 10, 1, 0.1, 1.9, 0.04, NAN, WEAKER},
+    {"less than it", CLAIM_DIFFERS, 10, 0.9, 0.1, 1.7, 0.04, NAN, NOT_REPRODUCED},
+    {"it holds 0", CLAIM_DIFFERS, 10, 3, -1, 7, 0.3, NAN, NOT_REPRODUCED},
+    {"it reaches M", CLAIM_DIFFERS, 10, 6, 2, 10, 0.04, NAN, UNDECIDED},
+    {"below 0", CLAIM_DIFFERS, 0, -1, -1.9, -0.1, 0.04, NAN, OPPOSITE},
+    {"below 0 by chance", CLAIM_DIFFERS, 0, -1, -1.9, -0.1, 0.04, 0.06, UNDECIDED},
+    {"-M", CLAIM_DIFFERS, 1, -1, -1.9, -0.1, 0.04, NAN, OPPOSITE},
+    {"inside", CLAIM_EQUAL, 3, 1, -0.9, 2.9, 0.04, NAN, REPRODUCED},
+    {"inside by chance", CLAIM_EQUAL, 3, 1, -0.9, 2.9, 0.04, 0.06, UNDECIDED},
+    {"a half, of ten", CLAIM_ORDERED, 0, 0.5, 0.1, 0.9, 0.04, NAN, UNDECIDED},
+    {"0.6", CLAIM_ORDERED, 0, 0.6, 0.3, 0.9, 0.04, NAN, REPRODUCED},
+    {"-0.6", CLAIM_ORDERED, 0, -0.6, -0.9, -0.3, 0.04, NAN, OPPOSITE},
+    {"a tenth of 0.6", CLAIM_ORDERED, 0, 0.07, 0.01, 0.13, 0.04, NAN, WEAKER}};
+  EACH(i, CASES) {
+    const bool headline = !isnan(CASES[i].holm);
+    Judged j = {.tested = true, .estimate = CASES[i].d, .low = CASES[i].low, .p = CASES[i].p,
+                .high = CASES[i].high, .holm = CASES[i].holm};
+    claim_decide(&j, &(Claim){.kind = CASES[i].kind, .margin = CASES[i].M, .headline = headline});
+    fact(t, j.verdict == CASES[i].verdict && (CASES[i].holm > 0.05) == !!strstr(j.why, "Holm's"),
+         "%s: %s, %s", CASES[i].what, VERDICT_NAMES[j.verdict], j.why);
   }
 }
 
@@ -931,6 +973,7 @@ static void claim_judge__verdicts(Test *t) {
     fact(t, j.verdict == c->verdict && strstr(j.why, c->why), "%s: %s, expected %s; %g [%g, "
          "%g] p %g: %s, expected %s", c->rule, VERDICT_NAMES[j.verdict],
          VERDICT_NAMES[c->verdict], j.estimate, j.low, j.high, j.p, j.why, c->why);
+    fact(t, j.tested || (j.verdict == UNDECIDED && isnan(j.p)), "%s: p of no test", c->rule);
     if (!strcmp(c->why, "1 seed"))
       fact(t, !j.tested && !strstr(j.why, "holds in"), "%s is tested: %s", c->rule, j.why);
   }
@@ -1886,10 +1929,11 @@ static const TestEntry TESTS[] = {
   RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(report_write__maps),
   RUNS(axis_end__ranges), RUNS(report_write__run), RUNS(student__known), RUNS(welch__by_hand),
   RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
-  RUNS(judge_mean__by_hand), RUNS(play_look__by_hand), RUNS(claims_judge__holm),
-  RUNS(item_text__shows), RUNS(item_text__narrow), RUNS(readme_with__marks),
-  RUNS(paper_write__sound), RUNS(paper_write__numbers), RUNS(trigger_draw__rules),
-  RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules), RUNS(toy_measure__by_hand),
+  RUNS(judge_mean__by_hand), RUNS(claim_decide__by_hand), RUNS(play_look__by_hand),
+  RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
+  RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
+  RUNS(trigger_draw__rules), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
+  RUNS(toy_measure__by_hand),
   RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
   RUNS(sink__items), RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd), ONSET_TESTS};
