@@ -13,16 +13,14 @@
 static void table_open(Experiments *x, const char *text) {
   Error e = {0};
   if (!experiments_read(x, (const unsigned char *)text, strlen(text), "t", &e)) return;
-  fprintf(stderr, "%s\n", e.text);
-  exit(1);
+  fprintf(stderr, "%s\n", e.text); exit(1);
 }
 
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
 /* The text has this part, which is made as printf makes it. */
 static void has(Test *t, const char *text, const char *format, ...) {
-  char part[400];
-  PRINT_ARGUMENTS(part, sizeof part);
+  char part[400]; PRINT_ARGUMENTS(part, sizeof part);
   fact(t, text && strstr(text, part), "no '%s' in\n%.480s", part, text ? text : "");
 }
 
@@ -40,8 +38,7 @@ static void experiments_read__by_hand(Test *t) {
       "claim two ordered here: in order\nrule late.loss > k.loss > default.loss\n"
       "claim three equal long here: the same\nrule late.loss = 3 within 0.25\n"
       "claim four exact here: always\nrule late.sink_1..5 <= 0.5";
-  Experiments x;
-  table_open(&x, TEXT);
+  Experiments x; table_open(&x, TEXT);
   const Corpus *p = x.corpus; const Row *row = x.row; const Item *item = x.item;
   const Shown *s = x.shown; const Claim *c = x.claim;
   fact(t, x.seeds == 4 && x.headline_seeds == 6, "seeds %d %d", x.seeds, x.headline_seeds);
@@ -159,15 +156,13 @@ static void experiments_read__shipped(Test *t) {
   table_open(&x, text);
   for (int i = 0; i < x.rows; i++) {
     Settings s; Error e = {0};
-    settings_default(&s);
-    settings_flags(&s, x.row[i].flags, "mtd", &e);
+    settings_default(&s); settings_flags(&s, x.row[i].flags, "mtd", &e);
     s.model.vocab = VOCAB_DEFAULT;
     fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
     for (int k = 0; k < i; k++) fact(t, x.row[i].checksum != x.row[k].checksum,
         "%s and %s are the same run", x.row[i].name, x.row[k].name);
   }
-  note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims);
-  experiments_free(&x);
+  note(t, "%d items, %d rows, %d claims; ", x.items, x.rows, x.claims); experiments_free(&x);
   fact(t, damaged_taken(t, &b, 400, " \n|.<#", table_taken) > 0, "no damaged table is read");
 }
 
@@ -263,8 +258,7 @@ static void row_numbers(Test *t, const Result *r) {
 static void row_run__repeats(Test *t) {
   static const struct { int row, seed, corpus; } RUNS[] = {
     {0, 3, 0}, {0, 3, 0}, {0, 4, 0}, {1, 1, 0}, {2, 1, 0}, {1, 1, 1}};
-  Experiments x; Settings s; Error e = {0}; Bytes *text[6];
-  settings_default(&s);
+  Experiments x; Settings s; Error e = {0}; Bytes *text[6]; settings_default(&s);
   s.quiet = 1;
   table_open(&x, "corpus story story.grammar\ncorpus long story.grammar times 3\n"
              "recipe tiny --layers 2 --dim 16 --ffn 16 --context 16 --batch 2 --steps 40 "
@@ -310,8 +304,7 @@ static void measure_swaps__by_hand(Test *t) {
   steps_of(t, &r, 25);
   fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
   fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
-  real *was = reals(r.m.count);
-  copy(was, r.m.params, r.m.count);
+  real *was = reals(r.m.count); copy(was, r.m.params, r.m.count);
   r.s.input = INPUT_REPEAT;
   for (int k = 0; k < 6; k++) {
     static const char *const STEMS[] = {"sink_1", "sink_t", "alpha_1", "alpha_t"};
@@ -325,8 +318,7 @@ static void measure_swaps__by_hand(Test *t) {
       snprintf(name, sizeof name, "%s@%s%d", STEMS[i], k % 2 ? "swap" : "replace", at);
       within(t, measured(t, &found, name), want[i], 0, "%s", name);
     }
-    between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]);
-    sinks_free(&by_hand);
+    between += want[0] * (1 - want[0]) + want[1] * (1 - want[1]); sinks_free(&by_hand);
     copy(r.m.params, was, r.m.count);
   }
   fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
@@ -397,8 +389,7 @@ static void measure_domains__by_hand(Test *t) {
   for (int k = 0; k < 3; k++) {                /* with the texts, without, with another text */
     static const char *const NAMES[] = {"story", "tale", "told", "away"};
     Result found = {0}; Error wrong = {0}; char text[300];
-    snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2)));
-    table_open(&x, text);
+    snprintf(text, sizeof text, TEXT, (unsigned long long)(hash + (k == 2))); table_open(&x, text);
     int status = measure_domains(&found, &r, &x, k == 1 ? "" : SCRATCH, &wrong);
     fact(t, status == (k == 2), "%s", wrong.text);
     if (k == 2) fact(t, strstr(wrong.text, "tale.txt: expected the text with hash") &&
@@ -438,8 +429,7 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
 /* The settings that these flags say, in two strings, with what --toy opens. */
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
   settings_default(s);
-  s->data.open = toys_open;
-  settings_flags(s, flags, "mtdeaouf", e);
+  s->data.open = toys_open; settings_flags(s, flags, "mtdeaouf", e);
   settings_flags(s, more, "mtdeaouf", e);
 }
 
@@ -670,8 +660,7 @@ static void toy_run__learns(Test *t) {
         fact(t, ahead == 0, "row %d sees ahead", i);
       }
     }
-    note(t, "%.2f ", loss);
-    result_free(&r);
+    note(t, "%.2f ", loss); result_free(&r);
   }
   Result r; int n;
   if (!toy_done(t, &r, BACKCOPY_TOY "--steps 200 ", "")) return;
@@ -681,8 +670,7 @@ static void toy_run__learns(Test *t) {
   fact(t, bigram > least - 0.1 && bigram < least + 0.3, "bigrams %g, entropy %g", bigram, least);
   const double *curve = result_find(&r, "curve_loss", &n);
   fact(t, curve && n > 25 && n <= 31 && isnan(curve[0]) && curve[n - 1] < curve[1] - 1, "%d", n);
-  note(t, "backcopy %.2f, @trigger %.2f", all, loss);
-  result_free(&r);
+  note(t, "backcopy %.2f, @trigger %.2f", all, loss); result_free(&r);
   if (!toy_done(t, &r, TRIGGER_TOY "--steps 300 --optimizer sgd --lr 1e3 ", "")) return;
   fact(t, r.ended[0] && result_number(&r, "diverged") == 1 && !result_find(&r, "after", &n),
        "it went on: %s", r.ended);
@@ -711,12 +699,9 @@ static void toy_print__maps(Test *t) {
   Result r = {0}; Error e = {0};
   const double shape[] = {TOY_TRIGGER, 2, 3}, tokens[] = {0, 2}, trigger[] = {0, 1};
   const double before[] = {0.5, 0.5, 0, 0.04, 0.36, 0.6}, after[] = {1, 0, 0, 0, 0.94, 0.06};
-  result_add(&r, "toy_shape", shape, 3, &e);
-  result_add(&r, "toy_tokens", tokens, 2, &e);
-  result_add(&r, "toy_trigger", trigger, 2, &e);
-  result_add(&r, "before", before, 6, &e);
-  result_add(&r, "after", after, 6, &e);
-  scratch_open();
+  result_add(&r, "toy_shape", shape, 3, &e); result_add(&r, "toy_tokens", tokens, 2, &e);
+  result_add(&r, "toy_trigger", trigger, 2, &e); result_add(&r, "before", before, 6, &e);
+  result_add(&r, "after", after, 6, &e); scratch_open();
   FILE *out = printing();
   toy_print(&r, out);
   char *text = printed(t, out);
@@ -906,8 +891,7 @@ static void claim_judge(Judged *j, const char *of, const double *value, int seed
   int wanted[SIDES + 2 * NEEDS]; EACH(k, wanted) wanted[k] = seeds;
   claim_estimate(j, &(Case){&x, x.claim, value, seeds, wanted});
   j->holm = j->p;
-  claim_decide(j, x.claim);
-  experiments_free(&x);
+  claim_decide(j, x.claim); experiments_free(&x);
 }
 
 /* Estimates, and p of three seeds, nu 2: 1 - sqrt(t^2 / (2 + t^2)). By hand t = 0.45 / e, e^2 =
@@ -917,8 +901,7 @@ static void judge_mean__by_hand(Test *t) {
   static const struct { const char *rule; double value[9], estimate, tt, low, high; } CASES[] = {
     {"differs|a.times_1 > 1.5", {0.5, 0.55, 0.6}, -0.95, 243, 0, 0},
     {"differs|a.times_1 > 1.5", {2, 3, 4}, 1.5, 6.75, 0, 0},
-    {"differs|a.m > 1", {2, 3, 4}, 2, 12, 0, 0},
-    {"equal|a.m = 2 within 5", {2, 3, 4}, 1, 48, 0, 0},
+    {"differs|a.m > 1", {2, 3, 4}, 2, 12, 0, 0}, {"equal|a.m = 2 within 5", {2, 3, 4}, 1, 48, 0, 0},
     {"equal|a.m = 2 within 5", {0, 1, 2}, -1, 48, 0, 0},
     {"ordered|a.m < b.m < c.m", {1, 1, 2, 2, 3, 3, 3, 2, 1}, 1 / 3.0, 0.75, 0, 0},
     {"exact|a.m > b.m", {2, 3, 5, 0, 1, 2}, 7 / 3.0, 0, 2, 3},
@@ -933,33 +916,28 @@ static void judge_mean__by_hand(Test *t) {
   }
 }
 
-/* The rules at their borders, and Holm's p, which a headline claim has, beside its own. */
+/* The rules at their borders: d is M, a tenth of it, less; an interval that holds 0, or reaches M;
+ * and Holm's p, which a headline claim has, beside its own. */
 static void claim_decide__by_hand(Test *t) {
-  static const struct { const char *what; ClaimKind kind; double M, d, low, high, p, holm;
-                        Verdict verdict; } CASES[] = {
-    {"d is M", CLAIM_DIFFERS, 1, 1, 0.1, 1.9, 0.04, NAN, REPRODUCED},
-    {"Holm's is 0.05", CLAIM_DIFFERS, 1, 1, 0.1, 1.9, 0.04, 0.05, REPRODUCED},
-    {"Holm's is above", CLAIM_DIFFERS, 1, 1, 0.1, 1.9, 0.04, 0.06, UNDECIDED},
-    {"a tenth of M", CLAIM_DIFFERS, 10, 1, 0.1, 1.9, 0.04, NAN, WEAKER},
-    {"less than it", CLAIM_DIFFERS, 10, 0.9, 0.1, 1.7, 0.04, NAN, NOT_REPRODUCED},
-    {"it holds 0", CLAIM_DIFFERS, 10, 3, -1, 7, 0.3, NAN, NOT_REPRODUCED},
-    {"it reaches M", CLAIM_DIFFERS, 10, 6, 2, 10, 0.04, NAN, UNDECIDED},
-    {"below 0", CLAIM_DIFFERS, 0, -1, -1.9, -0.1, 0.04, NAN, OPPOSITE},
-    {"below 0 by chance", CLAIM_DIFFERS, 0, -1, -1.9, -0.1, 0.04, 0.06, UNDECIDED},
-    {"-M", CLAIM_DIFFERS, 1, -1, -1.9, -0.1, 0.04, NAN, OPPOSITE},
-    {"inside", CLAIM_EQUAL, 3, 1, -0.9, 2.9, 0.04, NAN, REPRODUCED},
-    {"inside by chance", CLAIM_EQUAL, 3, 1, -0.9, 2.9, 0.04, 0.06, UNDECIDED},
-    {"a half, of ten", CLAIM_ORDERED, 0, 0.5, 0.1, 0.9, 0.04, NAN, UNDECIDED},
-    {"0.6", CLAIM_ORDERED, 0, 0.6, 0.3, 0.9, 0.04, NAN, REPRODUCED},
-    {"-0.6", CLAIM_ORDERED, 0, -0.6, -0.9, -0.3, 0.04, NAN, OPPOSITE},
-    {"a tenth of 0.6", CLAIM_ORDERED, 0, 0.07, 0.01, 0.13, 0.04, NAN, WEAKER}};
+  enum { D = CLAIM_DIFFERS, E = CLAIM_EQUAL, O = CLAIM_ORDERED };
+  static const struct { int kind; double M, d, low, high, p, holm; Verdict is; } CASES[] = {
+    {D, 1, 1, 0.1, 2, 0.04, NAN, REPRODUCED}, {D, 1, 1, 0.1, 2, 0.04, 0.05, REPRODUCED},
+    {D, 1, 1, 0.1, 2, 0.04, 0.06, UNDECIDED}, {D, 10, 1, 0.1, 2, 0.04, NAN, WEAKER},
+    {D, 10, 0.9, 0.1, 1.7, 0.04, NAN, NOT_REPRODUCED}, {D, 10, 6, 2, 10, 0.04, NAN, UNDECIDED},
+    {D, 10, 3, -1, 7, 0.3, NAN, NOT_REPRODUCED}, {D, 1, -1, -2, -0.1, 0.04, NAN, OPPOSITE},
+    {D, 0, -1, -2, -0.1, 0.04, NAN, OPPOSITE}, {D, 0, -1, -2, -0.1, 0.04, 0.06, UNDECIDED},
+    {D, 2, 0, 0, 0, 1, NAN, NOT_REPRODUCED}, {D, 0, 0, -1, 1, 1, NAN, UNDECIDED},
+    {E, 3, 1, -0.9, 2.9, 0.04, NAN, REPRODUCED}, {E, 3, 1, -0.9, 2.9, 0.04, 0.06, UNDECIDED},
+    {O, 0, 0.5, 0.1, 0.9, 0.04, NAN, UNDECIDED}, {O, 0, 0.6, 0.3, 0.9, 0.04, NAN, REPRODUCED},
+    {O, 0, -0.6, -0.9, -0.3, 0.04, NAN, OPPOSITE}, {O, 0, 0.07, 0.01, 0.1, 0.04, NAN, WEAKER}};
   EACH(i, CASES) {
     const bool headline = !isnan(CASES[i].holm);
     Judged j = {.tested = true, .estimate = CASES[i].d, .low = CASES[i].low, .p = CASES[i].p,
                 .high = CASES[i].high, .holm = CASES[i].holm};
-    claim_decide(&j, &(Claim){.kind = CASES[i].kind, .margin = CASES[i].M, .headline = headline});
-    fact(t, j.verdict == CASES[i].verdict && (CASES[i].holm > 0.05) == !!strstr(j.why, "Holm's"),
-         "%s: %s, %s", CASES[i].what, VERDICT_NAMES[j.verdict], j.why);
+    claim_decide(&j, &(Claim){.kind = (ClaimKind)CASES[i].kind, .margin = CASES[i].M,
+                               .headline = headline});
+    fact(t, j.verdict == CASES[i].is && (CASES[i].holm > 0.05) == !!strstr(j.why, "Holm's"),
+         "%d: %s, %s", i, VERDICT_NAMES[j.verdict], j.why);
   }
 }
 
@@ -1012,11 +990,9 @@ static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
       "claim old differs long T5: It is old\nrule a.loss < d.loss\n"
       "claim lost differs T6: It is lost\nrule a.nothing < 3\n"
       "item away Figure 9: Published checkpoints\n";
-  char text[2000];
-  snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
+  char text[2000]; snprintf(text, sizeof text, "%s%s", FOUR_ROWS, CLAIMS);
   scratch_open();
-  *r = (Results){0};
-  table_open(x, text);
+  *r = (Results){0}; table_open(x, text);
   for (int seed = 1; seed <= 5; seed++) {
     leave_result(x, "a", seed, 0.10 + 0.01 * seed, "", 0, e);
     leave_result(x, "b", seed, 0.80 + 0.02 * seed, "", 0, e);
@@ -1030,8 +1006,7 @@ static void results_open(Test *t, Experiments *x, Results *r, Error *e) {
 
 /* From files to verdicts. Near: a's mean 0.13, error sqrt(0.00025 / 5), t = 0.012 / 0.00707. */
 static void claims_judge__files(Test *t) {
-  Experiments x; Results r; Error e = {0};
-  results_open(t, &x, &r, &e);
+  Experiments x; Results r; Error e = {0}; results_open(t, &x, &r, &e);
   const Judged *j = r.judged;
   static const Verdict want[] = {REPRODUCED, 0, 0, NOT_REPRODUCED, 0, 0};     /* 0: UNDECIDED */
   static const char *const why[] = {"", "holds 0", "c diverged (seed 2)", "c.diverged of seed 2",
@@ -1080,8 +1055,7 @@ static void claims_judge__files(Test *t) {
 
 /* p 0.036 alone is enough; Holm's 0.072, beside that of b.sink_1 > 0.84 (p 0.23), is not. */
 static void claims_judge__holm(Test *t) {
-  Experiments x; Results r; Error e = {0};
-  results_open(t, &x, &r, &e);
+  Experiments x; Results r; Error e = {0}; results_open(t, &x, &r, &e);
   Claim *far = &x.claim[0], *near = &x.claim[1];
   far->side[0] = far->side[1], far->side[1] = (Side){-1, NULL, 0.84}, far->relation = GREATER;
   near->side[1].number = 0.108;
@@ -1151,8 +1125,7 @@ static void item_text__narrow(Test *t) {
   }
   Bytes *list = bytes_of(t);
   fact(t, !items_text(list, &r, &e) && !bytes_add(list, "", 1, &e), "%s", e.text);
-  is_narrow(t, list, 80);
-  results_free(&r); experiments_free(&x);
+  is_narrow(t, list, 80); results_free(&r); experiments_free(&x);
 }
 
 static void readme_with__marks(Test *t) {
@@ -1223,8 +1196,7 @@ static void sink__published(Test *t) {
 
 /* Number k, from 0, of the cells of the table row `name`; NaN for a cell of "-" or none. */
 static double page_cell(const char *page, const char *name, int k) {
-  char begins[64];
-  snprintf(begins, sizeof begins, "<tr><th scope=\"row\">%s</th>", name);
+  char begins[64]; snprintf(begins, sizeof begins, "<tr><th scope=\"row\">%s</th>", name);
   const char *at = strstr(page, begins), *end = at ? strstr(at, "</tr>") : NULL;
   for (at = at ? strstr(at, "<td>") : NULL; at && at < end; at = strstr(at + 4, "<td>"))
     if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
@@ -1502,8 +1474,7 @@ static void paper_write__sound(Test *t) {
   EACH(i, CASES) {
     Experiments x; Error e = {0}; char *text = text_in(t, EXPERIMENTS_FILE);
     bool all = CASES[i].all, nothing = !CASES[i].seeds && !all; int trained = 0, headline = 0;
-    table_open(&x, text);
-    scratch_open();
+    table_open(&x, text); scratch_open();
     x.item[0].title = "Loss & sink <while> \"rates\"";
     x.claim[0].statement = "the sink < leaves";
     results_copy(&x, CASES[i].seeds, CASES[i].every, CASES[i].holes, CASES[i].wild);
@@ -1543,8 +1514,7 @@ static void paper_write__sound(Test *t) {
 
 /* Where in the picture the tick named `text` stands: its attribute x or y. */
 static double tick_at(const char *svg, const char *text, const char *attribute) {
-  char ends[40]; double at = NAN;
-  snprintf(ends, sizeof ends, ">%s</text>", text);
+  char ends[40]; double at = NAN; snprintf(ends, sizeof ends, ">%s</text>", text);
   const char *end = strstr(svg, ends);
   if (!end) return NAN;
   for (const char *from = svg; (from = strstr(from, "<text ")) && from < end; from++)
@@ -1574,8 +1544,7 @@ static void paper_write__numbers(Test *t) {
     "<h2>Biases <code>one</code></h2>", "Sink on token 1 (sink_1)</h3>", "Loss (loss)</h3>",
     "<code>./sink report</code>", "text</th><td>a.grammar</td>", "sink " SINK_VERSION "<",
     "of rows of headline claims 1 to 3<", "machine</th><td>"};
-  Experiments x; Error e = {0};
-  scratch_open(); table_open(&x, TEXT);
+  Experiments x; Error e = {0}; scratch_open(); table_open(&x, TEXT);
   const Picture *second = &x.item[0].picture[1];
   fact(t, x.item[0].pictures == 2 && second->kind == PICTURE_CURVES && second->words == 1 &&
           is(second->word[0], "loss"), "its pictures");
@@ -1585,8 +1554,7 @@ static void paper_write__numbers(Test *t) {
         snprintf(r.row, sizeof r.row, "%s", x.row[row].name);
         strcpy(r.corpus, corpus ? "b" : "a");
         put(&r, &e, row == corpus ? LOW[seed - 1] : HIGH[seed - 1], "sink_1");
-        put(&r, &e, 4 + row, "loss");
-        result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
+        put(&r, &e, 4 + row, "loss"); result_add(&r, "curve_tokens", CURVE_TOKENS, 3, &e);
         result_add(&r, "curve_loss", LOSS, 3, &e);
         result_leave(&r, SCRATCH "/results");
       }
@@ -1625,8 +1593,7 @@ static void sink__items(Test *t) {
   static const char *const NAMES[] = {"ITEM", "list", "report", "readme", "run", "train", "help"};
   char line[80], *text = text_in(t, EXPERIMENTS_FILE); Experiments x;
   if (no_binary(t)) return;
-  table_open(&x, text);
-  scratch_open();
+  table_open(&x, text); scratch_open();
   const char *list = said(t, "list"), *help = said(t, "help");
   for (int i = 0; i < x.items; i++) {
     snprintf(line, sizeof line, "\n%s ", x.item[i].name);
