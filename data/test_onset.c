@@ -193,17 +193,16 @@ static void law_fit__top(Test *t) {
   within(t, log(f.tokens), l.at[0] + l.at[1] * log(50000), 1e-9, "foretold");
   fact(t, f.run_low < f.low && f.low < f.tokens && f.tokens < f.high && f.high < f.run_high,
        "%g %g %g %g %g", f.run_low, f.low, f.tokens, f.high, f.run_high);
-  sample_draw(&s, &exact, 1, false, false);
-  fact(t, law_fit(&l, &s, -1, 0), "no fit");
-  within(t, l.at[0], 14, 1e-3, "a");
-  within(t, l.at[1], 0.25, 1e-3, "b");
+  within(t, pow(log(f.run_high / f.tokens), 2) - pow(log(f.high / f.tokens), 2),
+         pow(log(f.tokens / f.run_low), 2) - pow(log(f.tokens / f.low), 2), 1e-9, "run");
+  sample_draw(&s, &exact, 1, false, false); fact(t, law_fit(&l, &s, -1, 0), "no fit");
+  within(t, l.at[0], 14, 1e-3, "a"); within(t, l.at[1], 0.25, 1e-3, "b");
   Truth seen = {14, 0.6, 0, 0, 0.5, INFINITY, 4, 2};     /* Student's interval of a straight line */
   sample_draw(&s, &seen, 5, false, false);
   double x = 0, squares = 0, rest = 0, low, high;
   fact(t, law_fit(&l, &s, -1, 0) && s.n == 8, "%d runs", s.n);
-  for (int i = 0; i < s.n; i++) x += s.x[i] / s.n;
+  for (int i = 0; i < s.n; i++) x += s.x[i] / s.n, rest += pow(s.y[i] - law_at(&l, s.x[i]), 2);
   for (int i = 0; i < s.n; i++) squares += (s.x[i] - x) * (s.x[i] - x);
-  for (int i = 0; i < s.n; i++) rest += pow(s.y[i] - law_at(&l, s.x[i]), 2);
   law_interval(&l, &s, 1, &low, &high);
   within(t, (high - low) / 2, 2.446911848791681 * sqrt(rest / 6 / squares), 1e-6, "t of 6 degrees");
   f = law_foretell(&l, &s, exp(x));                      /* in the middle: sigma^2 (1 + 1/n) */
@@ -224,11 +223,12 @@ static void law_fit__refuses(Test *t) {
   s = (Sample){0};
   for (int i = 0; i < 9; i++) sample_add(&s, i + 1, 1e7, true);
   fact(t, !law_fit(&l, &s, -1, 0), "all censored");
-  const int n = s.n;
   static const double BAD[][2] = {{NAN, 1e6}, {4, NAN}, {0, 1e6}, {4, 0}, {4, -1}, {4, INFINITY},
                                   {INFINITY, 1e6}, {0.5, 1e6}};
   EACH(i, BAD) sample_add(&s, BAD[i][0], BAD[i][1], false);
-  fact(t, s.n == n, "%d are taken", s.n - n);
+  fact(t, s.n == 9, "%d are taken", s.n - 9);
+  sample_draw(&s, &(Truth){14, 1, 0, 0, 0.3, INFINITY, 3, 3}, 1, false, false);
+  fact(t, !law_choose(&l, &bent, &s) && bent.likelihood == -INFINITY, "a bend in three numbers");
   s = (Sample){0}, sample_add(&s, 1, 1e6, false), sample_add(&s, 4, 3e6, false);
   fact(t, !law_fit(&l, &s, -1, 0), "two numbers of two onsets");
   for (int i = 0; i < 12; i++) sample_add(&s, 1 << i / 2, (3 + i % 2) * 1e6, i > 7);
@@ -299,8 +299,8 @@ static void leave_run(const Experiments *x, const char *row, int seed, const dou
 }
 
 /* Tables of results by hand: a censored run has its > in its cell and in the mean, a run that is
- * missing or diverged is none, and no nan is shown. The norm is 0.5 up to N = 4, then N / 8, give
- * or take a factor of 1.25, so 11 log(1 + (8/9) log^2 4 / (8 log^2 1.25)) = 18.3 for the bend. */
+ * missing or diverged is none, and no nan is shown. The norm is 0.5 up to N = 16, then N / 32, give
+ * or take a factor of 1.25, so 11 log(1 + 13/18 log^2 4 / (8 log^2 1.25)) = 16.5 for the bend. */
 static void onset_text__by_hand(Test *t) {
   static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
       "item onset here: Onsets\ncolumns times_1\npicture onset\n"
@@ -315,13 +315,13 @@ static void onset_text__by_hand(Test *t) {
   static const double RUNS[4][3][ONSETS] = {
     {{1, 0.4, -12, -12}, {1.1, 0.5, -12, -12}, {1.2, 0.625, -12, 11}},
     {{2, 0.4, -12, -12}, {2, 0.5, -12, -12}, {2.5, 0.625, -12, -12}},
-    {{4, 1.6, -12, -12}, {5, 2.5, -12, -12}, {4, 0.8, -12, -12}},
-    {{-12, 6.4, -12, 9}, {8, 8, -12, -12}, {10, 10, -12, -12}}};
+    {{4, 0.4, -12, -12}, {5, 0.625, -12, -12}, {4, 0.8, -12, -12}},
+    {{-12, 1.6, -12, 9}, {8, 2, -12, -12}, {10, 2.5, -12, -12}}};
   static const char *const ROWS[] = {"onset-1", "onset-4", "onset-16", "onset-64"},
-    *const NEVER[] = {"nan", " inf", "12.0 8.00 10.0: 9", ">5.17"}, *const SHOWN[4][14] = {
+    *const NEVER[] = {"nan", " inf", "12.0 8.00 10.0: 9", ">5.17"}, *const SHOWN[4][16] = {
       {"2.00 2.00 2.50: 2.15", ">12.0 8.00 10.0: >9.86", ">12.0 >12.0 11.0: >11.7", "411.5",
-       "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47",
-       "yes (18.3): N* 4, 1.00 [0.", " 0.50   0.19\n", "411.5    51.4 [", "here is 64:"},
+       "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47", "2.0: >10.9",
+       "yes (16.5): N* 16, 1.00 [0.", " 0.50   0.19\n", "411.5  12.9 [", "here is 64:"},
       {"0.45", ">51.0", ">11.40", "<0.20"}, {"| >12.0 8.00 10.0: >9.86 |", "the median"},
       {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "What they foretell", "N first tokens", "sink, later"}};
   Experiments x; Results r; Error e = {0}; Bytes *out[4];
