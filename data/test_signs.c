@@ -41,7 +41,16 @@ static void streams__by_hand(Test *t) {
     {"NaN", {1, 2, 3, NAN, 5, 6}, NAN, NAN, NAN},
     {"sink", {1, 1, 1, 1, 100, 1}, 4.2, 2.9976019, 100}};  /* 1, 5000.5, 1 */
   EACH(i, ROWS) {
-    real x[6]; copy(x, ROWS[i].x, 6);
+    real x[6], spare[6], maps[] = {0.15, 0, 0.02, 0.03, 1, 0, 0.75, 0.25}; copy(x, ROWS[i].x, 6);
+    double all[2][SIGNS_ALL] = {{0}}, *is = *all;  /* of one block: w, then m; a row off; 2 - log 3 */
+    Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .c = &(Config){.dim = 3, .heads = 1,
+      .head_dim = 1, .kv_heads = 1, .layers = 1}, .T = 2, .N = 2, .x = all, .count = all + 1,
+      .spare = spare, .maps = maps};
+    signs_block(&b, 0);
+    is_what(t, is[G_MASS], 0.2, "mass"); is_what(t, is[G_OFF], 1, "off"); is_what(t, is[G_TOP], 1, "top");
+    is_what(t, is[G_ENTROPY], 2 - 0.75 * log(3) / log(2), "entropy");
+    is_what(t, is[G_KURTOSIS], ROWS[i].all, "h"); is_what(t, is[G_PEAK], ROWS[i].peak, "h");
+    is_what(t, is[G_CHANNELS], ROWS[i].channels, "h");
     is_what(t, kurtosis(6, x), ROWS[i].all, ROWS[i].what);
     is_what(t, channel_kurtosis(2, 3, x), ROWS[i].channels, ROWS[i].what);
     is_what(t, peak(6, x), ROWS[i].peak, ROWS[i].what);
@@ -162,8 +171,9 @@ static void quantize__losses(Test *t) {
       fact(t, !quantize(x[k], &r.m, &r.data, &r.s, 9, 12, &e) && !r.m.linear, "%s", e.text);
       within(t, x[k][0][R_LOSS], x[0][0][R_LOSS], 0, "untouched");
       for (int i = 1; i < ROUNDED; i++) {
-        double more = x[k][i][R_MORE], size = fabs(more);
-        fact(t, k == 1 ? size > 1e-2 : size > 1e-12, "%d bits cost %g", r.s.quantize, more);
+        double more = x[k][i][R_MORE], size = fabs(x[k][i][R_LOSS] - x[k][i - 1][R_LOSS]);
+        fact(t, (k == 1 ? fabs(more) > 1e-2 : size > 1e-12) && more == x[k][i][R_LOSS] -
+             x[k][0][R_LOSS], "%d bits cost %g", r.s.quantize, more);
         if (k != 1) within(t, more, 0, k ? 0.05 : 1e-5, "%d bits", r.s.quantize);
       }
     }
