@@ -190,8 +190,7 @@ static void variants__as_in_the_table(Test *t) {
       numbers++;
     }
   }
-  fact(t, numbers > 70, "%d numbers", numbers);
-  experiments_free(&x);
+  fact(t, numbers > 70, "%d numbers", numbers); experiments_free(&x);
 }
 
 /* 2: what is written is read; names with [i] and ..k. */
@@ -301,8 +300,7 @@ static void measure_swaps__by_hand(Test *t) {
   Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
   if (!tale_open(t, &s, "") ||
       !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
-  steps_of(t, &r, 25);
-  fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
+  steps_of(t, &r, 25); fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
   fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
   real *was = reals(r.m.count); copy(was, r.m.params, r.m.count);
   r.s.input = INPUT_REPEAT;
@@ -322,8 +320,7 @@ static void measure_swaps__by_hand(Test *t) {
     copy(r.m.params, was, r.m.count);
   }
   fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
-  fact(t, !e.status, "%s", e.text);
-  free(was); result_free(&found); trainer_free(&r);
+  fact(t, !e.status, "%s", e.text); free(was); result_free(&found); trainer_free(&r);
   if (!trainer_made(t, &r, "")) return;
   fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
        "swaps of a model without positions to swap: %s", e.text);
@@ -344,8 +341,7 @@ static void measure_grid__by_hand(Test *t) {
   const double *eps = result_find(&found, "grid_eps", &n);
   for (int x = 0; x < n; x++) within(t, eps[x], 0.1 + 0.05 * x, 1e-15, "eps %d", x);
   fact(t, n == 9, "%d thresholds", n);
-  const double *sink = result_find(&found, "grid_sink_1", &n);
-  fact(t, n == 18, "%d numbers", n);
+  const double *sink = result_find(&found, "grid_sink_1", &n); fact(t, n == 18, "%d numbers", n);
   for (int k = 0; k < 2 && n == 18; k++) {
     int T = 16 << k, S = T + 1, ids[N * MOST], targets[N * MOST], starts;
     double mean = 0; Acts a; Probe probe;
@@ -353,8 +349,7 @@ static void measure_grid__by_hand(Test *t) {
     real *maps = reals(N * H * T * S);
     if (acts_create(&a, &r.m, N, T, ACTS_ALL, &e)) exit(1);
     probe = (Probe){.metric = maps};
-    a.probe = &probe;
-    model_forward(&r.m, &a, ids, got, T);
+    a.probe = &probe; model_forward(&r.m, &a, ids, got, T);
     for (int x = 0; x < 9; x++) {
       double over = 0;
       for (int map = 0; map < got * H; map++) {
@@ -415,8 +410,7 @@ static void measure_domains__by_hand(Test *t) {
                  "two texts of one loss");
     result_free(&found); experiments_free(&x);
   }
-  fact(t, !e.status, "%s", e.text);
-  trainer_free(&r);
+  fact(t, !e.status, "%s", e.text); trainer_free(&r);
 }
 
 static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--extra zero ",
