@@ -61,7 +61,8 @@ static void onset_run__repeats(Test *t) {
     fact(t, n == m && n == (two ? 3 : RUNS[i].steps / 5 + 1) && tokens[n - 1] == end
          && times[n - 1] > 0, "%d looks, %d tokens", n, m);
     const double *other = result_find(&r, "curve_other_times_1", &m);
-    fact(t, m == (RUNS[i].others ? n : 0) && (!m || other[n - 1] != times[n - 1]) &&
+    fact(t, m == (RUNS[i].others ? n : 0) && (!m || (other[n - 1] != times[n - 1] &&
+         fabs(other[n - 1] - result_number(&r, "times_1@other")) < 0.3)) &&
          result_number(&r, "times_1@other") != measured(t, &r, "times_1"), "%d at others", m);
     fact(t, !isnan(result_number(&r, "times_1@other")) == RUNS[i].others &&
             !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others, "others");
@@ -102,7 +103,7 @@ static void seen_open__anywhere(Test *t) {
 /* A step reads 16 tokens, and even weights have alpha 0.1. log 1000 = 6.908, so the loss has made
  * 80 % of its way to 1.908 from 2.908 on: at the third look. Twice even comes at the second. */
 static void measure_onset__by_hand(Test *t) {
-  static const double LOSS[] = {5, 3, 2.9, 1.908, 2}, ALPHA[] = {0.1, 0.21, 0.19, 0.35, 0.3};
+  static const double LOSS[] = {5, 3, 2.9, 1.908, 2.1}, ALPHA[] = {0.1, 0.21, 0.19, 0.35, 0.3};
   for (int none = 0; none < 2; none++) {
     Trainer m = {0}; Progress p = {.looks = 5}; Result r = {0}; Error e = {0};
     m.s.train.steps = 60, m.s.train.batch = 2, m.s.train.accumulate = 1;
@@ -123,7 +124,7 @@ static void log_above__known(Test *t) {
                                     {-3, -0.00135080996474820}, {10, -53.2312851505125}};
   EACH(i, KNOWN) within(t, log_above(KNOWN[i][0]), KNOWN[i][1], 1e-12 * (1 - KNOWN[i][1]),
                         "log Q(%g)", KNOWN[i][0]);
-  within(t, log_above(30), log_above(nextafter(30, 0)), 1e-4, "at 30");
+  within(t, log_above(30), log_above(nextafter(30, 0)), 1e-7, "at 30");
   for (double u = -6; u < 40; u += 0.7)
     within(t, hazard(u), (log_above(u - 1e-5) - log_above(u + 1e-5)) / 2e-5, 1e-3, "at %g", u);
   fact(t, isfinite(log_above(1e6)) && log_above(-50) == 0, "far out");
@@ -192,17 +193,16 @@ static void law_fit__top(Test *t) {
   within(t, log(f.tokens), l.at[0] + l.at[1] * log(50000), 1e-9, "foretold");
   fact(t, f.run_low < f.low && f.low < f.tokens && f.tokens < f.high && f.high < f.run_high,
        "%g %g %g %g %g", f.run_low, f.low, f.tokens, f.high, f.run_high);
-  sample_draw(&s, &exact, 1, false, false);
-  fact(t, law_fit(&l, &s, -1, 0), "no fit");
-  within(t, l.at[0], 14, 1e-3, "a");
-  within(t, l.at[1], 0.25, 1e-3, "b");
+  within(t, pow(log(f.run_high / f.tokens), 2) - pow(log(f.high / f.tokens), 2),
+         pow(log(f.tokens / f.run_low), 2) - pow(log(f.tokens / f.low), 2), 1e-9, "run");
+  sample_draw(&s, &exact, 1, false, false); fact(t, law_fit(&l, &s, -1, 0), "no fit");
+  within(t, l.at[0], 14, 1e-3, "a"); within(t, l.at[1], 0.25, 1e-3, "b");
   Truth seen = {14, 0.6, 0, 0, 0.5, INFINITY, 4, 2};     /* Student's interval of a straight line */
   sample_draw(&s, &seen, 5, false, false);
   double x = 0, squares = 0, rest = 0, low, high;
   fact(t, law_fit(&l, &s, -1, 0) && s.n == 8, "%d runs", s.n);
-  for (int i = 0; i < s.n; i++) x += s.x[i] / s.n;
+  for (int i = 0; i < s.n; i++) x += s.x[i] / s.n, rest += pow(s.y[i] - law_at(&l, s.x[i]), 2);
   for (int i = 0; i < s.n; i++) squares += (s.x[i] - x) * (s.x[i] - x);
-  for (int i = 0; i < s.n; i++) rest += pow(s.y[i] - law_at(&l, s.x[i]), 2);
   law_interval(&l, &s, 1, &low, &high);
   within(t, (high - low) / 2, 2.446911848791681 * sqrt(rest / 6 / squares), 1e-6, "t of 6 degrees");
   f = law_foretell(&l, &s, exp(x));                      /* in the middle: sigma^2 (1 + 1/n) */
@@ -223,11 +223,18 @@ static void law_fit__refuses(Test *t) {
   s = (Sample){0};
   for (int i = 0; i < 9; i++) sample_add(&s, i + 1, 1e7, true);
   fact(t, !law_fit(&l, &s, -1, 0), "all censored");
-  int n = s.n;
   static const double BAD[][2] = {{NAN, 1e6}, {4, NAN}, {0, 1e6}, {4, 0}, {4, -1}, {4, INFINITY},
                                   {INFINITY, 1e6}, {0.5, 1e6}};
   EACH(i, BAD) sample_add(&s, BAD[i][0], BAD[i][1], false);
-  fact(t, s.n == n, "%d are taken", s.n - n);
+  fact(t, s.n == 9, "%d are taken", s.n - 9);
+  sample_draw(&s, &(Truth){14, 1, 0, 0, 0.3, INFINITY, 3, 3}, 1, false, false);
+  fact(t, !law_choose(&l, &bent, &s) && bent.likelihood == -INFINITY, "a bend in three numbers");
+  s = (Sample){0}, sample_add(&s, 1, 1e6, false), sample_add(&s, 4, 3e6, false);
+  fact(t, !law_fit(&l, &s, -1, 0), "two numbers of two onsets");
+  for (int i = 0; i < 12; i++) sample_add(&s, 1 << i / 2, (3 + i % 2) * 1e6, i > 7);
+  Law end = {.terms = 3, .from = log(8), .to = log(8)}; double low = NAN, high = NAN;
+  if (law_profile(&end, &s, -1, 0)) law_interval(&end, &s, 2, &low, &high);
+  fact(t, isfinite(low) && high == INFINITY, "behind N* all is later: %g to %g", low, high);
 }
 
 /* A bend is found where there is one, with what lies beyond it censored too, and nowhere else. */
@@ -278,8 +285,7 @@ static void law_choose__bends(Test *t) {
 static void leave_run(const Experiments *x, const char *row, int seed, const double onset[ONSETS],
                       const char *ended) {
   Result r = {.seed = seed, .corpus = "story"}; Error e = {0};
-  snprintf(r.row, sizeof r.row, "%s", row);
-  snprintf(r.ended, sizeof r.ended, "%s", ended);
+  snprintf(r.row, sizeof r.row, "%s", row); snprintf(r.ended, sizeof r.ended, "%s", ended);
   r.checksum = x->row[experiments_row(x, row)].checksum;
   put(&r, &e, 2.5, "times_1");
   put(&r, &e, 411.5, "text_effective");
@@ -293,27 +299,29 @@ static void leave_run(const Experiments *x, const char *row, int seed, const dou
 }
 
 /* Tables of results by hand: a censored run has its > in its cell and in the mean, a run that is
- * missing or diverged is none, and no nan is shown. */
+ * missing or diverged is none, and no nan is shown. The norm is 0.5 up to N = 16, then N / 32, give
+ * or take a factor of 1.25, so 11 log(1 + 13/18 log^2 4 / (8 log^2 1.25)) = 16.5 for the bend. */
 static void onset_text__by_hand(Test *t) {
   static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
       "item onset here: Onsets\ncolumns times_1\npicture onset\n"
       "row onset-1 --first-tokens 1 +onset\nrow onset-4 --first-tokens 4 +onset\n"
       "row onset-16 --first-tokens 16 +onset\nrow onset-64 --first-tokens 64 +onset\n"
       "row onset-all --first-tokens 2045 +onset\nrow onset-text --first-tokens text +onset\n"
-      "row onset-natural --steps 7 +onset\n"
+      "row onset-natural --steps 7 +onset\nrow onset-256 --first-tokens 256 +onset\n"
       "item onset-levers here: Levers\nrow lever-16-wide --first-tokens 16 --dim 128 +onset\n"
       "row lever-64-wide --first-tokens 64 --dim 128 +onset\nrow lever-16-late --first-tokens 16 "
       "--dim 4 +onset\nrow lever-64-soon --first-tokens 64 --dim 8 +onset\n"
       "row lever-few --first-tokens text --tokenizer few.tok +onset\n";
   static const double RUNS[4][3][ONSETS] = {
-    {{1, 0.5, -12, -12}, {1.1, 0.4, -12, -12}, {1.2, 0.6, -12, 11}},
-    {{2, 0.5, -12, -12}, {2, 0.6, -12, -12}, {2.5, 0.7, -12, -12}},
-    {{4, 0.8, -12, -12}, {5, 0.9, -12, -12}, {4, 0.8, -12, -12}},
-    {{-12, 1.2, -12, 9}, {8, 1.3, -12, -12}, {10, 1.1, -12, -12}}};
+    {{1, 0.4, -12, -12}, {1.1, 0.5, -12, -12}, {1.2, 0.625, -12, 11}},
+    {{2, 0.4, -12, -12}, {2, 0.5, -12, -12}, {2.5, 0.625, -12, -12}},
+    {{4, 0.4, -12, -12}, {5, 0.625, -12, -12}, {4, 0.8, -12, -12}},
+    {{-12, 1.6, -12, 9}, {8, 2, -12, -12}, {10, 2.5, -12, -12}}};
   static const char *const ROWS[] = {"onset-1", "onset-4", "onset-16", "onset-64"},
-    *const NEVER[] = {"nan", " inf", "12.0 8.00 10.0: 9"}, *const SHOWN[4][10] = {
+    *const NEVER[] = {"nan", " inf", "12.0 8.00 10.0: 9", ">5.17"}, *const SHOWN[4][16] = {
       {"2.00 2.00 2.50: 2.15", ">12.0 8.00 10.0: >9.86", ">12.0 >12.0 11.0: >11.7", "411.5",
-       "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47"},
+       "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47", "2.0: >10.9",
+       "yes (16.5): N* 16, 1.00 [0.", " 0.50   0.19\n", "411.5  12.9 [", "here is 64:"},
       {"0.45", ">51.0", ">11.40", "<0.20"}, {"| >12.0 8.00 10.0: >9.86 |", "the median"},
       {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "What they foretell", "N first tokens", "sink, later"}};
   Experiments x; Results r; Error e = {0}; Bytes *out[4];
@@ -323,6 +331,7 @@ static void onset_text__by_hand(Test *t) {
   for (int i = 0; i < 4; i++)
     for (int k = 0; k < 3; k++)
       leave_run(&x, ROWS[i], k + 1, RUNS[i][k], i == 2 && k == 2 ? "step 9" : "");
+  leave_run(&x, "onset-256", 1, (double[]){-12, 0, 0, 0}, "");
   leave_run(&x, "onset-all", 1, (double[]){-51, 3, -51, 20}, "");
   leave_run(&x, "lever-16-wide", 1, (double[]){2, 1, 0, 0}, "");
   leave_run(&x, "lever-64-wide", 1, (double[]){-51, 1, 0, 0}, "");
@@ -341,13 +350,13 @@ static void onset_text__by_hand(Test *t) {
     EACH(k, NEVER) fact(t, !strstr(text, NEVER[k]), "%d: %s", i, NEVER[k]);
   }
   fact(t, !strstr((const char *)out[1]->at, "Million"), "levers have no law");
-  Sample s; Settings own; bool even;           /* 4, 16 without its third, and 64, 1 censored */
+  Sample s; Settings own; bool even;           /* 4, 16 without its third; 64, 256: one later */
   sample_of(&s, &r, &x.item[0], ONSET_SINK);
   int censored = 0, few = experiments_row(&x, "lever-few");
   for (int i = 0; i < s.n; i++) censored += s.censored[i];
   fact(t, isnan(row_first(&r, few, &even)) && !row_settings(&own, &x.row[few], x.corpus, 1,
        &(Settings){0}, &e) && !strcmp(own.data.tokenizer, "few.tok"), "a vocabulary of its own");
-  fact(t, s.n == 11 && censored == 1, "%d runs, %d censored", s.n, censored);
+  fact(t, s.n == 12 && censored == 2, "%d runs, %d censored", s.n, censored);
   results_free(&r);
   if (system(GONE(SCRATCH))) exit(1);
   results_load(&r, &x, SCRATCH, "story", &e);
@@ -380,10 +389,8 @@ static void draw_corners__by_word(Test *t) {
       "item remedies s: t\nrow fixed-low tiny\nrow fixed-high tiny --wd 0.2\n"
       "row drawn-low tiny --wd 0.3\n";
   static const double TIMES[] = {1, 1.2, 4, 4.4}, NORM[] = {1, 1.2, 8, 8.4};
-  Experiments x; Error e = {0}; double at[2][2] = {{0}};
-  table_open(&x, TEXT);
-  Paper p = {.h = {.e = &e}, .x = &x, .item = x.item};
-  scratch_open();
+  Experiments x; Error e = {0}; double at[2][2] = {{0}}; table_open(&x, TEXT);
+  Paper p = {.h = {.e = &e}, .x = &x, .item = x.item}; scratch_open();
   if (results_load(&p.runs, &x, SCRATCH, "story", &e)) exit(1);
   for (int i = 0; i < 4; i++) {
     Run *run = &p.runs.run[i / 2 * p.runs.seeds + i % 2];

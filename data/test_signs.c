@@ -31,8 +31,7 @@ static void streams__by_hand(Test *t) {
   o[5 * 19] = NAN; is_what(t, head_dead(20, 2, o, 5), NAN, "a NaN");
   real dn[] = {3, 4, 0, 1, 0, 2, -6, 8, -3, 0, 0, 1}; double rows[6] = {0};   /* 5 1 2; 10 3 1 */
   const Signs g = {.a = {.dn = dn}, .c = &(Config){.dim = 2}, .gradient = rows};
-  signs_after(&g.a, 1, 2, 3);
-  is_what(t, norm_ratio(rows + 3, 3) + rows[0], 15 / 3.5, "gradient");
+  signs_after(&g.a, 1, 2, 3); is_what(t, norm_ratio(rows + 3, 3) + rows[0], 15 / 3.5, "gradient");
   static const struct { const char *what; real x[6]; double all, channels, peak; } ROWS[] = {
     /* [2,3]: mean 0, squares 0 0 0 1 1 4: m4 = 3, m2 = 1; channels 1/2, 1/2, 2; median 1 of 0 1 */
     {"two", {0, 0, 0, 1, 1, -2}, 3, 1.5, 2},
@@ -41,7 +40,16 @@ static void streams__by_hand(Test *t) {
     {"NaN", {1, 2, 3, NAN, 5, 6}, NAN, NAN, NAN},
     {"sink", {1, 1, 1, 1, 100, 1}, 4.2, 2.9976019, 100}};  /* 1, 5000.5, 1 */
   EACH(i, ROWS) {
-    real x[6]; copy(x, ROWS[i].x, 6);
+    real x[6], spare[6], maps[] = {0.15, 0, 0.02, 0.03, 1, 0, 0.75, 0.25}; copy(x, ROWS[i].x, 6);
+    double all[2][SIGNS_ALL] = {{0}};          /* sums of a block of one head: weights, then map */
+    const Config c = {.dim = 3, .heads = 1, .head_dim = 1, .kv_heads = 1, .layers = 1};
+    Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .c = &c, .T = 2, .N = 2, .x = all,
+               .count = all + 1, .spare = spare, .maps = maps};
+    const struct { int k; double is; } WANT[] = {{G_MASS, 0.2}, {G_OFF, 1}, {G_TOP, 1},
+      {G_ENTROPY, 2 - 0.75 * log(3) / log(2)}, {G_KURTOSIS, ROWS[i].all},
+      {G_PEAK, ROWS[i].peak}, {G_CHANNELS, ROWS[i].channels}};
+    signs_block(&b, 0);
+    EACH(k, WANT) is_what(t, all[0][WANT[k].k], WANT[k].is, "of a block");
     is_what(t, kurtosis(6, x), ROWS[i].all, ROWS[i].what);
     is_what(t, channel_kurtosis(2, 3, x), ROWS[i].channels, ROWS[i].what);
     is_what(t, peak(6, x), ROWS[i].peak, ROWS[i].what);
@@ -106,8 +114,7 @@ static void signs__numbers(Test *t) {
       double sums[2 * (T + 1)] = {0}; int ids[2 * N * T]; Signs all = {.c = g.c, .gradient = sums};
       data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, ids + N * T, &starts);
       if (acts_create(&all.a, &r.m, N, T, ACTS_ALL, &e)) return;
-      model_forward(&r.m, &all.a, ids, N, T);
-      model_loss(&r.m, &all.a, ids + N * T, N, T, true, 1);
+      model_forward(&r.m, &all.a, ids, N, T); model_loss(&r.m, &all.a, ids + N * T, N, T, true, 1);
       all.a.after = signs_after;
       model_backward(&r.m, &all.a, ids, N, T);
       for (int l = 0; l < g.L; l++)
@@ -136,8 +143,7 @@ static void quantized__by_hand(Test *t) {
     {8, {NAN, 1, 2, 3}, {NAN, 126 / 127.0, 255 / 127.0, 3}}};
   real x[500], y[500], z[500]; Rng r = {3};
   EACH(i, ROWS) for (int j = 0; j < 4; j++) {
-    quantized(4, y, ROWS[i].x, ROWS[i].bits);
-    is_what(t, (double)y[j], ROWS[i].y[j], "Q(x)");
+    quantized(4, y, ROWS[i].x, ROWS[i].bits); is_what(t, (double)y[j], ROWS[i].y[j], "Q(x)");
   }
   for (int i = 0; i < 500; i++) x[i] = (real)(rng_normal(&r) * exp(rng_normal(&r)));
   for (int bits = 2; bits <= 24; bits++) {
@@ -162,8 +168,9 @@ static void quantize__losses(Test *t) {
       fact(t, !quantize(x[k], &r.m, &r.data, &r.s, 9, 12, &e) && !r.m.linear, "%s", e.text);
       within(t, x[k][0][R_LOSS], x[0][0][R_LOSS], 0, "untouched");
       for (int i = 1; i < ROUNDED; i++) {
-        double more = x[k][i][R_MORE], size = fabs(more);
-        fact(t, k == 1 ? size > 1e-2 : size > 1e-12, "%d bits cost %g", r.s.quantize, more);
+        double more = x[k][i][R_MORE], size = fabs(x[k][i][R_LOSS] - x[k][i - 1][R_LOSS]);
+        fact(t, (k == 1 ? fabs(more) > 1e-2 : size > 1e-12) && more == x[k][i][R_LOSS] -
+             x[k][0][R_LOSS], "%d bits cost %g", r.s.quantize, more);
         if (k != 1) within(t, more, 0, k ? 0.05 : 1e-5, "%d bits", r.s.quantize);
       }
     }
@@ -286,8 +293,7 @@ static void stream__identities(Test *t) {
     double got[T]; Error e = {0}; const Policy *p = &POLICIES[k];
     if (p->all || p->anew || (p->sinks && !p->text && b.m.c.pos != POS_NONE)) continue;
     stream(got, &b.m, b.ids, b.targets, T, p, W, 1, &e);
-    b.m.c.window = W - p->sinks, b.m.c.prefix = p->sinks;
-    lab_loss(&b);
+    b.m.c.window = W - p->sinks, b.m.c.prefix = p->sinks; lab_loss(&b);
     b.m.c.window = b.m.c.prefix = 0;
     for (int i = 0; i < T; i++)
       within(t, got[i], b.a.loss_row[i], 1e5 * REAL_EPS, "%s: token %d", b.flags, i + 1);
