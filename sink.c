@@ -4685,7 +4685,7 @@ static void grammar_free(Grammar *g) {
   *g = (Grammar){0};
 }
 
-/* Comments and controls become blanks; the end of a line inside a rule, or of a blank one, \v. */
+/* Comments and controls become blanks; a line's end inside a rule, or of a blank line, \v. */
 static void grammar_plain(unsigned char *t, size_t n) {
   bool comment = false;
   for (size_t i = 0; i < n; i++) {
@@ -6388,6 +6388,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (read_once(s, e)) return e->status;
   Outcome *o = grab(ARMS, sizeof *o, e);
   Settings base = *s; Bytes verdict = {0}; double start = seconds();
+  base.eval_T = (int)at_most(base.eval_T, base.model.context);   /* unless said */
   if (!e->status) run_outputs(&base, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
     run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
@@ -8385,7 +8386,7 @@ static void word_add(Bytes *out, const char *word, Error *e) {
   bytes_print(out, e, "%s", quote);
 }
 
-/* The command that repeats the work: flags that count and are not the default. */
+/* The command that repeats the work: flags that count, but for defaults. */
 static void command_text(const Settings *s, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
@@ -8630,9 +8631,8 @@ static int likelier(const void *a, const void *b) {
   return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
 }
 
-/* The likeliest of y [V] at temperature 0, else one drawn from softmax(y / temperature): with
- * --top-k K among the K likeliest, of equals the smaller ids; then with --top-p P among the fewest
- * of these, likeliest first, that hold P of their probability. */
+/* The likeliest of y [V] at temperature 0, else a draw from softmax(y / temperature): of the K
+ * likeliest (--top-k), of equals the smaller ids; then of the fewest that hold P (--top-p). */
 static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
   Scored *by = grab(V, sizeof *by, e);
   int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
@@ -8834,7 +8834,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   return 0;
 }
 
-/* Before a verb runs: no word too many, no flag that changes nothing. A training is echoed. */
+/* Before a verb: no word too many, no flag that changes nothing. A training is echoed. */
 static int verb_begin(const Settings *s, const Verb *v, const char **words, int n, Error *e) {
   bool trains = v->run == verb_run || v->run == verb_train, text = trains && !s->data.text[0];
   int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
