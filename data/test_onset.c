@@ -459,7 +459,7 @@ static void measure_cache__one_block(Test *t) {
   RUNS(measure_cache__one_block), RUNS(measure_onset__by_hand), RUNS(log_above__known), \
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends), \
   RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word), \
-  RUNS(remedies_cost__by_row), RUNS(isolate__identity), RUNS(isolate__keeps_another), \
+  RUNS(remedies_cost__by_row), RUNS(isolate__identity), \
   RUNS(isolate__numbers), RUNS(isolate__by_hand), RUNS(known_gather__tokens), RUNS(auc__known), \
   RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats), \
   RUNS(sink__known), RUNS(rows__by_hand), RUNS(streams__by_hand), RUNS(signs_after__gradients), \
