@@ -61,10 +61,10 @@ static void isolate__identity(Test *t) {
   }
 }
 
-/* In two blocks a row sees of the tokens sees[b] alone. */
+/* In the first blocks a row sees of the tokens sees[b] alone. */
 static idx others_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
   const Isolation *x = a->isolation; idx hidden = 0;
-  for (idx j = x->first; l < 2 && i == x->row && j < lo + n; j++)
+  for (idx j = x->first; l < x->blocks && i == x->row && j < lo + n; j++)
     if (j >= lo && j != x->sees[b]) hidden += z[j - lo] != -INFINITY, z[j - lo] = -INFINITY;
   return hidden;
 }
@@ -92,10 +92,10 @@ static void isolate__numbers(Test *t) {
     Trainer r; Error e = {0}; Isolated at; Firsts first; Lab b;
     int own[N], place[N], sees[N]; Rng drawn = {hash64(3, "isolate", 7)};
     if (!known_open(t, FLAGS[f], N, T, &r, &first, &b)) return;
-    r.s.isolate_blocks = 2, r.s.isolate = AT;
+    r.s.isolate_blocks = 1 + f % 2, r.s.isolate = AT;
     fact(t, !isolate(&at, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
     const int from = (int)b.a.N - T, C = r.m.c.dim, S = config_columns(&r.m.c, T), all = N * L * H;
-    const Isolation only = {2, from, from + AT - 1, sees}; b.a.isolation = &only;
+    const Isolation only = {1 + f % 2, from, from + AT - 1, sees}; b.a.isolation = &only;
     for (int n = 0; n < N; n++)
       own[n] = b.ids[n * T + AT - 1], place[n] = 1 + (int)rng_below(&drawn, AT - 2);
     for (int k = 0; k < TOKENS_AT * TREATMENTS; k++) {

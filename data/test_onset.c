@@ -136,14 +136,13 @@ typedef struct Truth { double a, b, more, bend, sigma, budget; int powers, seeds
 static void sample_draw(Sample *s, const Truth *is, uint64_t seed, bool drop, bool believe) {
   Rng r = {hash64(seed, "onset", 5)};
   *s = (Sample){0};
-  for (int k = 0; k < is->powers; k++)
-    for (int i = 0; i < is->seeds; i++) {
-      double x = k * log(2);
-      double y = is->a + is->b * x + is->more * beyond(x, is->bend) + is->sigma * rng_normal(&r);
-      bool late = y > is->budget;
-      if (late && drop) continue;
-      sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
-    }
+  for (int k = 0; k < is->powers; k++) for (int i = 0; i < is->seeds; i++) {
+    double x = k * log(2);
+    double y = is->a + is->b * x + is->more * beyond(x, is->bend) + is->sigma * rng_normal(&r);
+    bool late = y > is->budget;
+    if (late && drop) continue;
+    sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
+  }
 }
 
 /* What was put in comes out, of censored runs too; another slope without these or by budgets. */
