@@ -446,7 +446,7 @@ static double known_judge(Known *k, int kind, const double *score, const double 
       sum += score[row] == threshold ? 0.5 : i ? score[row] < threshold : score[row] > threshold;
     }
   const double area = auc(side[0], n, side[1], n);
-  if (right) *right = isnan(area) ? NAN : sum / (2.0 * n);
+  if (right) *right = isnan(area + threshold) ? NAN : sum / (2.0 * n);
   return area;
 }
 

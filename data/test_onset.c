@@ -136,14 +136,13 @@ typedef struct Truth { double a, b, more, bend, sigma, budget; int powers, seeds
 static void sample_draw(Sample *s, const Truth *is, uint64_t seed, bool drop, bool believe) {
   Rng r = {hash64(seed, "onset", 5)};
   *s = (Sample){0};
-  for (int k = 0; k < is->powers; k++)
-    for (int i = 0; i < is->seeds; i++) {
-      double x = k * log(2);
-      double y = is->a + is->b * x + is->more * beyond(x, is->bend) + is->sigma * rng_normal(&r);
-      bool late = y > is->budget;
-      if (late && drop) continue;
-      sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
-    }
+  for (int k = 0; k < is->powers; k++) for (int i = 0; i < is->seeds; i++) {
+    double x = k * log(2);
+    double y = is->a + is->b * x + is->more * beyond(x, is->bend) + is->sigma * rng_normal(&r);
+    bool late = y > is->budget;
+    if (late && drop) continue;
+    sample_add(s, exp(x), exp(late ? is->budget : y), late && !believe);
+  }
 }
 
 /* What was put in comes out, of censored runs too; another slope without these or by budgets. */
@@ -459,7 +458,7 @@ static void measure_cache__one_block(Test *t) {
   RUNS(measure_cache__one_block), RUNS(measure_onset__by_hand), RUNS(log_above__known), \
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends), \
   RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word), \
-  RUNS(remedies_cost__by_row), RUNS(isolate__identity), RUNS(isolate__keeps_another), \
+  RUNS(remedies_cost__by_row), RUNS(isolate__identity), \
   RUNS(isolate__numbers), RUNS(isolate__by_hand), RUNS(known_gather__tokens), RUNS(auc__known), \
   RUNS(probe_fit__least_squares), RUNS(known_block__by_hand), RUNS(measure_known__repeats), \
   RUNS(sink__known), RUNS(rows__by_hand), RUNS(streams__by_hand), RUNS(signs_after__gradients), \
