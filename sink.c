@@ -7850,7 +7850,7 @@ static void near_look(Near *n, const char *right) {
 
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
-  size_t room = o->most > 0 ? (size_t)o->most : PATH_ROOM;   /* of a string */
+  size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
   char *end, word[VALUE_ROOM], least[32], most[32];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
@@ -8386,7 +8386,7 @@ static void word_add(Bytes *out, const char *word, Error *e) {
   bytes_print(out, e, "%s", quote);
 }
 
-/* The command that repeats the work: flags that count, but for defaults. */
+/* The command that repeats the work: flags that count, less defaults. */
 static void command_text(const Settings *s, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
