@@ -70,8 +70,7 @@ static void bytes_file(Test *t, const char *path, Bytes *b) {
 static void text_file(Test *t, const char *path, const char *text) {
   Bytes b = {0}; Error e = {0};
   bytes_add(&b, text, strlen(text), &e);
-  unticked((char *)b.at, b.size);
-  bytes_file(t, path, &b);
+  unticked((char *)b.at, b.size); bytes_file(t, path, &b);
 }
 
 /* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
@@ -348,8 +347,7 @@ static void parts_write(Test *t, const char *path, const Parts *p) {
   if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
   else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
   bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
-  unticked((char *)b.at, b.size);
-  bytes_file(t, path, &b);
+  unticked((char *)b.at, b.size); bytes_file(t, path, &b);
 }
 
 /* ./hf makes X_TOK of `from`, which is opened. */
@@ -385,8 +383,7 @@ static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t ro
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
   Trainer r = {0}; Error e = {0}; char all[1024];
   snprintf(all, sizeof all, "%s%s", BASE, flags);
-  settings_default(&r.s);
-  settings_flags(&r.s, all, "mtd", &e);
+  settings_default(&r.s); settings_flags(&r.s, all, "mtd", &e);
   r.tokenizer_hash = tokenizer_hash;
   if (!e.status && !config_resolve(&r.s.model, &e) && !model_create(&r.m, &r.s.model, false, &e)) {
     model_init(&r.m, INIT_TORCH, 3);
@@ -1203,8 +1200,7 @@ static void hf__llama2c(Test *t) {
   if (!begun(t)) return;
   for (int tied = 0; tied < 2; tied++) {
     Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
-    bin_bytes(&b, tied, &e);
-    bytes_file(t, SCRATCH "/x.bin", &b);
+    bin_bytes(&b, tied, &e); bytes_file(t, SCRATCH "/x.bin", &b);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
         || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) return;
     const Config *c = &r.m.c;
@@ -1753,8 +1749,7 @@ static void tokenizer_encode__spaces(Test *t) {
     const int a = other_token(&o, KIND_TEXT, "a", 1), b = other_token(&o, KIND_TEXT, " ", 1), ab
         = other_token(&o, KIND_TEXT, " a", 2), e2 = other_token(&o, KIND_TEXT, U_E9, 2), ea =
         other_token(&o, KIND_TEXT, U_E9 "a", 3);
-    other_token(&o, KIND_TEXT, "b", 1);
-    other_token(&o, KIND_RUN, "##", 2);
+    other_token(&o, KIND_TEXT, "b", 1); other_token(&o, KIND_RUN, "##", 2);
     other_token(&o, KIND_RUN, "###", 3);
     other_token(&o, KIND_MARK, "<s>>", 4);
     other_merge(&o, b, a, ab, 0);
@@ -1872,10 +1867,8 @@ static void tokenizer_read__published(Test *t) {
   const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
             ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
             ba = other_token(&o, KIND_TEXT, "ba", 2);
-  other_token(&o, KIND_RUN, "#", 1);
-  other_token(&o, KIND_NAME, "", 0);
-  other_merge(&o, a, x, ab, 0);
-  other_merge(&o, ab, a, aba, 1);
+  other_token(&o, KIND_RUN, "#", 1); other_token(&o, KIND_NAME, "", 0);
+  other_merge(&o, a, x, ab, 0); other_merge(&o, ab, a, aba, 1);
   other_merge(&o, x, a, ba, 1);
   for (uint64_t i = 0; i < 4; i++) {
     bytes_number(&o.forms, 0xC0 + i, 4, &e);
@@ -2123,8 +2116,7 @@ static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e
   bytes_number(&p, 2 << 3 | 5, 1, e);
   bytes_number(&p, bits_of(score), 4, e);
   if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
-  proto(b, 1, 2, p.size, e);
-  bytes_add(b, p.at, p.size, e);
+  proto(b, 1, 2, p.size, e); bytes_add(b, p.at, p.size, e);
   bytes_free(&p);
 }
 
@@ -2187,8 +2179,7 @@ static void hf__sentencepiece(Test *t) {
         if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
         else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
       bytes_number(&bin, bits_of(one ? 0 : p.score[piece]), 4, &e);
-      bytes_number(&bin, strlen(s), 4, &e);
-      bytes_add(&bin, s, strlen(s), &e);
+      bytes_number(&bin, strlen(s), 4, &e); bytes_add(&bin, s, strlen(s), &e);
     }
     bytes_file(t, SCRATCH "/t.bin", &bin);
     if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
@@ -2797,8 +2788,7 @@ static void published__same_bits(Test *t) {
     idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
     real *whole = reals(B * rows);
     if (acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
-    lab_forward(&b);
-    copy(whole, b.a.nf, B * rows);
+    lab_forward(&b); copy(whole, b.a.nf, B * rows);
     model_forward(&b.m, &one, b.ids, B, T);
     fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block, %s", b.flags);
     for (int s = 0; s < B; s++) {
@@ -2824,8 +2814,7 @@ static void published__same_bits(Test *t) {
       if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
       model_forward(&b.m, &more, b.ids, B, T);
       fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s", b.flags);
-      acts_free(&more);
-      set_workers(most);
+      acts_free(&more); set_workers(most);
     }
     free(whole);
   }
@@ -3135,8 +3124,7 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
     size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
     model_file_tensor(&w, x->name, dtype, order, &e);
     if (half) model_file_bytes(&w, raw, half, &e);
-    model_file_bytes(&w, raw + half, n - half, &e);
-    free(raw);
+    model_file_bytes(&w, raw + half, n - half, &e); free(raw);
   }
   fact(t, !model_file_end(&w, &e), "%s", e.text);
   return !e.status;
@@ -3242,8 +3230,7 @@ static void evaluate__streamed(Test *t) {
   Settings s; Error e = {0}; Data d = {0}; Trainer open;
   Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
   scratch_open();
-  settings_default(&s);
-  settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
+  settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
   for (int i = 0; i < 37; i++)
     for (int k = 0; k < 10; k++)
       bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
@@ -3476,8 +3463,7 @@ static void model_file__damage(Test *t) {
     unsigned char *p = file.at + i, x[8];
     memcpy(x, p, 8);
     bool same = !memcmp(p, p + 4, 4);
-    memcpy(p, x + 4, 4);
-    memcpy(p + 4, x, 4);
+    memcpy(p, x + 4, 4); memcpy(p + 4, x, 4);
     const bool no = file_refused(path, &file, &e);
     memcpy(p, x, 8);
     swapped += no;

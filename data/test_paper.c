@@ -235,23 +235,11 @@ static void row_numbers(Test *t, const Result *r) {
        "the map's first row");
   fact(t, isnan(result_number(r, "alpha_*")), "alpha_* of a model without *");
   fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0, "@");
-  const double *loss = result_find(r, "curve_loss", &n), *cosine = result_find(r, "cosine", &m);
-  double last = 0, cos_of[2] = {0};
+  const double *loss = result_find(r, "curve_loss", &n); double last = 0;
   for (int i = 36; i <= 40; i++) last += loss[i] / 5;      /* 40 / 10 + 1 looks */
-  for (int i = 0; i < m; i++) cos_of[i % 2] += 2 * cosine[i] / m;
   within(t, result_number(r, "train_loss"), last, 1e-12, "train_loss");
-  within(t, result_number(r, "cos_1"), cos_of[0], 1e-12, "cos_1");
-  within(t, result_number(r, "cos_rest"), cos_of[1], 1e-12, "cos_rest");
   within(t, result_number(r, "sink_1:0.2"), result_number(r, "grid_sink_1[2]"), 0, "eps 0.2");
   within(t, result_number(r, "sink_1:0.4"), result_number(r, "grid_sink_1[6]"), 0, "eps 0.4");
-  static const char *const RATIOS[][3] = {{"knorm_1", "knorm_rest", "key_ratio"},
-                                          {"vnorm_1", "vnorm_rest", "value_ratio"}};
-  EACH(k, RATIOS) {                            /* the mean over blocks */
-    const double *x = result_find(r, RATIOS[k][0], &n), *y = result_find(r, RATIOS[k][1], &n);
-    double ratio = 0;
-    for (int l = 0; l < n; l++) ratio += x[l] / y[l] / n;
-    within(t, result_number(r, RATIOS[k][2]), ratio, 1e-12, "%s", RATIOS[k][2]);
-  }
 }
 
 static void row_run__repeats(Test *t) {
@@ -292,6 +280,46 @@ static double measured(Test *t, const Result *r, const char *name) {
   for (int i = 0; i < r->lists; i++) times += is(r->list[i].name, name);
   fact(t, x && n == 1 && times == 1, "%s: %d times, %d numbers", name, times, n);
   return x && n ? *x : NAN;
+}
+
+/* What a result has of evaluations, by their arrays: of a model with a column * and a post-norm. */
+static void measure_layers__by_hand(Test *t) {
+  enum { L = 3, H = 2, LH = L * H, T = 12, X = 18 };
+  static const char *const NAMES[X] = {"alpha_3", "sink_3", "sink_1:0.2", "sink_1:0.4", "alpha_*",
+    "sink_*", "entropy", "mass", "cos_1", "cos_rest", "product_1", "product_rest", "key_ratio",
+    "value_ratio", "best_1", "norm_ratio_before", "massive", "median"};
+  Trainer r; Error e = {0}; Result found = {0}; Sinks q; int n, starts; Rng stir = {5};
+  if (!trainer_made(t, &r, "--layers 3 --extra kv --place post --T 12 --n 9 --eps 0.1")) return;
+  for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.5 * rng_normal(&stir));
+  for (int input = INPUT_REPEAT; input >= INPUT_NATURAL; input--) {
+    r.s.input = input;
+    if (evaluate(&q, &r.m, &r.data, &r.s, 9, T, &starts, &e)) return;
+    if (!input) measure_columns(&found, &q, &r.m.c, &e), measure_layers(&found, &q, &r.m.c, &e);
+    else if (input == INPUT_REPEAT) measure_inputs(&found, &r, &r.s, &e);
+    double even = sink_uniform(&r.m.c, T), of[] = {sinks_alpha(&q, 1), sinks_sink(&q, 1, 0), 0};
+    for (int k = 0; k < 3; k++) {
+      const char *name = (const char *[]){"alpha_1", "sink_1", "times_1"}[k]; char at[40];
+      snprintf(at, sizeof at, input ? "%s@%s" : "%s", name, INPUTS[input]);
+      within(t, measured(t, &found, at), k == 2 ? of[0] / even : of[k], 1e-12, "%s", at);
+    }
+    if (input) sinks_free(&q);
+  }
+  double want[X] = {[16] = q.massive, q.median};
+  for (int i = 0; i < LH; i++) {
+    const double *a = q.alpha + i * q.S, *o = q.over + i * q.S, *k = q.knorm + i / H * q.N,
+      *v = q.vnorm + i / H * q.N, x[] = {a[3], o[3], o[LH * q.S + 1], o[2 * LH * q.S + 1], a[0],
+      o[0], q.entropy[i], q.mass[i], q.cosine[2 * i], q.cosine[2 * i + 1], q.product[2 * i],
+      q.product[2 * i + 1], norm_ratio(k, q.N), norm_ratio(v, q.N)};
+    for (int j = 0; j < 14; j++) want[j] += x[j] / LH;
+    want[14] = fmax(want[14], a[1]);
+    want[15] = fmax(want[15], norm_ratio(q.prenorm + i / H * q.N, q.N));
+    within(t, result_find(&found, "map_alpha_*", &n)[i], a[0], 0, "head %d", i);
+    double one = result_find(&found, "vnorm_1", &n)[i / H];
+    within(t, one / result_find(&found, "vnorm_rest", &n)[i / H], x[13], 1e-12, "%g", one - v[0]);
+  }
+  for (int k = 0; k < X; k++) within(t, measured(t, &found, NAMES[k]), want[k], 1e-12, NAMES[k]);
+  within(t, measured(t, &found, "times_*"), want[4] / sink_uniform(&r.m.c, T), 1e-12, "times_*");
+  sinks_free(&q); result_free(&found); trainer_free(&r);
 }
 
 /* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
@@ -1895,7 +1923,7 @@ static const TestEntry TESTS[] = {
   RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
   RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
   RUNS(trigger_draw__rules), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
-  RUNS(toy_measure__by_hand),
+  RUNS(toy_measure__by_hand), RUNS(measure_layers__by_hand),
   RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
   RUNS(sink__items), RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd), ONSET_TESTS};
