@@ -63,8 +63,7 @@ static void unticked(char *at, size_t n) {
 /* Writes b, and frees it. */
 static void bytes_file(Test *t, const char *path, Bytes *b) {
   Error e = {0};
-  fact(t, !file_write(path, b->at, b->size, &e), "%s", e.text);
-  bytes_free(b);
+  fact(t, !file_write(path, b->at, b->size, &e), "%s", e.text); bytes_free(b);
 }
 
 static void text_file(Test *t, const char *path, const char *text) {
@@ -206,11 +205,9 @@ static void published_write(Test *t, const char *path, const char *family, const
                 "\"data_offsets\": [%zu, %zu]}", x.name, dtype, x.shape, begin, data.size);
   }
   bytes_add(&head, "}", 1, &e);
-  unticked((char *)head.at, head.size);
-  bytes_number(&all, head.size, 8, &e);
+  unticked((char *)head.at, head.size); bytes_number(&all, head.size, 8, &e);
   bytes_add(&all, head.at, head.size, &e);
-  bytes_add(&all, data.at, data.size, &e);
-  bytes_file(t, path, &all);
+  bytes_add(&all, data.at, data.size, &e); bytes_file(t, path, &all);
   bytes_free(&head); bytes_free(&data);
 }
 
@@ -390,8 +387,7 @@ static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
     checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
   }
   r.tokenizer_hash = 0;
-  trainer_free(&r);
-  fact(t, !e.status, "%s: %s", flags, e.text);
+  trainer_free(&r); fact(t, !e.status, "%s: %s", flags, e.text);
   return !e.status;
 }
 
@@ -425,8 +421,7 @@ static void hf__returns(Test *t) {
     r.s.model.rope_pairing = PAIR_HALF;
     const char *other = differs(&r.s.model, &back.s.model);
     fact(t, !other, "%s: --%s came back as another", FLAGS[i], other);
-    lab_forward(&lab);
-    model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
+    lab_forward(&lab); model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
     model_forward(&back.m, &back.a, lab.ids, B, T);
     model_logits(&back.m, &back.a, back.a.nf, B * T, theirs);
     within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
@@ -641,8 +636,7 @@ static void hf__keeps(Test *t) {
 /* Appends a little-endian length, the header, and so many bytes of data. */
 static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
                      Error *e) {
-  bytes_number(b, length, 8, e);
-  bytes_add(b, header, n, e);
+  bytes_number(b, length, 8, e); bytes_add(b, header, n, e);
   for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
 }
 
@@ -1102,8 +1096,7 @@ static void keys_refused(Test *t, const char *const *row, size_t n, const char *
   for (size_t i = 0; i < n; i++) {
     char of[16], key[48], value[160], wanted[64] = "", text[224];
     sscanf(row[i], "%15s %47s %159s %63[^\n]", of, key, value, wanted);
-    snprintf(text, sizeof text, "`%s`: %s", key, value);
-    given(t, of, text);
+    snprintf(text, sizeof text, "`%s`: %s", key, value); given(t, of, text);
     snprintf(text, sizeof text, *wanted ? "%s to be %s" : "found %s: ", key, wanted);
     sink_fails(t, words, 1, *wanted == '|' ? wanted + 1 : text);
   }
@@ -1434,8 +1427,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
       probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
     if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
       a.probe = probe;
-      model_forward(m, &a, ids, 1, T);
-      model_logits(m, &a, a.nf, T, logits);
+      model_forward(m, &a, ids, 1, T); model_logits(m, &a, a.nf, T, logits);
       model_fault(m, &e);
       while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
     }
@@ -1606,8 +1598,7 @@ typedef struct Other {
 static int other_token(Other *o, int kind, const char *s, size_t n) {
   Error e = {0};
   bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
-  bytes_number(&o->tokens, n, 2, &e);
-  bytes_add(&o->spelt, s, n, &e);
+  bytes_number(&o->tokens, n, 2, &e); bytes_add(&o->spelt, s, n, &e);
   return o->n++;
 }
 
@@ -1652,8 +1643,7 @@ static void other_end(Other *o, Bytes *out) {
   bytes_add(out, "SINKTOK1", 8, &e);
   for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
   for (int i = 0; i < 6; i++) {
-    bytes_add(out, parts[i]->at, parts[i]->size, &e);
-    bytes_free(parts[i]);
+    bytes_add(out, parts[i]->at, parts[i]->size, &e); bytes_free(parts[i]);
   }
   bytes_number(out, 0, 8, &e);
   seal(out);
@@ -1751,8 +1741,7 @@ static void tokenizer_encode__spaces(Test *t) {
         other_token(&o, KIND_TEXT, U_E9 "a", 3);
     other_token(&o, KIND_TEXT, "b", 1); other_token(&o, KIND_RUN, "##", 2);
     other_token(&o, KIND_RUN, "###", 3);
-    other_token(&o, KIND_MARK, "<s>>", 4);
-    other_merge(&o, b, a, ab, 0);
+    other_token(&o, KIND_MARK, "<s>>", 4); other_merge(&o, b, a, ab, 0);
     other_merge(&o, e2, a, ea, 1);
     const bool open = other_open(t, &o, &k, &c);
     fact(t, open && k.bos == 256 && k.end == 0 && k.fix == -1 && k.published->begins,
@@ -1879,8 +1868,7 @@ static void tokenizer_read__published(Test *t) {
   other_range(&o.combining, 0x300, 0x303, 230);
   const size_t n = (size_t)o.n, forms = 56 + 12 * 11, tokens = forms + 64 + 12,
                merges = tokens + 3 * n + o.spelt.size;
-  other_end(&o, b);
-  bytes_add(w, b->at, b->size, &e);
+  other_end(&o, b); bytes_add(w, b->at, b->size, &e);
   fact(t, !refused(b->at, b->size), "a good file is refused");
   const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
     {12, 4, 0, "1 to 524288 tokens"}, {64, 4, 3, "sorted ranges"}, {tokens + 1, 1, 2, "token 0 of"},
@@ -2111,8 +2099,7 @@ static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
 
 static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
   Bytes p = {0};
-  proto(&p, 1, 2, strlen(s), e);
-  bytes_add(&p, s, strlen(s), e);
+  proto(&p, 1, 2, strlen(s), e); bytes_add(&p, s, strlen(s), e);
   bytes_number(&p, 2 << 3 | 5, 1, e);
   bytes_number(&p, bits_of(score), 4, e);
   if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
@@ -2208,8 +2195,7 @@ static void hf__sentencepiece(Test *t) {
   /* no space in front; and one as transformers puts it when it is not to be as it always was */
   for (int i = 0; i < 2; i++) {
     static const int NO_SPACE[] = {3, 0, 4, 0, 0}; Pieces p; Tokenizer k; Encoder c; Error e = {0};
-    pieces_draw(&p, &r);
-    model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
+    pieces_draw(&p, &r); model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
     text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
     const bool moved = take_name(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
     if (tok_open(t, DOWNLOAD, &k, &c))
@@ -3282,8 +3268,7 @@ static void model_file__links(Test *t) {
       const Tensor *x = &b.m.tensor[k];
       if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
       unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
-      bytes_add(&file, raw, 4 * (size_t)x->count, &e);
-      free(raw);
+      bytes_add(&file, raw, 4 * (size_t)x->count, &e); free(raw);
     }
     if (!e.status) file_write(source, file.at, file.size, &e);
     settings_default(&s);
@@ -3332,8 +3317,7 @@ static void model_file_end__refuses(Test *t) {
   LABS(b, 1, 5, "--layers 1") for (int what = 0; what < 8; what++) {
     Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
     scratch_open();
-    file_write(SCRATCH "/source", zeros, 100, &of_file);
-    settings_default(&s);
+    file_write(SCRATCH "/source", zeros, 100, &of_file); settings_default(&s);
     s.model = b.m.c;
     model_file_begin(&w, path, &s, 0, &e);
     if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
@@ -3451,8 +3435,7 @@ static void model_file__damage(Test *t) {
     if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
       int ids[5] = {1, 2, 3, 4, 5};
       model_forward(&r.m, &r.a, ids, 1, 5);
-      model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
-      model_fault(&r.m, &e);
+      model_loss(&r.m, &r.a, ids, 1, 5, false, 1); model_fault(&r.m, &e);
     }
     if (e.status) streamed += strstr(e.text, "checksum of") != NULL;
     trainer_free(&r);

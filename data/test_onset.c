@@ -106,7 +106,7 @@ static void measure_onset__by_hand(Test *t) {
   static const double LOSS[] = {5, 3, 2.9, 1.908, 2.1}, ALPHA[] = {0.1, 0.21, 0.19, 0.35, 0.3};
   for (int none = 0; none < 2; none++) {
     Trainer m = {0}; Progress p = {.looks = 5}; Result r = {0}; Error e = {0};
-    m.s.train.steps = 60, m.s.train.batch = 2, m.s.train.accumulate = 1;
+    m.s.train.steps = 60, m.s.train.batch = 1, m.s.train.accumulate = 2;
     m.s.model.vocab = 1000, m.s.model.context = 8;
     for (int i = 0; i < 5; i++)
       p.look[i] = (Look){.step = 10 * (i + 1), .loss = LOSS[i], .alpha1 = none ? 0.1 : ALPHA[i]};

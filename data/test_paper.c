@@ -220,8 +220,8 @@ static void result__round_trip(Test *t) {
 
 /* 4: twice the same bytes, for another seed others; a run that diverges or is stopped says so. */
 static void row_numbers(Test *t, const Result *r) {
-  int n, m; const double *map = result_find(r, "map_alpha_1", &n); double mean = 0;
-  for (int k = 0; k < n; k++) mean += map[k] / n;
+  int n, m, best = 0; const double *map = result_find(r, "map_alpha_1", &n); double mean = 0;
+  for (int k = 0; k < n; k++) mean += map[k] / n, best = map[k] > map[best] ? k : best;
   within(t, mean, result_number(r, "alpha_1"), 64 * DBL_EPSILON, "mean of the map");
   within(t, result_number(r, "times_1") * result_number(r, "even"), mean, 64 * DBL_EPSILON, "even");
   within(t, result_number(r, "loss") - result_number(r, "train_loss"), result_number(r, "gap"),
@@ -233,10 +233,12 @@ static void row_numbers(Test *t, const Result *r) {
   const double *maps = result_find(r, "map", &n), *shape = result_find(r, "map_shape", &m);
   fact(t, maps && n == (int)(shape[2] * shape[3]) && fabs(maps[0] - 1) < 1e-5 && maps[1] == 0,
        "the map's first row");
+  fact(t, best == shape[0] * result_number(r, "shape[1]") + shape[1], "the head with the most");
   fact(t, isnan(result_number(r, "alpha_*")), "alpha_* of a model without *");
   fact(t, result_number(r, "alpha_1@random") > 0 && result_number(r, "alpha_1@repeat") > 0, "@");
   const double *loss = result_find(r, "curve_loss", &n); double last = 0;
   for (int i = 36; i <= 40; i++) last += loss[i] / 5;      /* 40 / 10 + 1 looks */
+  fact(t, isnan(loss[0]) && !isnan(loss[1]), "the first look");
   within(t, result_number(r, "train_loss"), last, 1e-12, "train_loss");
   within(t, result_number(r, "sink_1:0.2"), result_number(r, "grid_sink_1[2]"), 0, "eps 0.2");
   within(t, result_number(r, "sink_1:0.4"), result_number(r, "grid_sink_1[6]"), 0, "eps 0.4");
@@ -533,7 +535,7 @@ static void trigger_loss__gradients(Test *t) {
 static void backcopy_draw__rules(Test *t) {
   enum { T = 60, N = 3000 };
   /* a: 6, b: 5, c: 4 are the triggers; then x: 3, y: 2, z: 1. Pairs run round the end */
-  static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9 cabz";
+  static const char TEXT[] = "abcxabcyaX" DOCUMENT_END "b,acx7bay\xc3\xa9  cabz";
   Data d; Settings s; Error e = {0}; int32_t block[T];
   double after[64][64] = {{0}}, from[64] = {0};
   scratch_open();
@@ -611,6 +613,10 @@ static void toy_measure__by_hand(Test *t) {
     {TOY_EVEN, 5.0 / 12}};
   EACH(k, MEANS)
     within(t, toy_mean(&x, MEANS[k].which), MEANS[k].want, 1e-15, "mean %d", MEANS[k].which);
+  const real open[12] = {0, 0, 0, 0, (real)0.1, (real)0.3, 0, 0, 1, 1, (real)0.2, (real)0.6};
+  c.gate = GATE_ELEMENT, c.heads = 1, c.head_dim = 4;      /* 0.1 of a row of 4, 0.7 of one of 8 */
+  toy_measure(&x, &c, 0.5, 3, none, w, w, p, open);
+  within(t, x.sum[TOY_GATE], 12 + 0.4 + 5.6, 1e-14, "gates");
   fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0, "others");
 }
 
@@ -618,7 +624,8 @@ static void toy_measure__by_hand(Test *t) {
  * row 1 of length 1. The second step of a training reads sequences 16 and on. */
 static void play_look__by_hand(Test *t) {
   enum { T = 16, C = 16, B = 16 };
-  Play y = {0}; Settings s; Error e = {0}; real x[2 * T * C]; double loss[2] = {0}, values = 0;
+  Play y = {0}; Settings s; Error e = {0}; real x[2 * T * C];
+  double loss[2] = {0}, values = 0, error = 0, most = 0;
   toy_settings(&s, TRIGGER_TOY, "--n 32", &e);
   if (play_create(&y, &s, &e)) { fact(t, false, "%s", e.text); return; }
   zero(y.t.m.params, y.t.m.count);
@@ -626,15 +633,25 @@ static void play_look__by_hand(Test *t) {
   play_look(&y);
   for (int n = 0; n < 2 * B; n++) {
     trigger_draw(x, x + T * C, C, T, HELD_SEED, (uint64_t)n);
-    for (int i = T * C; i < 2 * T * C; i++) loss[n / B] += (double)(x[i] * x[i]) / (B * T * C);
+    for (int i = T * C; i < 2 * T * C; i++) {
+      loss[n / B] += (double)(x[i] * x[i]) / (B * T * C), most = fmax(most, fabs((double)x[i]));
+      error += fabs((double)x[i]) / (2 * B * T * C);
+    }
     for (int i = 1; i < T; i++) values += length(C, x + i * C) / (2 * B * (T - 1));
   }
   within(t, toy_mean(&y.seen, TOY_LOSS), (loss[0] + loss[1]) / 2, 100 * REAL_EPS, "loss");
   within(t, trigger_loss(&y.t.m, &y.t.a, y.x, y.y, B, T, false), loss[1], 100 * REAL_EPS, "last");
   within(t, toy_value_ratio(&y.seen), 1 / values, 100 * REAL_EPS, "values");
+  within(t, toy_mean(&y.seen, TOY_LOSS_TRIGGER), (loss[0] + loss[1]) / 2 * T, 1e-12, "at triggers");
+  within(t, toy_mean(&y.seen, TOY_ERROR), error, 100 * REAL_EPS, "error");
+  within(t, y.seen.worst, most, 0, "the largest");
   play_step(&y, &e), play_step(&y, &e);
   trigger_draw(x, x + T * C, C, T, (uint64_t)s.train.seed + 1, B);
   fact(t, same_numbers(T * C, x, y.x), "step 2 reads other sequences");
+  play_free(&y), y = (Play){0}, toy_settings(&s, BACKCOPY_TOY, "--n 32", &e);
+  if (!play_create(&y, &s, &e)) play_look(&y);             /* no first query */
+  const double *of = y.seen.count;
+  fact(t, of[TOY_LOSS_BIGRAM] + of[TOY_LOSS_TRIGGER] + 32 == of[TOY_LOSS], "%g", of[TOY_LOSS]);
   play_free(&y);
 }
 
@@ -682,6 +699,9 @@ static void toy_run__learns(Test *t) {
         fact(t, ahead == 0, "row %d sees ahead", i);
       }
     }
+    const double *tokens = result_find(&r, "curve_tokens", &n), one = result_number(&r, "weight_1");
+    fact(t, tokens[n - 2] == 467 * 16 * 16, "a look at %g, not at 500 (29 / 30)^2", tokens[n - 2]);
+    if (!arm) within(t, one, result_number(&r, "alpha_1"), 1e-12, "rows sum to 1");
     note(t, "%.2f ", loss); result_free(&r);
   }
   Result r; int n;
