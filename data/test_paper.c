@@ -668,7 +668,7 @@ static void toy_measure__by_hand(Test *t) {
   const real open[12] = {0, 0, 0, 0, (real)0.1, (real)0.3, 0, 0, 1, 1, (real)0.2, (real)0.6};
   c.gate = GATE_ELEMENT, c.heads = 1, c.head_dim = 4;      /* 0.1 of a row of 4, 0.7 of one of 8 */
   toy_measure(&x, &c, 0.5, 3, none, w, w, p, open);
-  within(t, x.sum[TOY_GATE], 12 + 0.4 + 5.6, 1e-14, "gates");
+  within(t, x.sum[TOY_GATE], 12 + 0.4 + 5.6, 99 * REAL_EPS, "gates");
   fact(t, x.count[TOY_ALPHA_STAR] + x.count[TOY_GATE_TRIGGER] + x.sum[TOY_SINK_1] == 0, "others");
 }
 
@@ -694,7 +694,7 @@ static void play_look__by_hand(Test *t) {
   within(t, toy_mean(&y.seen, TOY_LOSS), (loss[0] + loss[1]) / 2, 100 * REAL_EPS, "loss");
   within(t, trigger_loss(&y.t.m, &y.t.a, y.x, y.y, B, T, false), loss[1], 100 * REAL_EPS, "last");
   within(t, toy_value_ratio(&y.seen), 1 / values, 100 * REAL_EPS, "values");
-  within(t, toy_mean(&y.seen, TOY_LOSS_TRIGGER), (loss[0] + loss[1]) / 2 * T, 1e-12, "at triggers");
+  within(t, toy_mean(&y.seen, TOY_LOSS_TRIGGER), (loss[0] + loss[1]) / 2 * T, T * REAL_EPS, "at triggers");
   within(t, toy_mean(&y.seen, TOY_ERROR), error, 100 * REAL_EPS, "error");
   within(t, y.seen.worst, most, 0, "the largest");
   play_step(&y, &e), play_step(&y, &e);
