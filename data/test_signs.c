@@ -334,7 +334,7 @@ static void sink__signs(Test *t) {
     {OF_TEXT_M "--cache nothing", "dense|window|sink+window"}, {"stream", "a model file"},
     {OF_TEXT_M "--positions cache", "--cache"}, {OF_TEXT_M "--cache window --positions x", "|text"},
     {OF_TEXT_M "--cache window --sinks 2", "nothing"}, {OF_TEXT_M "--steps 3", "no such flag"},
-    {OF_TEXT_M "--sinks 30 --cache-size 30 --cache sink+window", "expected 31 or more"},
+    {OF_TEXT_M "--sinks 1 --cache-size 1 --cache sink+window", "expected 2 or more"},
     {OF_TEXT_M "--cache dense --cache-size 9", "nothing"}, {OF_TEXT_M "--input natural", "no such"},
     {"stream " SCRATCH "/p.ckpt --n 60 --cache dense", "learned positions end"},
     {"eval " OF_M "--quantize 8 --input random", "natural"},
