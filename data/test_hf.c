@@ -63,15 +63,13 @@ static void unticked(char *at, size_t n) {
 /* Writes b, and frees it. */
 static void bytes_file(Test *t, const char *path, Bytes *b) {
   Error e = {0};
-  fact(t, !file_write(path, b->at, b->size, &e), "%s", e.text);
-  bytes_free(b);
+  fact(t, !file_write(path, b->at, b->size, &e), "%s", e.text); bytes_free(b);
 }
 
 static void text_file(Test *t, const char *path, const char *text) {
   Bytes b = {0}; Error e = {0};
   bytes_add(&b, text, strlen(text), &e);
-  unticked((char *)b.at, b.size);
-  bytes_file(t, path, &b);
+  unticked((char *)b.at, b.size); bytes_file(t, path, &b);
 }
 
 /* Tensors of small published models, in shapes by number: C 12, 2 heads, F 20, V 11, 16 positions,
@@ -207,11 +205,9 @@ static void published_write(Test *t, const char *path, const char *family, const
                 "\"data_offsets\": [%zu, %zu]}", x.name, dtype, x.shape, begin, data.size);
   }
   bytes_add(&head, "}", 1, &e);
-  unticked((char *)head.at, head.size);
-  bytes_number(&all, head.size, 8, &e);
+  unticked((char *)head.at, head.size); bytes_number(&all, head.size, 8, &e);
   bytes_add(&all, head.at, head.size, &e);
-  bytes_add(&all, data.at, data.size, &e);
-  bytes_file(t, path, &all);
+  bytes_add(&all, data.at, data.size, &e); bytes_file(t, path, &all);
   bytes_free(&head); bytes_free(&data);
 }
 
@@ -280,8 +276,7 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
   case ATTN: row = a->probe[l].weight + ((idx)h * T + T - 1) * S; n = S; break;
   case ALPHA:
     sink_alpha(c, T, METRIC_REAL, a->probe[l].metric + (idx)h * T * S, ours);
-    n = S;
-    break;
+    n = S; break;
   case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
   default:                  n = c->head_dim;
     row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
@@ -348,16 +343,14 @@ static void parts_write(Test *t, const char *path, const Parts *p) {
   if (p->vocab && p->vocab[0] == '{') bytes_add(&b, p->vocab, strlen(p->vocab), &e);
   else letters_json(&b, p->vocab ? p->vocab : d->vocab, &e);
   bytes_print(&b, &e, ", \"merges\": %s}}\n", p->merges ? p->merges : d->merges);
-  unticked((char *)b.at, b.size);
-  bytes_file(t, path, &b);
+  unticked((char *)b.at, b.size); bytes_file(t, path, &b);
 }
 
 /* ./hf makes X_TOK of `from`, which is opened. */
 static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
   char words[300]; Error e = {0};
   snprintf(words, sizeof words, "tokenizer %s --force --out " X_TOK, from);
-  *k = (Tokenizer){0};
-  *c = (Encoder){.tokenizer = k};
+  *k = (Tokenizer){0}; *c = (Encoder){.tokenizer = k};
   if (!hf_does(t, words)) return false;
   const bool good = !tokenizer_load(X_TOK, k, &e);
   fact(t, good, "%s: %s", from, e.text);
@@ -385,16 +378,14 @@ static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t ro
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
   Trainer r = {0}; Error e = {0}; char all[1024];
   snprintf(all, sizeof all, "%s%s", BASE, flags);
-  settings_default(&r.s);
-  settings_flags(&r.s, all, "mtd", &e);
+  settings_default(&r.s); settings_flags(&r.s, all, "mtd", &e);
   r.tokenizer_hash = tokenizer_hash;
   if (!e.status && !config_resolve(&r.s.model, &e) && !model_create(&r.m, &r.s.model, false, &e)) {
     model_init(&r.m, INIT_TORCH, 3);
     checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
   }
   r.tokenizer_hash = 0;
-  trainer_free(&r);
-  fact(t, !e.status, "%s: %s", flags, e.text);
+  trainer_free(&r); fact(t, !e.status, "%s: %s", flags, e.text);
   return !e.status;
 }
 
@@ -418,8 +409,7 @@ static void hf__returns(Test *t) {
     if (!lab_open(&lab, t, B, T, FLAGS[i])) return;
     for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
     Trainer r = {.m = lab.m};
-    settings_default(&r.s);
-    r.s.model = lab.m.c;
+    settings_default(&r.s); r.s.model = lab.m.c;
     checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     if (!hf_does(t, "export --force " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
         || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", &back, false, &e)
@@ -428,8 +418,7 @@ static void hf__returns(Test *t) {
     r.s.model.rope_pairing = PAIR_HALF;
     const char *other = differs(&r.s.model, &back.s.model);
     fact(t, !other, "%s: --%s came back as another", FLAGS[i], other);
-    lab_forward(&lab);
-    model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
+    lab_forward(&lab); model_logits(&lab.m, &lab.a, lab.a.nf, B * T, ours);
     model_forward(&back.m, &back.a, lab.ids, B, T);
     model_logits(&back.m, &back.a, back.a.nf, B * T, theirs);
     within(t, distance(ROOM, ours, theirs), 0, 100 * REAL_EPS, "logits of %.80s", FLAGS[i]);
@@ -504,8 +493,7 @@ static void oracle_spell(const Tokenizer *t, int id, char *out) {
     if (letter == '"' || letter == '\\') *out++ = '\\';
     if (letter < 0x80) *out++ = (char)letter;
     else {
-      *out++ = (char)(0xC0 + letter / 64);
-      *out++ = (char)(0x80 + letter % 64);
+      *out++ = (char)(0xC0 + letter / 64); *out++ = (char)(0x80 + letter % 64);
     }
   }
   *out = 0;
@@ -591,8 +579,7 @@ static void hf__refuses(Test *t) {
   uint64_t twice = hash64(0, b.at, b.size);
   bytes_number(&b, twice, 8, &e);
   file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
-  tokenizer_load(SCRATCH "/tale.tok", &k, &e);
-  fact(t, !e.status, "%s", e.text);
+  tokenizer_load(SCRATCH "/tale.tok", &k, &e); fact(t, !e.status, "%s", e.text);
   EACH(i, WORDS) {
     bool last = strstr(WORDS[i][0], "twice") != NULL;
     if (model_file(t, "--vocab 320", last ? twice : k.hash))
@@ -644,8 +631,7 @@ static void hf__keeps(Test *t) {
 /* Appends a little-endian length, the header, and so many bytes of data. */
 static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
                      Error *e) {
-  bytes_number(b, length, 8, e);
-  bytes_add(b, header, n, e);
+  bytes_number(b, length, 8, e); bytes_add(b, header, n, e);
   for (size_t i = 0; i < data; i++) bytes_add(b, "", 1, e);
 }
 
@@ -658,8 +644,7 @@ static void st_fails(Test *t, const Bytes *b, const char *said) {
   Error e = {0};
   text_file(t, DOWNLOAD "/config.json", GPT2_JSON);
   file_write(DOWNLOAD "/model.safetensors", b->at, b->size, &e);
-  fact(t, !e.status, "%s", e.text);
-  sink_fails(t, IMPORT, 1, said);
+  fact(t, !e.status, "%s", e.text); sink_fails(t, IMPORT, 1, said);
 }
 
 #define ENTRY(name, dtype, shape, place)                                                           \
@@ -739,13 +724,11 @@ static void hf__safetensors(Test *t) {
   Bytes *b = bytes_of(t); Error e = {0};
   EACH(i, ST_ROWS) {
     size_t n = strlen(ST_ROWS[i].header);
-    b->size = 0;
-    st_bytes(b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
+    b->size = 0; st_bytes(b, n, ST_ROWS[i].header, n, ST_ROWS[i].data, &e);
     st_fails(t, b, ST_ROWS[i].said);
   }
   EACH(i, LENGTHS) {
-    b->size = 0;
-    bytes_number(b, LENGTHS[i].length, 8, &e);
+    b->size = 0; bytes_number(b, LENGTHS[i].length, 8, &e);
     while (b->size < LENGTHS[i].size) bytes_add(b, " ", 1, &e);
     b->size = LENGTHS[i].size;
     st_fails(t, b, LENGTHS[i].size < 8 ? "expected 8 bytes and a header"
@@ -763,12 +746,10 @@ static void hf__safetensors_limits(Test *t) {
     char name[1100] = "{\"";
     for (int i = 0; i < 1024 + round; i++) strcat(name + i, "n");
     strcat(name, "\": {\"dtype\": \"U8\", \"shape\": [0], \"data_offsets\": [0, 0]}}");
-    b->size = 0;
-    st_bytes(b, strlen(name), name, strlen(name), 0, &e);
+    b->size = 0; st_bytes(b, strlen(name), name, strlen(name), 0, &e);
     st_fails(t, b, round ? "(1025 bytes)" : ST_NONE);
   }
-  b->size = 0;
-  bytes_number(b, 0, 8, &e);
+  b->size = 0; bytes_number(b, 0, 8, &e);
   for (int i = 0; i < TENSORS; i++) bytes_print(b, &e, "%s\"%d\":0", i ? "," : "{", i);
   bytes_add(b, "}", 1, &e);
   for (size_t n = b->size - 8, i = 0; i < 8; i++, n >>= 8) b->at[i] = n & 0xFF;
@@ -958,8 +939,7 @@ static void hf__families(Test *t) {
     MORE("model.layers.1.self_attn.rotary_emb.inv_freq", "F32")};
   if (no_binary(t)) return;
   for (int f = 0; f < FAMILIES_OF - 1; f++) for (int d = 0; d < 3; d++) {
-    scratch_open();
-    text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
+    scratch_open(); text_file(t, DOWNLOAD "/config.json", CONFIGS_OF[f]);
     if (d != 1)
       published_write(t, DOWNLOAD "/model.safetensors", NAMES_OF[f], DTYPES_OF[d], 0, 1,
                       NULL, BUFFERS[f]);
@@ -1105,8 +1085,7 @@ static void keys_refused(Test *t, const char *const *row, size_t n, const char *
   for (size_t i = 0; i < n; i++) {
     char of[16], key[48], value[160], wanted[64] = "", text[224];
     sscanf(row[i], "%15s %47s %159s %63[^\n]", of, key, value, wanted);
-    snprintf(text, sizeof text, "`%s`: %s", key, value);
-    given(t, of, text);
+    snprintf(text, sizeof text, "`%s`: %s", key, value); given(t, of, text);
     snprintf(text, sizeof text, *wanted ? "%s to be %s" : "found %s: ", key, wanted);
     sink_fails(t, words, 1, *wanted == '|' ? wanted + 1 : text);
   }
@@ -1203,8 +1182,7 @@ static void hf__llama2c(Test *t) {
   if (!begun(t)) return;
   for (int tied = 0; tied < 2; tied++) {
     Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
-    bin_bytes(&b, tied, &e);
-    bytes_file(t, SCRATCH "/x.bin", &b);
+    bin_bytes(&b, tied, &e); bytes_file(t, SCRATCH "/x.bin", &b);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
         || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) return;
     const Config *c = &r.m.c;
@@ -1225,8 +1203,7 @@ static void hf__llama2c(Test *t) {
         real is = r.m.params[x->at + at];
         fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
       }
-      value += (float)(in * out);
-      seen += x ? x->count : 0;
+      value += (float)(in * out); seen += x ? x->count : 0;
     }
     fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
     trainer_free(&r);
@@ -1252,8 +1229,7 @@ static void hf__llama2c_refuses(Test *t) {
   if (!begun(t)) return;
   bin_bytes(b, false, &e);
   EACH(i, WRONG) {
-    bad->size = 0;
-    bytes_add(bad, b->at, b->size, &e);
+    bad->size = 0; bytes_add(bad, b->at, b->size, &e);
     for (int k = 0; k < 4; k++)
       bad->at[4 * WRONG[i].at + k] = ((uint32_t)WRONG[i].value >> 8 * k) & 0xFF;
     if (WRONG[i].more > 0) bytes_add(bad, "", 1, &e);
@@ -1300,8 +1276,7 @@ static bool listed_read(Golden *g, Listed *x) {
   for (g->at += used; *g->at >= '0' && *g->at <= '9' && x->rank < 4; x->rank++) {
     char *end;
     x->dim[x->rank] = (int)strtol(g->at, &end, 10);
-    x->count *= x->dim[x->rank];
-    g->at = end + (*end == ',');
+    x->count *= x->dim[x->rank]; g->at = end + (*end == ',');
   }
   return true;
 }
@@ -1376,8 +1351,7 @@ static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
   snprintf(path, sizeof path, FOLDER "/%s", file);
   fact(t, !file_write(path, head.at, head.size, &e), "%s", e.text);
   bytes_free(&head); bytes_free(&body);
-  golden_words(g, "\n");
-  g->line++;
+  golden_words(g, "\n"); g->line++;
 }
 
 /* FOLDER with the model of a case in one layout and under one config. */
@@ -1400,8 +1374,7 @@ static void tiny_write(Test *t, const TinyCase *c, int layout, int config) {
 
 static void golden_skip(Golden *g) {
   g->at += strcspn(g->at, "\n");
-  g->at += *g->at == '\n';
-  g->line++;
+  g->at += *g->at == '\n'; g->line++;
 }
 
 /* The next case; g is then after it. false at the end of the text. */
@@ -1410,8 +1383,7 @@ static bool tiny_next(Golden *g, TinyCase *c) {
   *c = (TinyCase){0};
   while (*g->at && strncmp(g->at, "case ", 5)) golden_skip(g);
   if (sscanf(g->at, "case %39s %llu", c->name, &k) != 2) return false;
-  c->k = k;
-  golden_skip(g);
+  c->k = k; golden_skip(g);
   for (; !strncmp(g->at, "config ", 7) && c->configs < 2; golden_skip(g))
     c->config[c->configs++] = g->at + 7;
   for (; !strncmp(g->at, "layout", 6) && c->layouts < 2; c->layouts++) {
@@ -1438,8 +1410,7 @@ static void tiny_runs(Golden *g, Test *t, Model *m, uint64_t k, double *most) {
       probe[l] = (Probe){.weight = maps + 2 * l * map, .metric = maps + (2 * l + 1) * map};
     if (!acts_create(&a, m, 1, T, ACTS_ALL, &e)) {
       a.probe = probe;
-      model_forward(m, &a, ids, 1, T);
-      model_logits(m, &a, a.nf, T, logits);
+      model_forward(m, &a, ids, 1, T); model_logits(m, &a, a.nf, T, logits);
       model_fault(m, &e);
       while (tiny_line(g, m, &a, ids, T, logits, k, most)) {}
     }
@@ -1479,8 +1450,7 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
     for (int j = 0; j < count && n < LINES; j++, n++) {
       real *at = m->params + x->at;
       line[n].at = inputs ? at + (idx)j * out : at + j;
-      line[n].step = inputs ? 1 : out;
-      line[n].size = inputs ? out : in;
+      line[n].step = inputs ? 1 : out; line[n].size = inputs ? out : in;
     }
   }
   for (int k = 0; k < n; k++)
@@ -1610,8 +1580,7 @@ typedef struct Other {
 static int other_token(Other *o, int kind, const char *s, size_t n) {
   Error e = {0};
   bytes_number(&o->tokens, (uint64_t)kind, 1, &e);
-  bytes_number(&o->tokens, n, 2, &e);
-  bytes_add(&o->spelt, s, n, &e);
+  bytes_number(&o->tokens, n, 2, &e); bytes_add(&o->spelt, s, n, &e);
   return o->n++;
 }
 
@@ -1652,21 +1621,17 @@ static void other_end(Other *o, Bytes *out) {
                            o->classes.size / 12, o->forms.size / 16, o->combining.size / 12,
                            o->spelt.size};
   Bytes *const parts[] = {&o->classes, &o->forms, &o->combining, &o->tokens, &o->spelt, &o->joins};
-  out->size = 0;
-  bytes_add(out, "SINKTOK1", 8, &e);
+  out->size = 0; bytes_add(out, "SINKTOK1", 8, &e);
   for (int i = 0; i < 12; i++) bytes_number(out, head[i], 4, &e);
   for (int i = 0; i < 6; i++) {
-    bytes_add(out, parts[i]->at, parts[i]->size, &e);
-    bytes_free(parts[i]);
+    bytes_add(out, parts[i]->at, parts[i]->size, &e); bytes_free(parts[i]);
   }
-  bytes_number(out, 0, 8, &e);
-  seal(out);
+  bytes_number(out, 0, 8, &e); seal(out);
 }
 
 static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
   Error e = {0}; Bytes *b = bytes_of(t);
-  other_end(o, b);
-  *c = (Encoder){.tokenizer = k};
+  other_end(o, b); *c = (Encoder){.tokenizer = k};
   const bool good = !tokenizer_read(b->at, b->size, "x", k, &e);
   fact(t, good, "%s", e.text);
   return good;
@@ -1726,8 +1691,7 @@ static void pieces__published(Test *t) {
       for (const char *r = ROWS[i].pieces; r < s; r += strcspn(r, "|") + 1)
         known = known || (strcspn(r, "|") == length && !memcmp(r, s, length));
       if (!known) other_token(&o, KIND_TEXT, s, length);
-      memcpy(text + n, s, length);
-      n += length;
+      memcpy(text + n, s, length); n += length;
       s += length + (s[length] == '|');
     }
     if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
@@ -1753,11 +1717,9 @@ static void tokenizer_encode__spaces(Test *t) {
     const int a = other_token(&o, KIND_TEXT, "a", 1), b = other_token(&o, KIND_TEXT, " ", 1), ab
         = other_token(&o, KIND_TEXT, " a", 2), e2 = other_token(&o, KIND_TEXT, U_E9, 2), ea =
         other_token(&o, KIND_TEXT, U_E9 "a", 3);
-    other_token(&o, KIND_TEXT, "b", 1);
-    other_token(&o, KIND_RUN, "##", 2);
+    other_token(&o, KIND_TEXT, "b", 1); other_token(&o, KIND_RUN, "##", 2);
     other_token(&o, KIND_RUN, "###", 3);
-    other_token(&o, KIND_MARK, "<s>>", 4);
-    other_merge(&o, b, a, ab, 0);
+    other_token(&o, KIND_MARK, "<s>>", 4); other_merge(&o, b, a, ab, 0);
     other_merge(&o, e2, a, ea, 1);
     const bool open = other_open(t, &o, &k, &c);
     fact(t, open && k.bos == 256 && k.end == 0 && k.fix == -1 && k.published->begins,
@@ -1778,8 +1740,7 @@ static int joined_slowly(int *ids, int size, int merge[][4], int merges) {
       for (int m = 0; m < merges; m++)
         if (merge[m][0] == ids[i] && merge[m][1] == ids[i + 1] &&
             (best < 0 || merge[m][3] < merge[best][3])) {
-          best = m;
-          place = i;
+          best = m; place = i;
         }
     if (best < 0) return size;
     ids[place] = merge[best][2];
@@ -1872,22 +1833,18 @@ static void tokenizer_read__published(Test *t) {
   const int a = other_token(&o, KIND_TEXT, "a", 1), x = other_token(&o, KIND_TEXT, "b", 1),
             ab = other_token(&o, KIND_TEXT, "ab", 2), aba = other_token(&o, KIND_TEXT, "aba", 3),
             ba = other_token(&o, KIND_TEXT, "ba", 2);
-  other_token(&o, KIND_RUN, "#", 1);
-  other_token(&o, KIND_NAME, "", 0);
-  other_merge(&o, a, x, ab, 0);
-  other_merge(&o, ab, a, aba, 1);
+  other_token(&o, KIND_RUN, "#", 1); other_token(&o, KIND_NAME, "", 0);
+  other_merge(&o, a, x, ab, 0); other_merge(&o, ab, a, aba, 1);
   other_merge(&o, x, a, ba, 1);
   for (uint64_t i = 0; i < 4; i++) {
     bytes_number(&o.forms, 0xC0 + i, 4, &e);
     bytes_number(&o.forms, i == 3 ? 0xC0 : 'A', 4, &e);
-    bytes_number(&o.forms, 0x300 + i, 4, &e);
-    bytes_number(&o.forms, 1, 4, &e);
+    bytes_number(&o.forms, 0x300 + i, 4, &e); bytes_number(&o.forms, 1, 4, &e);
   }
   other_range(&o.combining, 0x300, 0x303, 230);
   const size_t n = (size_t)o.n, forms = 56 + 12 * 11, tokens = forms + 64 + 12,
                merges = tokens + 3 * n + o.spelt.size;
-  other_end(&o, b);
-  bytes_add(w, b->at, b->size, &e);
+  other_end(&o, b); bytes_add(w, b->at, b->size, &e);
   fact(t, !refused(b->at, b->size), "a good file is refused");
   const struct { size_t at; int bytes; uint64_t value; const char *said; } WRONG[] = {
     {12, 4, 0, "1 to 524288 tokens"}, {64, 4, 3, "sorted ranges"}, {tokens + 1, 1, 2, "token 0 of"},
@@ -1925,8 +1882,7 @@ static void tokenizer_read__published(Test *t) {
     memcpy(w->at, b->at, b->size);
     for (uint64_t changes = 1 + rng_below(&r, 3); changes--;)
       w->at[12 + rng_below(&r, b->size - 20)] = (unsigned char)rng_below(&r, trial % 2 ? 4 : 256);
-    seal(w);
-    accepted += read_and_used(t, w, trial);
+    seal(w); accepted += read_and_used(t, w, trial);
   }
   fact(t, accepted > 100 && accepted < trials - 100, "%d of %d are read", accepted, trials);
 }
@@ -2103,8 +2059,7 @@ static void pieces_draw(Pieces *p, Rng *r) {
     bool known = strlen(both) > 12;
     for (int i = 0; i < p->n; i++) known = known || !strcmp(p->text[i], both);
     if (known) continue;
-    strcpy(p->text[p->n], both);
-    p->type[p->n] = 1;
+    strcpy(p->text[p->n], both); p->type[p->n] = 1;
     p->score[p->n++] = -(float)rng_below(r, 20);         /* scores in common too */
   }
 }
@@ -2118,14 +2073,11 @@ static void proto(Bytes *b, int field, int type, uint64_t n, Error *e) {
 
 static void proto_piece(Bytes *b, const char *s, float score, int type, Error *e) {
   Bytes p = {0};
-  proto(&p, 1, 2, strlen(s), e);
-  bytes_add(&p, s, strlen(s), e);
+  proto(&p, 1, 2, strlen(s), e); bytes_add(&p, s, strlen(s), e);
   bytes_number(&p, 2 << 3 | 5, 1, e);
   bytes_number(&p, bits_of(score), 4, e);
   if (type != 1) proto(&p, 3, 0, (uint64_t)type, e);
-  proto(b, 1, 2, p.size, e);
-  bytes_add(b, p.at, p.size, e);
-  bytes_free(&p);
+  proto(b, 1, 2, p.size, e); bytes_add(b, p.at, p.size, e); bytes_free(&p);
 }
 
 /* tokenizer.model; `trainer` and `normalizer` are pairs of a field and a number, ended by 0. */
@@ -2133,8 +2085,7 @@ static void model_write(Test *t, const Pieces *p, const int *trainer, const int 
   Bytes b = {0}, *s = bytes_of(t); Error e = {0}; char byte[8];
   for (int i = 0; i < p->n; i++) proto_piece(&b, p->text[i], p->score[i], p->type[i], &e);
   for (unsigned c = 0; c < 256; c++) {
-    snprintf(byte, sizeof byte, "<0x%02X>", c);
-    proto_piece(&b, byte, 0, 6, &e);
+    snprintf(byte, sizeof byte, "<0x%02X>", c); proto_piece(&b, byte, 0, 6, &e);
   }
   for (int part = 0; part < 2; part++) {
     s->size = 0;
@@ -2187,8 +2138,7 @@ static void hf__sentencepiece(Test *t) {
         if (!strncmp(from, "\xE2\x96\x81", 3)) { strcat(s, " "); from += 3; }
         else { s[strlen(s) + 1] = 0; s[strlen(s)] = *from++; }
       bytes_number(&bin, bits_of(one ? 0 : p.score[piece]), 4, &e);
-      bytes_number(&bin, strlen(s), 4, &e);
-      bytes_add(&bin, s, strlen(s), &e);
+      bytes_number(&bin, strlen(s), 4, &e); bytes_add(&bin, s, strlen(s), &e);
     }
     bytes_file(t, SCRATCH "/t.bin", &bin);
     if (tok_open(t, SCRATCH "/t.model", &k, &c)) {
@@ -2217,15 +2167,13 @@ static void hf__sentencepiece(Test *t) {
   /* no space in front; and one as transformers puts it when it is not to be as it always was */
   for (int i = 0; i < 2; i++) {
     static const int NO_SPACE[] = {3, 0, 4, 0, 0}; Pieces p; Tokenizer k; Encoder c; Error e = {0};
-    pieces_draw(&p, &r);
-    model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
+    pieces_draw(&p, &r); model_write(t, &p, TRAINED, i ? NORMAL : NO_SPACE);
     text_file(t, DOWNLOAD "/tokenizer_config.json", i ? "{\"legacy\": false}" : "{}");
     const bool moved = take_name(SCRATCH "/t.model", DOWNLOAD "/tokenizer.model");
     if (tok_open(t, DOWNLOAD, &k, &c))
       fact(t, moved && k.published->space == (i ? SPACE_FIRST : SPACE_NONE), "%d: %d", i,
            k.published->space);
-    other_close(&k, &c);
-    fact(t, !e.status, "%s", e.text);
+    other_close(&k, &c); fact(t, !e.status, "%s", e.text);
   }
   text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
   sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
@@ -2260,8 +2208,7 @@ static void hf__sentencepiece_refuses(Test *t) {
     model_write(t, &p, TRAINED, NORMAL);
     sink_fails(t, WORDS, 1, PIECES[i].said);
   }
-  pieces_draw(&p, &r);
-  model_write(t, &p, TRAINED, NORMAL);
+  pieces_draw(&p, &r); model_write(t, &p, TRAINED, NORMAL);
   file_read(SCRATCH "/t.model", b, &e);
   for (int i = 0; i < 30 && !e.status; i++) {
     file_write(SCRATCH "/t.model", b->at, (size_t)rng_below(&r, b->size), &e);
@@ -2411,21 +2358,18 @@ static void hf__tokenizer_vectors(Test *t) {
       const size_t blank = k.published->space > SPACE_NONE && n;
       fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
            "%s, text %d does not come back", ROWS[i][0], texts);
-      same += good;
-      line += width + (line[width] == '\n');
+      same += good; line += width + (line[width] == '\n');
       next = next ? next + sizeof BETWEEN - 1 : NULL;
       ids_free(&ids); bytes_free(&back);
     }
     fact(t, texts == 47, "%d texts", texts);
-    note(t, "%s: %d of %d; ", ROWS[i][0], same, texts);
-    other_close(&k, &c);
+    note(t, "%s: %d of %d; ", ROWS[i][0], same, texts); other_close(&k, &c);
   }
   if (tok_open(t, VECTORS "gpt-neox.tokenizer.json", &k, &c)) for (int i = 0; i < 4; i++) {
     ids_text(&c, NEOX_TEXTS[i][0], strlen(NEOX_TEXTS[i][0]), found, sizeof found);
     fact(t, !strcmp(found, NEOX_TEXTS[i][1]), "gpt-neox, %s: %s", NEOX_TEXTS[i][0], found);
   }
-  note(t, "gpt-neox: 4 of 4");
-  other_close(&k, &c);
+  note(t, "gpt-neox: 4 of 4"); other_close(&k, &c);
 }
 
 /* A trained model, the whole way: its tokenizer is found beside it and begins the text, or not. */
@@ -2718,8 +2662,7 @@ static void mamba_forward__reaches(Test *t) {
     lab_forward(&b);
     const real *made = mamba_acts(&b.m, &b.a, 1, T).y;
     copy(before, made, T * I);
-    b.ids[0] = 7;
-    lab_forward(&b);
+    b.ids[0] = 7; lab_forward(&b);
     for (int n = 0; n < T; n++) {
       double d = distance(I, before + n * I, made + n * I);
       bool reached = how == 0 ? n == 0 : how == 1 ? n == 3 || n == 0 : how == 2 ? n < 4 : true;
@@ -2751,8 +2694,7 @@ static void experts_forward__alike(Test *t) {
         if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
       }
     }
-    lab_forward(&plain);
-    lab_forward(&b);
+    lab_forward(&plain); lab_forward(&b);
     if (ROWS[f].X == 1)
       within(t, distance(2 * 9 * 12, plain.a.nf, b.a.nf), 0, 0, "one expert, %s", ROWS[f].flags);
     const LayerActs *x = &plain.a.layer[0], *y = &b.a.layer[0];
@@ -2774,15 +2716,13 @@ static void experts_forward__not_renormalised(Test *t) {
   if (!lab_open(&b, t, 1, 5, "--experts 3 --layers 1 --norm layer")) return;
   static const double P[] = {0, 2.0 / 8, 5.0 / 8};
   lab_fill(&b, "l0.norm2", 0);                             /* n2 = its bias, in every row */
-  lab_fill(&b, "l0.norm2.b", 0);
-  lab_at(&b, "l0.norm2.b")[0] = 1;
+  lab_fill(&b, "l0.norm2.b", 0); lab_at(&b, "l0.norm2.b")[0] = 1;
   for (int e = 0; e < 3; e++) lab_at(&b, "l0.router")[e] = (real)log(e == 0 ? 1 : e == 1 ? 2 : 5);
   lab_forward(&b);
   for (int n = 0; n < 5; n++)
     for (int e = 0; e < 3; e++)
       within(t, (double)b.a.published[n * 3 + e], P[e], 4 * REAL_EPS, "p_%d of row %d", e, n + 1);
-  lab_at(&b, "l0.router")[1] = (real)NAN;
-  lab_forward(&b);
+  lab_at(&b, "l0.router")[1] = (real)NAN; lab_forward(&b);
   for (int i = 0; i < 60; i++)
     fact(t, isnan((double)b.a.nf[i]), "number %d is %g, a router NaN", i, (double)b.a.nf[i]);
   lab_close(&b);
@@ -2797,8 +2737,7 @@ static void published__same_bits(Test *t) {
     idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
     real *whole = reals(B * rows);
     if (acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
-    lab_forward(&b);
-    copy(whole, b.a.nf, B * rows);
+    lab_forward(&b); copy(whole, b.a.nf, B * rows);
     model_forward(&b.m, &one, b.ids, B, T);
     fact(t, !memcmp(whole, one.nf, (size_t)(B * rows) * sizeof(real)), "one block, %s", b.flags);
     for (int s = 0; s < B; s++) {
@@ -2824,8 +2763,7 @@ static void published__same_bits(Test *t) {
       if (acts_create(&more, &b.m, B, T, ACTS_ONE, &e)) exit(1);
       model_forward(&b.m, &more, b.ids, B, T);
       fact(t, !memcmp(whole, more.nf, (size_t)(B * rows) * sizeof(real)), "3 threads, %s", b.flags);
-      acts_free(&more);
-      set_workers(most);
+      acts_free(&more); set_workers(most);
     }
     free(whole);
   }
@@ -2970,15 +2908,13 @@ static void choices_answer__oracle(Test *t) {
     }
     file_write(SCRATCH "/choices", file.at, file.size, &e);
     r.s.own = &own;
-    own.questions = 0;
-    Chosen got;
+    own.questions = 0; Chosen got;
     choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 60, "%s", e.text);
     within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
     within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
     fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ, right[0]);
-    own.questions = 7;
-    choices_answer(&got, &r.m, &r.data, &r.s, &e);
+    own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 7, "%d questions", got.n);
     if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
@@ -3022,8 +2958,7 @@ static void check_model__every_variant(Test *t) {
     }
     fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
     fact(t, !checked(t, SCRATCH "/any.ckpt", last, &n) && n >= 4, "%s: %s", flags, last);
-    measured += n;
-    trainer_free(&r);
+    measured += n; trainer_free(&r);
   }
   fact(t, check_model(SCRATCH "/none.ckpt", stdout, false, &(Error){0}) == 1, "no file");
   note(t, "%d models, %d lines", models + EXTRA, measured);
@@ -3072,8 +3007,7 @@ static void widen__every_half(Test *t) {
   Rng r = {1};
   for (int i = 0; i < 4 * ALL; i++) raw[i] = (unsigned char)rng_below(&r, 256);
   for (int n = 0; n < 70; n += 3) {                        /* rows of any length, any place */
-    widen(DTYPE_F32, n, got, raw + n);
-    got[n] = 7;
+    widen(DTYPE_F32, n, got, raw + n); got[n] = 7;
     widen(DTYPE_F16, n, got + n + 1, raw + n + 1);
     for (int i = 0; i < n; i++) {
       const float want = float_of((uint32_t)number_at(raw + n + 4 * i, 4));
@@ -3093,8 +3027,7 @@ static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
   uint64_t bits = rng_next(r);
   if (dtype == DTYPE_F16) {
     unsigned h = (unsigned)(bits & 0x83FF) | (unsigned)(9 + bits % 3 * 2) << 10;
-    at[0] = (unsigned char)(h & 255);
-    at[1] = (unsigned char)(h >> 8);
+    at[0] = (unsigned char)(h & 255); at[1] = (unsigned char)(h >> 8);
     return (real)slow_half(h);
   }
   uint32_t word = bits_of((float)(rng_uniform(r) * 0.6 - 0.3));
@@ -3122,8 +3055,7 @@ static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int ord
 /* Gives m new parameters and writes them as a model file, of types and orders by `kind`. */
 static bool model_written(Test *t, Model *m, const char *path, int kind) {
   Settings s; Error e = {0}; ModelWriter w; Rng r = {(uint64_t)kind};
-  settings_default(&s);
-  s.model = m->c;
+  settings_default(&s); s.model = m->c;
   if (failed(t, path, model_file_begin(&w, path, &s, 77, &e), &e)) return false;
   for (int k = 0; k < m->n_tensors; k++) {
     const Tensor *x = &m->tensor[k];
@@ -3135,8 +3067,7 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
     size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
     model_file_tensor(&w, x->name, dtype, order, &e);
     if (half) model_file_bytes(&w, raw, half, &e);
-    model_file_bytes(&w, raw + half, n - half, &e);
-    free(raw);
+    model_file_bytes(&w, raw + half, n - half, &e); free(raw);
   }
   fact(t, !model_file_end(&w, &e), "%s", e.text);
   return !e.status;
@@ -3242,8 +3173,7 @@ static void evaluate__streamed(Test *t) {
   Settings s; Error e = {0}; Data d = {0}; Trainer open;
   Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
   scratch_open();
-  settings_default(&s);
-  settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
+  settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
   for (int i = 0; i < 37; i++)
     for (int k = 0; k < 10; k++)
       bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
@@ -3295,12 +3225,10 @@ static void model_file__links(Test *t) {
       const Tensor *x = &b.m.tensor[k];
       if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
       unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
-      bytes_add(&file, raw, 4 * (size_t)x->count, &e);
-      free(raw);
+      bytes_add(&file, raw, 4 * (size_t)x->count, &e); free(raw);
     }
     if (!e.status) file_write(source, file.at, file.size, &e);
-    settings_default(&s);
-    s.model = b.m.c;
+    settings_default(&s); s.model = b.m.c;
     model_file_begin(&w, path, &s, 0, &e);
     int f = model_file_source(&w, source, 24, link, &e);
     fact(t, f == 1, "source %d: %s", f, e.text);
@@ -3345,10 +3273,8 @@ static void model_file_end__refuses(Test *t) {
   LABS(b, 1, 5, "--layers 1") for (int what = 0; what < 8; what++) {
     Settings s; Error e = {0}, of_file = {0}; ModelWriter w;
     scratch_open();
-    file_write(SCRATCH "/source", zeros, 100, &of_file);
-    settings_default(&s);
-    s.model = b.m.c;
-    model_file_begin(&w, path, &s, 0, &e);
+    file_write(SCRATCH "/source", zeros, 100, &of_file); settings_default(&s);
+    s.model = b.m.c; model_file_begin(&w, path, &s, 0, &e);
     if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
     if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
     for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
@@ -3411,8 +3337,7 @@ static void model_head_read__hostile(Test *t) {
   for (size_t i = 0; i + 8 < n; i++) for (int bit = 0; bit < 9; bit++, tried++) {
     unsigned char was = head.at[i];
     head.at[i] = (unsigned char)(bit < 8 ? was ^ 1 << bit : 0);
-    seal(&head);
-    refused += head_refused(head.at, n, at, &e);
+    seal(&head); refused += head_refused(head.at, n, at, &e);
     fact(t, !e.status || strstr(e.text, ". Try: "), "byte %zu bit %d: %s", i, bit, e.text);
     head.at[i] = was;
   }
@@ -3459,41 +3384,34 @@ static void model_file__damage(Test *t) {
   for (size_t i = 64; i < at; i += 37) {
     file.at[i] ^= 1;
     whole += file_refused(path, &file, &e) && strstr(e.text, "checksum of");
-    file.at[i] ^= 1;
-    e = (Error){0};
+    file.at[i] ^= 1; e = (Error){0};
     if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
       int ids[5] = {1, 2, 3, 4, 5};
       model_forward(&r.m, &r.a, ids, 1, 5);
-      model_loss(&r.m, &r.a, ids, 1, 5, false, 1);
-      model_fault(&r.m, &e);
+      model_loss(&r.m, &r.a, ids, 1, 5, false, 1); model_fault(&r.m, &e);
     }
     if (e.status) streamed += strstr(e.text, "checksum of") != NULL;
-    trainer_free(&r);
-    tried++;
+    trainer_free(&r); tried++;
   }
   int swapped = 0;
   for (size_t i = 64; i + 4 < at; i += 4 * 51) {           /* two numbers that change places */
     unsigned char *p = file.at + i, x[8];
     memcpy(x, p, 8);
     bool same = !memcmp(p, p + 4, 4);
-    memcpy(p, x + 4, 4);
-    memcpy(p + 4, x, 4);
+    memcpy(p, x + 4, 4); memcpy(p + 4, x, 4);
     const bool no = file_refused(path, &file, &e);
-    memcpy(p, x, 8);
-    swapped += no;
+    memcpy(p, x, 8); swapped += no;
     fact(t, no || same, "bytes %zu and on change places", i);
   }
   fact(t, swapped > 10, "%d exchanges found", swapped);
   /* what is not found lies between two tensors */
   fact(t, whole == streamed && whole > tried * 8 / 10, "%d, %d of %d", whole, streamed, tried);
   for (size_t n = 0; n < file.size; n += 1 + n / 5) {      /* cut short: no head */
-    e = (Error){0};
-    file_write(path, file.at, n, &e);
+    e = (Error){0}; file_write(path, file.at, n, &e);
     fact(t, checkpoint_open(path, &r, &e) == 1 && strstr(e.text, ". Try: "), "%zu: %s", n, e.text);
   }
   /* cut while it is open */
-  e = (Error){0};
-  file_write(path, file.at, file.size, &e);
+  e = (Error){0}; file_write(path, file.at, file.size, &e);
   if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
     int ids[5] = {1, 2, 3, 4, 5};
     FILE *f = fopen(path, "wb");
@@ -3543,8 +3461,7 @@ static void sink__streams(Test *t) {
     snprintf(want, sizeof want, "loss %.4f nats", loss);
     fact(t, strstr(out, want) && strstr(out, "2 sequences of 8 tok"), "no %s in %s", want, out);
   }
-  fact(t, !e.status, "%s", e.text);
-  trainer_free(&m);
+  fact(t, !e.status, "%s", e.text); trainer_free(&m);
   EACH(k, ROWS) answers(t, PROGRAM, ROWS[k].words, ROWS[k].status, ROWS[k].said);
   answers(t, "./sink", "eval " SCRATCH "/m.model", 1, "./hf for a published model");
 }
