@@ -694,7 +694,7 @@ static void play_look__by_hand(Test *t) {
   within(t, toy_mean(&y.seen, TOY_LOSS), (loss[0] + loss[1]) / 2, 100 * REAL_EPS, "loss");
   within(t, trigger_loss(&y.t.m, &y.t.a, y.x, y.y, B, T, false), loss[1], 100 * REAL_EPS, "last");
   within(t, toy_value_ratio(&y.seen), 1 / values, 100 * REAL_EPS, "values");
-  within(t, toy_mean(&y.seen, TOY_LOSS_TRIGGER), (loss[0] + loss[1]) / 2 * T, T * REAL_EPS, "triggers");
+  within(t, toy_mean(&y.seen, TOY_LOSS_TRIGGER), (loss[0] + loss[1]) / 2 * T, T * REAL_EPS, "loss");
   within(t, toy_mean(&y.seen, TOY_ERROR), error, 100 * REAL_EPS, "error");
   within(t, y.seen.worst, most, 0, "the largest");
   play_step(&y, &e), play_step(&y, &e);
