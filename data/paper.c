@@ -61,7 +61,8 @@ static const Own *own_of(const Settings *s) {
  *   model NAME [FOLDER] | NUMBER ..       a published model, in huggingface.co/FOLDER
  *   eval FLAGS; each FLAGS         how `./hf eval` measures the item's models, in a table of all or
  *                                  one by one; TEXTS is the folder --texts, NAME the model's
- *   claim NAME KIND [headline|long] REFERENCE: STATEMENT      long: on corpora of times N too
+ *   claim NAME KIND [headline|long|twice] REFERENCE: STATEMENT      long: on corpora of times N
+ *                                  too; twice: there by M seeds, as N left it open
  *   rule SIDE < SIDE [by M]        of a claim of kind differs; = .. within M of kind equal;
  *                                  SIDE < SIDE < SIDE .. of kind ordered; <= >= = of kind exact
  *   rule SIDE < NUMBER [by M] [from N]    N: what SIDE has where there is no effect
@@ -106,7 +107,7 @@ typedef enum Relation { LESS, GREATER, SAME, NOT_ABOVE, NOT_BELOW } Relation;
 typedef struct Claim {
   const char *name, *reference, *statement; int item, line, sides, needs;
   ClaimKind kind;
-  bool headline, longer;
+  bool headline, longer, twice;
   Relation relation, needed[NEEDS];
   Side side[SIDES + 2 * NEEDS];
   double margin, from;         /* from: NAN where it is not said */
@@ -215,8 +216,7 @@ static int read_seeds(Reading *r) {
   const char *first = next_word(r), *second = next_word(r);
   if (!is_number(first, &few) || !is_number(second, &many) || few < 2 || many < few || many > 99)
     return wrong(r, "two counts of seeds, 2 to 99", first);
-  r->x->seeds = (int)few;
-  r->x->headline_seeds = (int)many;
+  r->x->seeds = (int)few, r->x->headline_seeds = (int)many;
   return 0;
 }
 
@@ -224,8 +224,7 @@ static int read_corpus(Reading *r) {
   Corpus *c = &r->x->corpus[r->x->corpora++];
   const char *file = next_word(r), *word = next_word(r), *dot = strrchr(file, '.');
   const char *hash = strcmp(word, "times") ? word : "";
-  char *end;
-  double times = 1;
+  char *end; double times = 1;
   *c = (Corpus){r->name, file, strtoull(hash, &end, 16), dot > file && !strcmp(dot, ".grammar"),
                 *r->example == 'd', 1};
   if (!*file || *end || !(*hash || c->grammar)) return wrong(r, "NAME FILE HASH", c->name);
@@ -379,8 +378,8 @@ static int read_claim(Reading *r) {
   int kind = entry_of(CLAIM_KINDS, 4, sizeof *CLAIM_KINDS, word);
   if (kind < 0) return wrong(r, "differs, equal, ordered or exact", word);
   *c = (Claim){.name = r->name, .item = x->items - 1, .line = r->line, .kind = (ClaimKind)kind,
-               .headline = !strncmp(r->at, "headline ", 9), .longer = !strncmp(r->at, "long ", 5)};
-  if (c->headline || c->longer) next_word(r);
+               .headline = !strncmp(r->at, "headline ", 9), .twice = !strncmp(r->at, "twice ", 6)};
+  if ((c->longer = c->twice || !strncmp(r->at, "long ", 5)) || c->headline) next_word(r);
   /* A line's end and the blank that begins the next are one blank. */
   for (char *two; (two = strstr(r->at, "  ")) != NULL;) memmove(two, two + 1, strlen(two));
   return read_title(r, &c->reference, &c->statement);
@@ -588,9 +587,13 @@ static bool row_again(const Experiments *x, int row, int times) {
   return false;
 }
 
-/* How many seeds of a row its claims are judged by; `most`: rows of headline claims have all. */
-static int row_seeds(const Experiments *x, int row, bool most) {
-  return most && row_again(x, row, 1) ? x->headline_seeds : x->seeds;
+/* How many seeds of a row its claims are judged by on the first corpus or on one of `times`: more
+ * of a headline claim's, and with more than one of a claim's that is looked at twice. */
+static int row_seeds(const Experiments *x, int row, bool first, int times) {
+  for (const Claim *c = x->claim; c < x->claim + x->claims; c++)
+    if (claim_uses(c, row) && (times > 1 ? c->headline || c->twice : first && c->headline))
+      return x->headline_seeds;
+  return x->seeds;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1088,9 +1091,9 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * and undecided otherwise. p is two-sided: the level whose interval would just reach the number
  * that decides, 0 (d_0 for d below it), or for equal the nearer of -M and M. (Two one-sided tests
  * of equality at 5 % each would ask for an interval of 90 % only; the wider one serves every
- * claim.) The more claims, the more chance finds: for headline claims p is Holm's, over all, tested
- * or not; for others nothing is corrected. It guards what is found; the plain interval says what is
- * too small to count.
+ * claim.) The more claims and looks, the more chance finds: for headline claims p is Holm's, over
+ * all, tested or not, at a second look it is doubled; for others nothing is corrected. It guards
+ * what is found; the plain interval says what is too small to count.
  *
  * No spread: where every seed gives one value the interval is a point, p is 0 or 1, the values
  * alone decide, and `why` says so. Equal values of both sides are no difference: not reproduced.
@@ -1105,8 +1108,8 @@ typedef struct Judged {
   Verdict verdict;
   bool tested, unrun;          /* not tested: why says what is amiss; unrun: runs are missing */
   /* difference of means, or mean tau; its 95 % interval (exact: the range over seeds); two-sided
-   * p, and Holm's among the headline claims; NAN where there is none */
-  double estimate, low, high, p, holm;
+   * p, and p corrected; NAN where there is none */
+  double estimate, low, high, p, corrected;
   int n[2];                    /* seeds of either side, 0 of a number; ordered, exact: n[0] */
   char why[300];
 } Judged;
@@ -1377,7 +1380,7 @@ static bool unmet(Judged *j, const Case *q) {
 
 /* Estimate, interval and p; a verdict where there is no more to it. */
 static void claim_estimate(Judged *j, const Case *q) {
-  *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .holm = NAN};
+  *j = (Judged){.estimate = NAN, .low = NAN, .high = NAN, .p = NAN, .corrected = NAN};
   (q->c->kind == CLAIM_EXACT ? judge_exact : judge_mean)(j, q);
   Judged alone = {0};                          /* what stands instead if it is not judged */
   if (!unmet(&alone, q) && (j->verdict == NOT_REPRODUCED || !lacks(&alone, q))) return;
@@ -1385,9 +1388,9 @@ static void claim_estimate(Judged *j, const Case *q) {
   memcpy(j->why, alone.why, sizeof j->why);
 }
 
-/* The rules at the head of this section. p is Holm's for a headline claim. */
+/* The rules at the head of this section. */
 static void claim_decide(Judged *j, const Claim *c) {
-  double M = c->margin, d = j->estimate, p = c->headline ? j->holm : j->p;
+  double M = c->margin, d = j->estimate, p = isnan(j->corrected) ? j->p : j->corrected;
   bool sure = p <= LEVEL, same = j->low == j->high && d == 0;
   if (!j->tested || c->kind == CLAIM_EXACT) return;
   if (c->kind == CLAIM_EQUAL) {
@@ -1408,8 +1411,8 @@ static void claim_decide(Judged *j, const Claim *c) {
     else if (j->verdict == UNDECIDED && sure)
       why(j, "below %g, but the interval does not say so", counts);
   }
-  if (j->verdict == UNDECIDED && c->headline && j->p <= LEVEL && !sure)
-    why(j, "Holm's p is above %g", LEVEL);
+  if (j->verdict == UNDECIDED && j->p <= LEVEL && !sure)
+    why(j, "the corrected p is above %g", LEVEL);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1423,7 +1426,7 @@ typedef struct Run { RunState state; Result result; } Run;
 typedef struct Results {
   const Experiments *x;
   char corpus[sizeof ((Result *)0)->corpus];
-  bool first, most;            /* the table's first corpus? have headline claims all seeds? */
+  bool first;                  /* the table's first corpus? */
   int seeds, times;            /* times: how often the corpus is read, of its table */
   Run *run;                    /* [rows][seeds] */
   Judged *judged;              /* [claims] */
@@ -1474,7 +1477,7 @@ static const Run *run_at(const Results *r, int row, int seed) {
 }
 
 /* The seeds that a row is judged by are 1 .. this. */
-static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->most); }
+static int seeds_of(const Results *r, int row) { return row_seeds(r->x, row, r->first, r->times); }
 
 /* Counts the runs of a row for seeds 1 .. seeds by their state. */
 static void count_runs(const Results *r, int row, int seeds, int state[RUN_STATES]) {
@@ -1512,8 +1515,7 @@ static void why_runs(Judged *j, const Results *r, const Claim *c) {
 
 /* From its runs all of r->judged. */
 static int claims_judge(Results *r, Error *e) {
-  const Experiments *x = r->x;
-  Judged *j = r->judged;
+  const Experiments *x = r->x; Judged *j = r->judged;
   double *value = grab((SIDES + 2 * NEEDS) * (idx)r->seeds, sizeof *value, e);
   double *p = grab(x->claims, sizeof *p, e), *adjusted = grab(x->claims, sizeof *p, e);
   int family = 0;
@@ -1533,7 +1535,8 @@ static int claims_judge(Results *r, Error *e) {
   }
   if (!e->status) holm(adjusted, p, x->claims, family);
   for (int i = 0; i < x->claims && !e->status; i++) {
-    j[i].holm = adjusted[i];
+    bool again = x->claim[i].twice && r->times > 1;          /* a p that is NAN stays it */
+    j[i].corrected = !again ? adjusted[i] : j[i].p > 0.5 ? 1 : 2 * j[i].p;
     claim_decide(&j[i], &x->claim[i]);
   }
   free(value); free(p); free(adjusted);
@@ -1549,7 +1552,6 @@ static int results_load(Results *r, const Experiments *x, const char *folder, co
     if (!x->corpus[i].domain) r->first = is;
     if (is) r->times = x->corpus[i].times;
   }
-  r->most = r->first || r->times > 1;
   r->run = grab((idx)x->rows * r->seeds, sizeof *r->run, e);
   r->judged = grab(x->claims, sizeof *r->judged, e);
   for (int i = 0; !e->status && i < x->rows * r->seeds; i++)
@@ -1787,8 +1789,8 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
   }
 }
 
-/* "0.213 [0.19, 0.236]", or as much of it as there is; p, and Holm's. */
-typedef struct Evidence { Cell estimate, p, holm; } Evidence;
+/* "0.213 [0.19, 0.236]", or as much of it as there is; p, and p corrected. */
+typedef struct Evidence { Cell estimate, p, corrected; } Evidence;
 
 /* 0: there was no spread, as is said then; no probability. */
 static void p_text(Cell to, double p) {
@@ -1800,7 +1802,7 @@ static Evidence evidence_of(const Judged *j) {
   int n = isnan(j->estimate) ? 0 : snprintf(is.estimate, CELL, "%.3g", j->estimate);
   if (!isnan(j->low))
     snprintf(is.estimate + n, (size_t)(CELL - n), " [%.3g, %.3g]", j->low, j->high);
-  p_text(is.p, j->p), p_text(is.holm, j->holm);
+  p_text(is.p, j->p), p_text(is.corrected, j->corrected);
   return is;
 }
 
@@ -1810,7 +1812,7 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
   bool any = is.estimate[0];
   bytes_print(line, e, "%s", is.estimate);
   if (is.p[0]) bytes_print(line, e, ", p %s", is.p);
-  if (is.holm[0]) bytes_print(line, e, " (Holm %s)", is.holm);
+  if (is.corrected[0]) bytes_print(line, e, " (corrected %s)", is.corrected);
   if (any && c->kind == CLAIM_EXACT) bytes_print(line, e, ", range of %d", j->n[0]);
   else if (any && c->kind == CLAIM_ORDERED) bytes_print(line, e, ", n %d", j->n[0]);
   else if (any) bytes_print(line, e, ", n %d and %d", j->n[0], j->n[1]);
@@ -1823,7 +1825,8 @@ static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
   const Judged *j = &r->judged[claim];
   Bytes line = {0};
   bytes_print(out, e, "\n");
-  bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" : "");
+  bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" :
+              c->twice && r->times > 1 ? "; second look" : "");
   wrapped(out, INDENT, WIDTH, verdict_text(j), &line, e);
   bytes_print(&line, e, "rule %s: ", c->name);
   claim_rule(&line, r->x, c, e);
@@ -1902,10 +1905,10 @@ static int items_text(Bytes *out, const Results *r, Error *e) {
 }
 
 /* Markdown's table of an item's claims; item -1: of the headline claims and of those that a longer
- * corpus judges again, with Holm's p. */
+ * corpus judges again, with the corrected p. */
 static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
-                               : "| Holm |\n|---|---|---|---|---|---|\n";
+                               : "| corrected |\n|---|---|---|---|---|---|\n";
   for (int i = 0; i < r->x->claims; i++) {
     const Claim *c = &r->x->claim[i];
     const Judged *j = &r->judged[i];
@@ -1919,7 +1922,7 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
     bool because = j->verdict == UNDECIDED && j->why[0];
     snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_text(j),
              because ? ": " : "", because ? j->why : "");
-    const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.holm};
+    const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.corrected};
     bytes_print(out, e, "|");
     for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
     bytes_print(out, e, "\n");
@@ -1939,7 +1942,7 @@ static void verdicts_count(Bytes *out, const Results *r, Error *e) {
     n[r->judged[i].verdict]++, all++;
     unrun += r->judged[i].unrun;
     headline += r->x->claim[i].headline;
-    tested += !isnan(r->judged[i].holm);
+    tested += r->x->claim[i].headline && !isnan(r->judged[i].corrected);
   }
   bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
               "%d opposite,\n%d undecided at this scale, %d not run yet.\n\n", all, r->corpus,
@@ -2578,8 +2581,7 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
 /* Every item of x beside the results that `folder` holds of it, trained on that corpus. */
 static int paper_write(const char *path, const Settings *s, const Experiments *x,
                        const char *folder, const Corpus *corpus, Error *e) {
-  Paper p = {.h = {{0}, e}, .x = x};
-  int needed;
+  Paper p = {.h = {{0}, e}, .x = x}; int needed;
   p.others = grab(x->corpora, sizeof *p.others, e);
   p.lines = grab(LINES_MOST, sizeof *p.lines, e);
   if (!e->status) results_load(&p.runs, x, folder, corpus->name, e);
@@ -2891,13 +2893,12 @@ typedef struct Command {
 /* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
  * as result_there says; false at the end. Start with row 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-  bool first = q->corpus == q->x.corpus, most = first || q->corpus->times > 1;
-  bool few = !first && q->item < 0 && q->only < 0;
-  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one;
+  bool first = q->corpus == q->x.corpus, few = !first && q->item < 0 && q->only < 0;
+  int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one, times = q->corpus->times;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
     if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
-        (few && !row_again(&q->x, *row, q->corpus->times))) continue;
-    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, most);
+        (few && !row_again(&q->x, *row, times))) continue;
+    if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first, times);
     *seed = *seed < from ? from : *seed + 1;
     if (*seed > to) continue;
     *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
@@ -2979,8 +2980,7 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
 
 /* --commands: what is missing, a run a line. */
 static int runs_print(const Command *q, Error *e) {
-  const Own *own = q->own;
-  int missing;
+  const Own *own = q->own; int missing;
   const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
   Bytes folders = {0};
   if (runs_announce(q, &missing, e)) return e->status;

@@ -1319,8 +1319,7 @@ static uint64_t dtype_bits(const char *dtype, double u, int *bytes) {
 
 /* The file of one line into FOLDER, as the library wrote it; its tensors into the index. */
 static void tiny_file(Golden *g, Test *t, uint64_t k, Bytes *index) {
-  char file[64] = "", path[256];
-  unsigned long long sum = 0;
+  char file[64] = "", path[256]; unsigned long long sum = 0;
   int used = 0, bytes; Listed x; Bytes head = {0}, body = {0}; Error e = {0};
   if (sscanf(g->at, "file %63s %16llx%n", file, &sum, &used) != 2) {
     fail(&g->e, 1, TINY ":%d: expected \"file NAME HASH64\", found \"%.40s\"", g->line, g->at);
