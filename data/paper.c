@@ -1949,8 +1949,8 @@ static void verdicts_count(Bytes *out, const Results *r, Error *e) {
               n[REPRODUCED], n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED] - unrun,
               unrun);
   if (headline)
-    bytes_print(out, e, "%d headline claims on %s, over which p is Holm's; %d could be tested.\n",
-                headline, r->corpus, tested);
+    bytes_print(out, e, "%d headline claims on %s, over which p is Holm's; %d could be tested.%s\n",
+                headline, r->corpus, tested, r->times > 1 ? " Second looks: p is doubled." : "");
 }
 
 /* Every claim on a line: verdict, where, name, estimate, p. */
