@@ -1195,7 +1195,7 @@ static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
   idx n = distance > 0 ? distance : 0;
   if (c->pos == POS_RELATIVE) return position_bucket(n);
-  if (c->pos == POS_T5) return (double)m->w.rel[position_bucket(n) * c->heads + h];
+  if (c->pos == POS_T5) return m->w.rel[position_bucket(n) * c->heads + h];
   return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
@@ -1211,8 +1211,8 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
     for (idx n = 0, tables = c->rope_local > 0 ? 2 : 1; n < tables * N; n++) {
       double w = n < N ? rope_frequency(c, p) : pow(c->rope_local, -2.0 * p / c->rotary_dims);
       real angle = (real)(n % N) * (real)w;
-      a->cosine[n * half + p] = (real)cos((double)angle);
-      a->sine[n * half + p] = (real)sin((double)angle);
+      a->cosine[n * half + p] = (real)cos(angle);
+      a->sine[n * half + p] = (real)sin(angle);
     }
   for (int n = 0; a->sinusoid && n < N; n++)
     for (int ch = 0; ch < C; ch++)
@@ -1477,7 +1477,7 @@ static void sim_softpick(idx n, const real *z, real *u, real *du) {
   vec_exp(n, u, z, m);
   if (du) copy(du, u, n);
   for (idx j = 0; j < n; j++)
-    u[j] = real_abs(z[j]) < 1 ? less * (real)expm1((double)z[j]) : u[j] - less;
+    u[j] = real_abs(z[j]) < 1 ? less * (real)expm1(z[j]) : u[j] - less;
   for (idx j = 0; j < n; j++) if (z[j] == -INFINITY) u[j] = 0;
 }
 
@@ -2563,7 +2563,7 @@ static double cross_entropy(const Config *c, real *y, int target, const real *we
       y[v] *= (real)(1 - y_v * y_v);
     }
   }
-  return log((double)sum) + (double)most - (double)right;
+  return log(sum) + most - right;
 }
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
@@ -2689,7 +2689,7 @@ static double square_sum(idx n, const real *x) {
     idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
     part[p] = 0;
     for (idx j = from; j < to; j += CHUNK)
-      part[p] += (double)vec_dot(chunk(to, j), x + j, x + j);
+      part[p] += vec_dot(chunk(to, j), x + j, x + j);
   }
   for (idx p = 0; p < SHARES; p++) sum += part[p];
   return sum;
@@ -2828,7 +2828,7 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
     idx k = j - token1;   /* token k+1, or a column before */
     /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
     double sum = 0, count = (double)(k > 0 ? T - k : T);
-    for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += (double)m[i * S + j];
+    for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += m[i * S + j];
     /* one row more: *'s dummy, or x*'s own, where a token has 0 but for a prefix, and no count */
     if (authors && (first || k < 0)) sum += c->extra && j == 0 ? 1 : (double)m[j];
     alpha[j] = sum / (authors && k < 0 ? count + 1 : count);
@@ -2950,7 +2950,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) {
-  return sqrt((double)vec_dot(n, x, x));
+  return sqrt(vec_dot(n, x, x));
 }
 
 /* The mean of |x_h|, for x [n,D]. */
@@ -2987,7 +2987,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
-    for (idx j = keys; j < S; j++) mass += (double)w[j], raw += fabs((double)w[j]);
+    for (idx j = keys; j < S; j++) mass += w[j], raw += fabs(w[j]);
     s->entropy[lh] += entropy / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
@@ -3059,7 +3059,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
   if (s->bad) return;   /* a NaN has no place in an order */
   for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += (double)h[n - 1], s->median += (double)h[n / 2];
+  s->massive += h[n - 1], s->median += h[n / 2];
 }
 
 /* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
@@ -3078,7 +3078,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     /* finite only where its terms are */
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
-      all += (double)vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
+      all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
     sinks_watch(s, l + 1, h + 1, all);
   }
   for (idx n = 0; n < N; n++) {
@@ -3127,8 +3127,7 @@ static void sinks_finish(Sinks *s) {
 /* Where a forward of ids [T] first meets NaN or infinity, into e. */
 static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   Sinks s; Acts a = {0};
-  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e)
-      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e) && !acts_create(&a, m, 1, T, ACTS_ONE, e))
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
   acts_free(&a); sinks_free(&s);
   return e->status;
@@ -3393,7 +3392,7 @@ static double equation16(Toy *y) {
   const Config *c = &y->m.c; int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
   double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
   real closed[WIDEST];
-  for (int i = 0; i < C; i++) x[i] = (double)y->m.w.wte[y->ids[0] * C + i];
+  for (int i = 0; i < C; i++) x[i] = y->m.w.wte[y->ids[0] * C + i];
   for (int l = 0; l < c->layers; l++) {
     const Layer *w = &y->m.w.layer[l];
     times(v, x, w->norm1.g, w->wv, C, Q);
@@ -3717,12 +3716,12 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
   worst[XI] = size / root;
   for (int i = 0; i < t; i++, k_i += K * D) {
     if (!visible(c, l, first + t - 1, first + i)) continue;
-    double dot = (double)vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
+    double dot = vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
     double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
     worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
     worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
     sum += exp(dot);
-    most = larger(most, (double)A[i]);
+    most = larger(most, A[i]);
     seen++;
   }
   if (seen > 1) worst[OVER_BOUND] = most / equation28(worst[XI], seen);
@@ -3798,13 +3797,13 @@ static double pnorm_row(Toy *y) {
   row_forward(&y->m.c, N, N - 1, z, spare);
   row_forward(&soft, N, N - 1, pz, spare);
   for (int j = 1; j < N; j++)
-    worst = larger(worst, fabs((double)z[j] / pow((double)pz[j], 1 / p) - 1));
+    worst = larger(worst, fabs(z[j] / pow(pz[j], 1 / p) - 1));
   return worst;
 }
 
 /* The last row's sum in block 1, off t^(1-1/p) by a share. */
 static double pnorm_sum(Toy *y) {
-  double sum = (double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, 0, 0, y->T));
+  double sum = vec_sum(y->T, toy_row(y, MAP_WEIGHT, 0, 0, y->T));
   return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
 }
 
@@ -3835,7 +3834,7 @@ static double alpha_range(Toy *y) {
 }
 
 static double row_sum_off(const Toy *y, int l, int h, int t) {
-  return fabs((double)vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
+  return fabs(vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
 }
 static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 
@@ -3863,7 +3862,7 @@ static const Line METRIC[] = {
  * PART II   THE DATA */
 
 /* ==========
- * 8  Tokenizer   (the paper's section 2)
+ * 8  Tokenizer   section 2
  *
  * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
  * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
@@ -3962,6 +3961,7 @@ static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
 
 /* ---- 8.2  Cutting text --- */
 
+/* Bytes before the first <|endoftext|>, or n. */
 static size_t document_length(const unsigned char *text, size_t n) {
   size_t mark = strlen(DOCUMENT_END);
   for (size_t at = 0; at + mark <= n; at++)
@@ -4140,8 +4140,8 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Byt
     if (id[i] >= 0 && id[i] < t->vocab) {
       const unsigned char *from = tokenizer_token(t, id[i], &length);
       bytes_add(out, from, length, e);
-    } else fail(e, 1, "tokens: expected ids 0 to %d, found %ld at place %zu. Try: the tokenizer "
-                "that made them", t->vocab - 1, (long)id[i], i);
+    } else fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. Try: the tokenizer "
+                "that made them", t->vocab - 1, id[i], i);
   if (e->status) out->size = before;
   return e->status;
 }
@@ -4187,7 +4187,7 @@ static void bpe_words(BpeTrainer *r, Error *e) {
   r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
   for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
     const Pair *p = &r->nodes.at[i];
-    if (p->count == 0 || p->left == 0) continue;
+    if (p->count == 0 || p->left == 0) continue;   /* no word, or no pair */
     int32_t word[PIECE_MAX]; int first = PIECE_MAX;
     Word *w = &r->words[r->n_words++];
     *w = (Word){.start = r->symbols.size, .count = p->count};
@@ -4348,10 +4348,8 @@ static bool begins_name(unsigned char c) {
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
-  if (!begins_name(*from)) {
-    scan_wrong(s, expected, "letters, digits and _, a letter first");
-    return NULL;
-  }
+  if (!begins_name(*from))
+    return scan_wrong(s, expected, "letters, digits and _, a letter first"), NULL;
   while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
   uint64_t hash = hash64(0, from, (size_t)(s->p - from));
   int64_t place = pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
@@ -4374,7 +4372,7 @@ static Node *node_new(Scan *s, enum NodeKind kind) {
   return p;
 }
 
-/* Behind its [. In this order: ^, a, 2-5, $, x: or x=, a name, an operation or /form. */
+/* Behind its [. In this order: ^, a, 2-5, x: or x=, $, a name, an operation or /form. */
 static int scan_reference(Scan *s, Node *p) {
   p->kind = NODE_REFERENCE;
   p->capital = scan_take(s, '^');
@@ -4525,7 +4523,7 @@ typedef struct Telling {
   const Grammar *g; Rng rng;
   Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
   size_t *values;   /* of each symbol: where in memory its first form is, 0 nowhere */
-  size_t start, floor;   /* where in out the document begins, and what is remembered now */
+  size_t start, floor;   /* where in out the document begins, and what tell_text may change */
   int depth, steps; Error *e;
 } Telling;
 
@@ -4601,6 +4599,7 @@ static bool takes_an(const unsigned char *word, size_t n) {
   return n && strchr("aeiouAEIOU", *word);
 }
 
+/* Article and capital of what was told from start on. */
 static int tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
@@ -4649,8 +4648,7 @@ static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
 }
 
 static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-  t->depth++;
-  t->steps++;
+  t->depth++, t->steps++;
   if (tell_bounded(t, rule)) return 1;
   const Node *a = rule->first;
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
@@ -4826,10 +4824,8 @@ static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
     const char *name = (const char *)names.at + at;
     at += strlen(name) + 1;
     file.size = 0;
-    if (!s->tokens[0]) {
-      if (!text_read(name, out, e)) bytes_print(out, e, DOCUMENT_END);
-    } else if (!file_read(name, &file, e))
-      shard_read(file.at, file.size, name, below, out, e);
+    if (!s->tokens[0]) text_read(name, out, e), bytes_print(out, e, DOCUMENT_END);
+    else if (!file_read(name, &file, e)) shard_read(file.at, file.size, name, below, out, e);
   }
   bytes_free(&names); bytes_free(&file);
 }
@@ -4973,7 +4969,8 @@ static int fixed_at(const Source *s) {
 static int first_counts(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
   bool other = drew != what, text = !strcmp(drew, "text");
-  const double *kept = text && !T && !strcmp(s->first_own, "text") ? s->first_counts : NULL;
+  const double *kept = text && !T && !strcmp(s->first_own, "text")
+                       && (!s->vocab || d->vocab <= s->vocab) ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
   idx N = strtol(drew, NULL, 10);
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
@@ -5014,10 +5011,11 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* Opens what s names; after a failure d is empty. seed orders the data; T 0: held ones alone. */
+/* Opens what s names; after a failure d is empty. seed orders the data, other than HELD_SEED;
+ * T 0: held ones alone. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .pass = -1};
-  if ((s->text[0] != 0) + (s->grammar[0] != 0) + (s->tokens[0] != 0) > 1)
+  if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
     return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
   if (s->toy && s->open) return s->open(d, s, T, e);
@@ -5061,10 +5059,7 @@ static void data_shuffle(Data *d, idx pass) {
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
   size_t n = (size_t)T + 1;
   *number = d->sample++;
-  if (d->draw) {
-    d->draw(d, d->seed, *number, block, T + 1);
-    return 0;
-  }
+  if (d->draw) return d->draw(d, d->seed, *number, block, T + 1), 0;
   if (!d->endless) {
     uint64_t blocks = (uint64_t)d->blocks, pass = *number / blocks;
     if ((idx)pass != d->pass) data_shuffle(d, (idx)pass);
@@ -5174,8 +5169,8 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
   int got = *starts = 0;
-  for (idx skip = 0; natural && got < n && skip < size; skip += spare > 0 ? spare * T : T)
-    for (int i = 0; i < documents && got < n; i++) {
+  for (idx skip = 0, last = -1; natural && last < got && got < n; skip += spare > 0 ? spare * T : T)
+    for (int i = (last = got, 0); i < documents && got < n; i++) {
       idx from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
@@ -5194,6 +5189,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   return got;
 }
 
+/* Up to n blocks for a held loss; how many. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
                      Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
@@ -5272,13 +5268,13 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx i = 0; i < n && !c->e->status; i++) {
     real y = x ? x[i] : 0;
-    uint64_t bits = pass(c, width == 8 ? bits_of_double((double)y) : bits_of((float)y), width);
+    uint64_t bits = pass(c, width == 8 ? bits_of_double(y) : bits_of((float)y), width);
     if (x && !c->out) x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
   }
 }
 
-/* A file's name: --text, --grammar, --tokens, --tokenizer. */
-static bool option_name(const Option *o) {
+/* Does it name a file? --text, --grammar, --tokens, --tokenizer. */
+static bool option_file(const Option *o) {
   return o->group == 'd' && o->kind == 's' && o->most == 0;
 }
 
@@ -5378,7 +5374,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
 }
 
 static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
-  Passage c = {.out = true, .hash = hash_start(0), .name = path, .e = e};
+  Passage c = {.out = true, .hash = hash_start(0), .e = e};
   Trainer same = *t;   /* which each pass_ returns unchanged */
   if (writing_begin(&c.w, path, e)) return e->status;
   checkpoint_pass(&c, &same, with_moments);
@@ -5391,8 +5387,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
                            bool with_moments, Error *e) {
   Passage c = {.at = p, .left = n - 8, .name = name, .e = e};   /* all but its hash */
   *t = (Trainer){0};
-  if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
-      || number_at(p + 8, 4) != CHECKPOINT_VERSION)
+  if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8) || number_at(p + 8, 4) != CHECKPOINT_VERSION)
     return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
                 "Try: ./sink train --out FILE; ./hf for a published model", name,
                 CHECKPOINT_VERSION);
@@ -5460,7 +5455,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   char old[PATH_ROOM], new[PATH_ROOM];
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool text = option_name(o) && !*o->fallback;   /* the command may name another one */
+    bool text = option_file(o) && !*o->fallback;   /* the command may name another one */
     bool ids = !strcmp(o->flag, "tokenizer") || (!strcmp(o->flag, "bos") && was->data.bos);
     if ((!strchr(groups, o->group) && (!ids || s->data.tokens[0]))
         || (text && source_named(&s->data))) continue;
@@ -5475,7 +5470,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   if (!config_resolve(&c, &(Error){0})) now->model = c;   /* a contradiction is named below */
   for (const Option *o = OPTIONS; o->flag; o++) {
     /* these move no bit of a step that is done */
-    if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_name(o)) continue;
+    if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_file(o)) continue;
     if (!resume && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
@@ -5558,10 +5553,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   if (!strcmp(s->start, s->out))
     return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
   if (checkpoint_load(s->start, t, false, e)) return e->status;
-  if (settings_go_on(&now, &t->s, s, flags, false, e)) {
-    trainer_free(t);
-    return e->status;
-  }
+  if (settings_go_on(&now, &t->s, s, flags, false, e)) return trainer_free(t), e->status;
   if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
   return trainer_restart(t, &now, e);
 }
@@ -5678,6 +5670,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
 
+/* Keeps a line of the log as a look; its step. */
 static long look_keep(Progress *p, const char *line) {
   Look now = {0};
   if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
@@ -5695,7 +5688,7 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
   long looked = t->step - t->loss_steps;
   size_t at = sizeof LOG_HEAD - 1; long last = 0;
-  if (!t->step || !path[0] || file_missing(path))
+  if (!(t->step || t->s.resume) || !path[0] || file_missing(path))
     return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *end;
@@ -5728,7 +5721,8 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
   return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
 }
 
-/* The log of a run that diverges ends with a line "# step N: why", which --resume drops. */
+/* To the last step, a fault or Ctrl-C, saving on the way. Of a run that diverges the log ends with
+ * a line "# step N: why", which --resume drops. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};
@@ -5767,32 +5761,6 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3 */
-
-static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
-  Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
-  if (list) r->list = list;
-  double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
-  if (value) r->value = value;
-  if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
-  list += r->lists++;
-  *list = (Numbers){.at = r->values, .n = n};
-  snprintf(list->name, sizeof list->name, "%s", name);
-  memcpy(value + r->values, x, (size_t)n * sizeof *x);
-  r->values += n;
-  return 0;
-}
-static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
-
-static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
-  char name[sizeof r->list->name];
-  va_list args;
-  va_start(args, format);
-  bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
-  va_end(args);
-  return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
-             : result_add(r, name, x, n, e);
-}
-#define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
 /* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: p_1. Checks T too. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
@@ -5841,16 +5809,17 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   *out = (Sinks){0};
   if (position_edit(&edit, s, &m->c, T, e) || metric_refuses(&m->c, s->metric_rows, e))
     return e->status;
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
-  int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, targets, starts) : 0;
-  int batch = evaluation_batch(m, got ? got : 1, T, e), passes = (got + batch - 1) / batch;
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e);
+  int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, ids + (idx)n * T, starts) : 0;
+  int batch = evaluation_batch(m, got, T, e);
   if (!got) none_held(d, T, e);
   if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
   a.edit = edit.t ? &edit : NULL;
-  if (m->published && !e->status) m->published->begin(m, passes, scored, s->quiet);
+  if (m->published && !e->status)
+    m->published->begin(m, (got + batch - 1) / batch, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch)
-    sinks_measure(out, m, &a, ids + (idx)b * T, scored ? targets + (idx)b * T : NULL,
+    sinks_measure(out, m, &a, ids + (idx)b * T, scored ? ids + (idx)(n + b) * T : NULL,
                   (int)at_most(got - b, batch), s->metric_rows, e);
   sinks_finish(out);
   if (m->published) m->published->end(m, e);
@@ -5904,6 +5873,32 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* ----------
  * 11.1  The numbers of an evaluation */
 
+static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
+  Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
+  if (list) r->list = list;
+  double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
+  if (value) r->value = value;
+  if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
+  list += r->lists++;
+  *list = (Numbers){.at = r->values, .n = n};
+  snprintf(list->name, sizeof list->name, "%s", name);
+  memcpy(value + r->values, x, (size_t)n * sizeof *x);
+  r->values += n;
+  return 0;
+}
+static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
+
+static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
+  char name[sizeof r->list->name];
+  va_list args;
+  va_start(args, format);
+  bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
+  va_end(args);
+  return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
+             : result_add(r, name, x, n, e);
+}
+#define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
+
 /* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
 typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
 
@@ -5939,6 +5934,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 }
 
 enum { LABELS = 4 };
+/* A row of --csv and --json: texts, then numbers. */
 typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
 
 /* In JSON a text that is no UTF-8 is read as Latin-1. */
@@ -6034,7 +6030,7 @@ static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
   const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
   for (int i = 0, to = 0; i < rank; i++)
-    to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", (long long)shape[i],
+    to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", shape[i],
                    i + 1 < rank ? " " : "");
   int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
                    "(%s), }", type, dims);
@@ -6211,9 +6207,9 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
     dump_alpha(d, a);
     npy_end(d);
-    for (int b = 0; b < B && !isfinite((double)loss); b++)
+    for (int b = 0; b < B && !isfinite(loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
-    if (!d->e->status) printf("loss=%.6f out=%s\n", (double)loss, d->s->out);
+    if (!d->e->status) printf("loss=%.6f out=%s\n", loss, d->s->out);
   }
   free(ids); free(maps); free(a->probe); a->probe = NULL;
 }
@@ -6268,19 +6264,20 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
           "row mass: what\nthe weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
           "over the mean of\nthe others. valid loss: nats a token, over %lld tokens.\n"
-          "Text: %s (%s).\n", s->eps, n, s->eval_T, (long long)o->tokens, o->text, o->read);
+          "Text: %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
   rows_write(rows, ARMS, LABEL, s, e);
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
 static void run_history(const Outcome *o, FILE *out) {
-  int n = o[0].p.looks, shown = n < 10 ? n : 10;
+  int n = o->p.looks, shown = n < 10 ? n : 10;
   fprintf(out, "\n%-17s", "x even at step");
-  for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o[0].p.look[n * k / shown - 1].step);
+  for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o->p.look[n * k / shown - 1].step);
   for (int i = 0; i < ARMS; i++) {
     fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
+    const Look *look = o[i].p.look, *end = look + o[i].p.looks - 1;
     for (int k = 1; k <= shown; k++) {
-      const Look *look = &o[i].p.look[n * k / shown - 1];
+      while (look < end && look->step < o->p.look[n * k / shown - 1].step) look++;
       fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
     }
   }
@@ -6331,7 +6328,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
     run_verdict(o, s->train.steps, verdict, e);
   }
   bytes_add(verdict, "", 1, e);
-  if (!e->status) fprintf(out, "\n%s", (const char *)verdict->at);
+  if (!e->status) fprintf(out, "\n%s", verdict->at);
   if (files.status) fail(e, files.status, "%s", files.text);
 }
 
@@ -6989,9 +6986,9 @@ void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
 void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
 
 /* Single numbers: libm in double, rounded once. */
-real real_exp(real x) { return (real)exp((double)x); }
-real real_log(real x) { return (real)log((double)x); }
-real real_pow(real x, real y) { return (real)pow((double)x, (double)y); }
+real real_exp(real x) { return (real)exp(x); }
+real real_log(real x) { return (real)log(x); }
+real real_pow(real x, real y) { return (real)pow(x, y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
 /* ==========
@@ -7834,7 +7831,7 @@ static int edits(const char *a, const char *b, int most) {
   int less = *a ? edits(a + 1, b, most - 1) : most, more = *b ? edits(a, b + 1, most - 1) : most;
   return 1 + (int)at_most(change, at_most(less, more));
 }
-/* Of the words looked at the one nearest to `word`; "" where none is near. */
+/* Of the words looked at the nearest to `word`; or "". */
 typedef struct Near { const char *word; int edits; char best[64]; } Near;
 /* A part of a word, or what it begins, is one edit away. */
 static void near_look(Near *n, const char *right) {
@@ -8436,10 +8433,10 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s "
            "mass=%s parameters=%lld text=%s%s%s\n", t->step,
            cell_text(cell[0], &six, t->loss + never),
-           cell_text(cell[1], &six, o->loss), (long long)o->tokens,
+           cell_text(cell[1], &six, o->loss), o->tokens,
            cell_text(cell[2], &six, o->p.alpha1 + never),
            cell_text(cell[3], &six, o->p.sink1 + never),
-           cell_text(cell[4], &six, o->p.mass + never), (long long)t->m.count, o->text,
+           cell_text(cell[4], &six, o->p.mass + never), t->m.count, o->text,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0]
@@ -8515,8 +8512,8 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
            100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
            sinks_alpha(r, first), edited, sinks_alpha(r, there));
   if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-  if (w->table.size) printf("\n%s", (const char *)w->table.at);
-  printf("%.*s", (int)w->out.size, (const char *)w->out.at);
+  if (w->table.size) printf("\n%s", w->table.at);
+  printf("%.*s", (int)w->out.size, w->out.at);
 }
 
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
@@ -8638,7 +8635,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
   int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
   double sum = 0, held = 0;
   for (int v = 0; by && v < V; v++) {
-    by[v] = (Scored){(double)y[v], v};
+    by[v] = (Scored){y[v], v};
     if (y[v] > y[best]) best = v;
   }
   if (isnan(vec_sum(V, y)) || !isfinite(y[best]))
@@ -8646,7 +8643,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
   if (!e->status && s->temperature > 0) {
     if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
     for (int i = 0; i < kept; i++)
-      sum += by[i].x = exp((by[i].x - (double)y[best]) / s->temperature);
+      sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
     for (int i = 0; i < kept && s->top_p < 1; i++)
       if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
     if (s->top_p < 1) sum = held;
@@ -8673,7 +8670,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
     int R = model_extend(m, &w->t.a, row, have, from);
     model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
-    if (!isfinite((double)vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
+    if (!isfinite(vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
     if (e->status || next == known->end) break;
     from = have; w->out.size = 0;
@@ -8692,8 +8689,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   } else if (!n || s->data.grammar[0])
     fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
   else if (!open_model(s, words[0], 4e9, &w.t, e)
-           && !data_open_ids(d, &s->data, e) && !first_open(d, &s->data, 0, e)
-           && !tokenizer_same(&w.t, words[0], e)
+           && !data_open_ids(d, &s->data, e) && !tokenizer_same(&w.t, words[0], e)
+           && !first_open(d, &s->data, 0, e)
            && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;
@@ -8785,7 +8782,7 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
   char text[64];
   if (*advice(near.word, "", text))
     return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
-  for (const Verb *v = NULL; (v = verb_after(v, program)) != NULL; ) near_look(&near, v->name);
+  for (const Verb *v = NULL; (v = verb_after(v, program));) near_look(&near, v->name);
   return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
               near.best[0] ? near.best
               : program->other ? "list" : "help; make paper, ./paper list");
@@ -8826,7 +8823,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
-  while ((v = verb_after(v, program)) != NULL)
+  while ((v = verb_after(v, program)))
     if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
       printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: 0 done, 1 something "
@@ -8847,7 +8844,7 @@ static int verb_begin(const Settings *s, const Verb *v, const char **words, int 
   if (trains && !s->quiet) {
     Bytes command = {0};
     command_text(s, &command, e);
-    if (!e->status) fprintf(stderr, "%s\n", (const char *)command.at);
+    if (!e->status) fprintf(stderr, "%s\n", command.at);
     bytes_free(&command);
   }
   return e->status;

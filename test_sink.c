@@ -986,8 +986,7 @@ static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
   *configs = 0;
   if (file_read(path, text, e)) return 1;
   if (bytes_add(text, "", 1, e)) return 1;
-  size_t size = text->size - 1, last = size;
-  const char *at = (const char *)text->at;
+  size_t size = text->size - 1, last = size; const char *at = (const char *)text->at;
   while (last > 1 && at[last - 2] != '\n') last--;
   if (last) last--;                                        /* where the last line begins */
   for (size_t i = 0; i < last; i++) lines += at[i] == '\n';
@@ -1472,8 +1471,7 @@ typedef struct Cached { Lab b; Acts cache, whole; } Cached;
 static void extend_as_whole(Test *t, Cached *x, int T, int from) {
   const Model *m = &x->b.m;
   int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab;
-  int R = model_extend(m, &x->cache, x->b.ids, T, from);
-  real got[2048], want[2048];
+  int R = model_extend(m, &x->cache, x->b.ids, T, from); real got[2048], want[2048];
   bool kept = from && from >= m->c.prefix && config_attending(&m->c) == m->c.layers;
   fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from, x->b.flags);
   model_forward(m, &x->whole, x->b.ids, 1, T);
@@ -3108,8 +3106,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
 /* No operator writes beyond its array. Sizes are rounded up to 16 numbers (acts_create), so most
  * arrays of these odd models end in room that nobody owns: a mark there outlives a whole step. */
 static void acts__stay_within(Test *t) {
-  const real mark = (real)12345.5;
-  idx marks = 0;
+  const real mark = (real)12345.5; idx marks = 0;
   LABS_OF_COVER(b, 1, 9) {
     ActsArray at[100];
     int n = acts_arrays(&b, at);
@@ -3269,8 +3266,7 @@ static bool must_be_zero(const Lab *b, const Tensor *x, double *most) {
  * head is tied), a position past the end, a bucket no row sees, a frozen dim. */
 static bool unreached(const Lab *b, const Tensor *x, idx i) {
   const Config *c = &b->m.c;
-  int N = config_rows(c, b->T), row = (int)(i / x->shape[1]);
-  bool seen = false;
+  int N = config_rows(c, b->T), row = (int)(i / x->shape[1]); bool seen = false;
   if (!strcmp(x->name, "wte")) {
     for (int n = 0; n < b->B * b->T; n++) seen |= b->ids[n] == row;
     return !seen && !c->tied;
@@ -3526,8 +3522,7 @@ static void gradients__frozen_dims(Test *t) {
 
 /* One whole training of n steps with this many threads; its last loss. */
 static double train(Lab *b, int threads, int n) {
-  double loss = 0;
-  int before = workers();
+  double loss = 0; int before = workers();
   const Tensor *bad;
   real *moment = reals(b->m.count), *second = reals(b->m.count);
   set_workers(threads);
@@ -3609,8 +3604,7 @@ static void model_loss__prefix(Test *t) {
     char flags[60];
     snprintf(flags, sizeof flags, "--prefix %d", p);
     LABS(b, 2, 9, flags) {
-      int from = p > 1 ? p - 1 : 0;
-      double loss = lab_loss(&b);
+      int from = p > 1 ? p - 1 : 0; double loss = lab_loss(&b);
       within(t, loss, slow_loss(&b, from), 2000 * REAL_EPS, "loss with a prefix of %d", p);
       for (int i = 0; i < 18; i++) fact(t, (b.a.loss_row[i] == -1) == (i % 9 < from),
           "loss_row[%d] is %g, prefix %d", i, b.a.loss_row[i], p);
@@ -4072,8 +4066,7 @@ static double golden_along(const Tensor *t, uint64_t k, const real *x) {
 /* Two logit rows, and two rows of weights and metric, from the forward that has run. */
 static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   const Config *c = &b->m.c;
-  int T = b->T, N = config_rows(c, T), S = config_columns(c, T);
-  real logits[64];
+  int T = b->T, N = config_rows(c, T), S = config_columns(c, T); real logits[64];
   for (int n = 0; n < 2; n++) {
     int s = n, i = n ? T - 1 : T / 2;
     if (!golden_words(g, "logits %d %d :", s, i)) return;
@@ -4397,8 +4390,7 @@ static void oracle_encode(const Tokenizer *k, const unsigned char *text, size_t 
 static size_t oracle_train(const Tokenizer *k, const unsigned char *text, size_t n) {
   enum { SIDE = 360 }; /* above every vocabulary trained here */
   Ids s = {0};         /* ids of all pieces, -1 after each */
-  size_t r = 0, mark = strlen(DOCUMENT_END);
-  double *count = room(SIDE * SIDE);
+  size_t r = 0, mark = strlen(DOCUMENT_END); double *count = room(SIDE * SIDE);
   for (size_t length; n; text += length, n -= length) {
     size_t document = 0;
     while (document < n && (n - document < mark || memcmp(text + document, DOCUMENT_END, mark)))
@@ -4631,8 +4623,7 @@ static void tokenizer__special_ids(Test *t) {
     const size_t n = document_length((const unsigned char *)text, strlen(text));
     fact(t, n == TEXTS[i].length, "%s: a document of %zu bytes", text, n);
   }
-  Tokenizer *k = sample_tokenizer(t, 300);
-  Bytes *b = bytes_of(t);
+  Tokenizer *k = sample_tokenizer(t, 300); Bytes *b = bytes_of(t);
   fact(t, !tokenizer_decode(k, SPECIAL, 4, b, fresh(t)) &&
           bytes_are(b, "<|bos|><|endoftext|><|fix|>x", 28), "special ids: %zu bytes", b->size);
   EACH(i, WRONG) fact(t, tokenizer_decode(k, WRONG[i], 2, b, fresh(t)) == 1 && b->size == 28 &&
@@ -4662,8 +4653,7 @@ static void tokenizer__shipped(Test *t) {
 
 /* Document number of a grammar given as text, or the error. */
 static char *told(Test *t, const char *text, uint64_t number) {
-  Grammar g = {0};
-  Error *e = fresh(t); Bytes *b = bytes_of(t);
+  Grammar g = {0}; Error *e = fresh(t); Bytes *b = bytes_of(t);
   if (!grammar_read(&g, (const unsigned char *)text, strlen(text), "g", e))
     grammar_document(&g, 1, number, b, e);
   grammar_free(&g);
@@ -4767,8 +4757,7 @@ static void grammar_read__damage(Test *t) {
   enum { TRIALS = 12000, SIZE = sizeof WHOLE - 1 };
   Rng r = {5}; int read = 0; Bytes *out = bytes_of(t);
   for (int i = 0; i < TRIALS; i++) {
-    Grammar g;
-    Error *e = fresh(t);
+    Grammar g; Error *e = fresh(t);
     const size_t size = SIZE - (size_t)(rng_below(&r, 2) * rng_below(&r, SIZE));
     unsigned char *at = exactly(WHOLE, size);
     for (uint64_t k = rng_below(&r, 6); size && k--;) {
@@ -4820,8 +4809,7 @@ static void stories_read(Test *t, char **documents, int n) {
   char **words = later(t, MOST, sizeof *words, NULL);
   int n_words = 0;
   for (int i = 0; i < n; i++) {
-    char *s = documents[i];
-    const size_t size = strlen(s);
+    char *s = documents[i]; const size_t size = strlen(s);
     EACH(k, WRONG) fact(t, !strstr(s, WRONG[k]), "\"%s\" in %.60s", WRONG[k], s);
     fact(t, s[0] >= 'A' && s[0] <= 'Z' && s[size - 1] > ' ' && size > 149, "a story: %.60s", s);
     for (char *w = strtok(s, BREAKS); w && n_words < MOST; w = strtok(NULL, BREAKS))
@@ -5108,8 +5096,7 @@ static void data_batch__evenly(Test *t) {
 static void data_batch__endless(Test *t) {
   enum { T = 13, B = 3, ROUNDS = 60 };
   for (int bos = 0; bos < 2; bos++) {
-    Ids *all = ids_of(t);
-    Bytes *text = bytes_of(t);
+    Ids *all = ids_of(t); Bytes *text = bytes_of(t);
     Feed *f = feed_open(t, 4, B, T, bos ? "--bos" : "");
     for (uint64_t n = 0; all->size < B * (T + 1) * ROUNDS; n++) {
       text->size = 0;
@@ -5269,8 +5256,7 @@ static void shard_read__forms(Test *t) {
     {1, 1024 + 598, 2, 65535, 0, "ids below 50257, found 65535 at place 299"},
     {1, 0, 4, 20240801, 0, "ids below 50257, found 55713 at place 0"}};
   int32_t ids[300];
-  Bytes *b = bytes_of(t);
-  Bytes *out = bytes_of(t);
+  Bytes *b = bytes_of(t), *out = bytes_of(t);
   Rng r = {3};
   for (int i = 0; i < 300; i++) ids[i] = (int32_t)rng_below(&r, 50257);
   ids[0] = 0x1234;
@@ -5306,8 +5292,7 @@ static void data_open__shards(Test *t) {
     {"--end-token 499 --fix-token 1" SHARDS "500", 2, "an id below 498"},
     {"--end-token 0 --fix-token 1" SHARDS "320", 1, "expected ids below 318, found 31"},
     {"--end-token 0 --bos" SHARDS "321", 1, "expected ids below 319, found 319 at place "}};
-  Bytes *b = bytes_of(t);
-  Ids *ids = ids_of(t);
+  Bytes *b = bytes_of(t); Ids *ids = ids_of(t);
   const Ids *all = &feed_open(t, 0, 1, T, FROM_TEXT "--valid 0")->d.train;
   for (size_t i = 0, ends = 0; i < all->size; i++) {
     ids_push(ids, all->at[i]);
@@ -5348,6 +5333,7 @@ static void first_tokens__by_hand(Test *t) {
     {"text", "", 1, "text" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
     {"text", "text", 0, "text" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
     {"text", "2", 0, "text" ONE_OF(1, 1.0) "4", {[1] = 8000}},
+    {"text", "text7", 0, "text" ONE_OF(1, 1.0) "4", {[1] = 8000}},   /* counts of 7 ids alone */
     {"other", "text", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
     {"other", "2", 0, "other" ONE_OF(3, 3.0) "3 5 7", {2667, 0, 2667, 0, 2667}},
     {"other", "", 0, "other" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
@@ -5364,6 +5350,7 @@ static void first_tokens__by_hand(Test *t) {
               .held = {held, 3, 0}};
     const char *told = ROWS[r].told; int often[8] = {0};
     strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
+    if (s.first_own[4]) s.vocab = 7, s.first_own[4] = 0;
     const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
     const char *found = strstr(no ? t->e.text : d.drawn, "tokens ");
     const size_t size = strlen(told) + 1 - 2 * (size_t)no;
@@ -5455,6 +5442,11 @@ static void data_probe__natural(Test *t) {
   }
   fact(t, got == N && starts == whole && whole < (int)documents, "%d starts", starts);
   for (int i = 0; i < N * T; i++) fact(t, f->ids[i] != TOKEN_END, "%d crosses an end", i / T);
+  enum { SHORT = 1 << 20 };                     /* documents, all too short: one pass says so */
+  int32_t *at = later(t, SHORT, sizeof *at, NULL), *ids = later(t, 3 * SHORT, sizeof *ids, NULL);
+  for (int k = 0; k < SHORT; k++) at[k] = 3 * k;
+  const Data many = {.vocab = 9, .starts = {at, SHORT, 0}, .held = {ids, 3 * SHORT, 0}};
+  fact(t, !data_probe(&many, &(Source){0}, INPUT_NATURAL, 1, 3, ids, ids, &starts), "a long one");
 }
 
 /* Random ids, one id repeated; the same again. */
@@ -6306,8 +6298,7 @@ static void demo_run__diverged(Test *t) {
       if (again == 2)                      /* as if killed while the second arm ran */
         remove(SCRATCH "/arms/sigmoid.ckpt"), remove(SCRATCH "/arms/sigmoid.csv");
       s.resume = again > 0; s.force = !again;
-      FILE *out = printing();
-      int status = demo_run(&s, out, fresh(t));
+      FILE *out = printing(); int status = demo_run(&s, out, fresh(t));
       char *page = printed(t, out), *last = strstr(page, " s on ");
       while (last && last > page && last[-1] != '\n') last--;
       if (last) *last = 0;                 /* the time it took */
@@ -6376,6 +6367,15 @@ static void run_verdict__words(Test *t) {
     fact(t, !cut == (ROWS[r].steps >= 3000) && !strstr(text, "nan"), "%d: %s", ROWS[r].steps, text);
     for (int i = 0; i < 3; i++) sinks_free(&o[i].s);
   }
+  Outcome looks[3] = {{.name = "a"}, {.name = "b"}, {.name = "c"}};   /* b's are dense, c's cease */
+  for (int i = 0; i < 3; i++)
+    for (int step = i == 1 ? 1 : 2; step <= (i == 2 ? 4 : 8); step += i == 1 ? 1 : 2)
+      looks[i].p.look[looks[i].p.looks++] = (Look){.step = step, .alpha1 = step};
+  for (int i = 0; i < 3; i++) looks[i].even = 1;
+  FILE *out = printing();
+  run_history(looks, out);
+  fact(t, strstr(printed(t, out), "1    2.00   4.00   6.00   8.00\nb        alpha_1    2.00   4.00"
+       "   6.00   8.00\nc        alpha_1    2.00   4.00   4.00   4.00\n") != NULL, "other looks");
 }
 
 /* The page of `sink eval`, or only a map. */
@@ -6571,8 +6571,7 @@ static long double vec_want(VecOp op, real x, real p) {
 
 /* A float of these bits; in the double build a double that begins so. */
 static real real_of_bits(uint32_t bits) {
-  real x;
-  uint64_t wide = (uint64_t)bits << 32 | (bits * 2654435761u);
+  real x; uint64_t wide = (uint64_t)bits << 32 | (bits * 2654435761u);
   if (sizeof x == sizeof bits) memcpy(&x, &bits, sizeof bits);
   else memcpy(&x, &wide, sizeof x);
   return x;
@@ -7270,8 +7269,8 @@ static void bench__figures(Test *t) {
  * standard output and nothing else there, and a training without --out says so. */
 static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "m.ckpt: it is there already, and stays. Try: another"},
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "--resume to go on, --force to replace it"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --resume to go on, --force"},
+    {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "it is not the log of this"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
