@@ -16,8 +16,8 @@
  *
  *   q, k, v = LN(x) W (+ b)       head h reads key head floor(h K/H); the first r <= D dims rotate
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
- *   z_i* = <phi(R_i q_i), k*> / sqrt(D), or 0, or a learned number      the extra column: unrotated
- *          or, not the paper's: a fixed number, log n_i                 n_i: the keys i sees
+ *   z_i* = <phi(R_i q_i), k*> / sqrt(D)                                 the extra column: unrotated
+ *          or, not the paper's: 0, a learned or fixed number, log n_i   n_i: the keys i sees
  *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + f_h    not the paper's: 3.7
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
@@ -39,11 +39,11 @@
  *   B sequences   T tokens   N rows: T and any x*     S columns of a map: N, N+1 with *   L layers
  *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
  *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
- *   i query   j key   h head   l layer   n row of a sequence   t token, from 1   x, h^l states
- *   z score, a logit   s = sim(z)   Z normaliser   a = s/Z weight, the paper's A   m the metric's A
- *   scale   C.4's alpha, equation 29; alpha_k is chapter 6's alone
+ *   i query   j key   h head   l layer: in code from 0   n row   t token, from 1   x, h^l states
+ *   z score, the paper's logit   s = sim(z)   Z normaliser   a = s/Z weight, its attention score A
+ *   m the metric's A   scale   C.4's alpha, equation 29; alpha_k is chapter 6's alone
  *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
- *   x* a sink token       v+ the value bias     b_h the attention bias of a distance
+ *   x* a sink token       v+ the value bias     b_h the bias of a distance
  *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test (`make xref`).
@@ -152,7 +152,7 @@
  * 1  Config and variants   paper: sections 2, 7; tables
  *
  * A model is one row chosen on each axis of THE FORMULA. struct Config (sink.h) holds the choice as
- * plain numbers. Row 0 of every axis is the paper's default, so a zeroed enum is the baseline:
+ * plain numbers, 0 for the paper's default:
  *
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
@@ -183,12 +183,12 @@
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
- *   "-"                 the training failed            ""   the paper shows a figure, or nothing
+ *   "-"                 the training failed    ""   not printed, or lost in our copy (Tables 5, 13)
  *
  * (Asterisks in Tables 6 and 15 mark a Sink_1 of proxy scores, the m_ij above.)
  *
- * What to see: wherever a row's weights are positive and sum to a constant there is a sink,
- * whatever else changes; without that tie (Z = 1) hardly one. A null key or sink token takes it. */
+ * What to see: wherever a row's weights are positive and sum to a constant, the paper's inner
+ * dependence, there is a sink; with Z = 1 hardly one. A null key or sink token takes it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T15] Section 7.4: the eleven operations as printed; [T6] has some. Compare 2 and 3 */
@@ -227,8 +227,8 @@ const Variant VARIANTS[] = {
   {"relative", "--pos relative", "Table 3", "35.53", "5.45"},
   {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
   {"post-norm", "--place post", "Section 7.2", "13.54", ""},
-  /* [T11] Appendix C.3. The three without a gate keep F = 1536, and so have 47,202,048
-   * parameters without the embeddings, where the others have 58,998,528 */
+  /* [T11] Appendix C.3. In the authors' code the three without a gate keep F = 1536, and so have
+   * 47,202,048 parameters without the embeddings, where the others have 58,998,528 */
   {"relu", "--act relu", "Table 11", "16.90", "3.82"},
   {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
   {"swish", "--act swish", "Table 11", "17.89", "3.80"},
@@ -522,7 +522,7 @@ static int config_resolve(Config *c, Error *e) {
  *   a block        4 C C + 3 C F + 2 C                 2,359,296 + 3,538,944 + 1,536 =  5,899,776
  *   all blocks     10 of them, and the final gain C                                    58,998,528
  *   embeddings     2 V C, with the authors' V = 50,432 (GPT-NeoX's, padded)            77,463,552
- *   KV biases      2 L H D        15,360  (K biases half, shared an eighth of it)
+ *   KV biases      2 L H D        15,360  (K biases half; shared, an eighth)
  *   V biases       L H D           7,680          sink token  C        768
  *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864 */
@@ -598,7 +598,7 @@ static const TensorRow ATTENTION_TENSORS[] = {
   {NAMED(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
   {NAMED(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
   {NAMED(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
-  /* Table 15, rows 10 and 11: one pair for all heads, for q and for k, as in the authors' code */
+  /* Table 15, rows 10 and 11: the mlp kernel (3.5) */
   {NAMED(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
   {NAMED(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
   {NAMED(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},   /* c_h */
@@ -945,7 +945,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm with a gain that starts at 1, no bias, and eps = 1e-5. A norm
+ * The paper's LN is an RMSNorm with a gain; its code starts that at 1, with eps = 1e-5. A norm
  * forgets its row's length: once divided by its RMS the massive h_1 of section 3.1 is as long as
  * the other rows; its few huge channels stay, the rest shrink, and its key lies elsewhere.
  *
@@ -1102,10 +1102,10 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  *
  * The paper's projections all have this form, without b; --linear-bias is for published models.
  *
- * Cost: rows * in * out multiplications forward, twice that backward. With
- * the paper's sizes a token meets 58,982,400 of them in the blocks, one for each weight. The sum
- * over `in` runs in one fixed order, so a row's result does not depend on the rows beside it. Test:
- * linear__with_biases. m->linear: matrices in their file (data/hf.c), or rounded (--quantize). */
+ * Cost: rows * in * out multiplications forward, twice that backward. A row meets each weight
+ * once: 58,982,400 in the paper's blocks. The sum over `in` runs in one fixed order, so a row's
+ * result does not depend on the rows beside it. Test: linear__with_biases. m->linear: matrices in
+ * their file (data/hf.c), or rounded (--quantize). */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
@@ -1135,7 +1135,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
- *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = base^(-2c/r),  c = 0 .. r/2-1
+ *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = 10000^(-2c/r),  c = 0 .. r/2-1
  *
  * R_n q is the paper's row q R_(-n). R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k> knows
  * the distance alone. For one pair, q at angle a and k at angle b: |q| |k| cos(b - a + (j-i) w_c).
@@ -1149,7 +1149,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * is not rotated: it has no position.
  * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
- * Relative [E6], T5 and ALiBi [E7] add an attention bias b_h(i-j) to the score, after the division
+ * Relative [E6], T5 and ALiBi [E7] add a distance bias b_h(i-j) to the score, after the division
  * by sqrt(D); a key ahead of its query, inside a prefix, counts as distance 0:
  *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
  *              distance, as the authors' code has it (F3)
@@ -1157,7 +1157,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
  *
  * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
- * 0.0283 to 0.0724 under ALiBi, but 0.334 in every head under `relative`, which favours the
+ * 0.0283 to 0.0724 under ALiBi (H = 8), but 0.334 in every head under `relative`, which favours the
  * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6),
  * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
@@ -1281,7 +1281,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   gelu     x Phi(x), Phi by erf            Phi(x) + x phi(x), phi = Phi' the normal density
  *   gelutanh x (1 + tanh(u))/2 = x g         g + x g (1 - g) 2u'
  *            u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u): swish's g at 2u
- *   relu     max(x, 0)                       1 above 0, else 0 (at 0 as well, as PyTorch does)
+ *   relu     max(x, 0)                       1 above 0, else 0 (as PyTorch)
  *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
  * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
@@ -1405,9 +1405,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   rectified  e^z, but 0 where z < 0; then as exp, sum     (count, and these three sims, are
  *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)        not the paper's)
  *
- * Section 7.4 asks what Z does, and Table 15 answers: sigmoid over its sum sinks (30.24 %), sigmoid
- * with Z = 1 does not (0.44 %). What a row does not see has z = -infinity, the mask M of equation
- * 4: there s = 0 and s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
+ * Section 7.4 asks what Z does. Table 15 answers: sigmoid over its sum has a sink (30.24 %), with
+ * Z = 1 hardly any (0.44 %). What a row does not see has z = -infinity, the mask M of equation 4:
+ * there s = 0 and s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
  * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
@@ -1450,9 +1450,9 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *   softpick         (log 3, -log 2)  (4/5, 0)   (6/5, 0)     (6/5, -1/5)    0.8   (0.24, 0.16)
  *
- * KEPT for the backward is row_stat, one number a row: log Z for exp, which for softmax is the
- * logsumexp that FlashAttention keeps, and log sum under its clamp (the sign tells which branch);
- * else the signed sum (sum, clamp), softpick's sum of |u|, or Z (p-norm, count). Z = 1 needs none.
+ * KEPT for the backward is row_stat, one number a row: log Z for exp, but log sum under its clamp
+ * (the sign tells the branch); else the signed sum (sum, clamp), softpick's sum of |u|, or Z
+ * (p-norm, count). Z = 1 needs none.
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
  * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] exp with a p-norm
@@ -1481,7 +1481,7 @@ static void sim_softpick(idx n, const real *z, real *u, real *du) {
   for (idx j = 0; j < n; j++) if (z[j] == -INFINITY) u[j] = 0;
 }
 
-/* By SIM_*: s and s' of a row z. NULL: exp and rectified, which have row_exp below. */
+/* By SIM_*: s and s' of a row z, both 0 where z is masked. NULL: exp and rectified, by row_exp. */
 static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity,
   [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = act_relu};
@@ -1640,10 +1640,10 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
 /* What the sink metric reads: m [n] = |s| / (sum |s| + e), the paper's proxy scores (section 7.4).
  * As |s| = |a| Z, m = |a| / (sum |a| + e/Z). No scale is in it: else none could pass 0.3 at scale
  * 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with
- * Z = 1) gives NaN. Where m misleads, and why raw mass (6) stands beside Sink:
+ * Z = 1) gives NaN. Where m misleads, and why raw mass, sum |scale a| (6), stands beside Sink:
  *
- *   Z = sum    nowhere if s >= 0: m is a; so of softpick and rectified, whose rows may sum to less
- *   other Z    a row that weighs little is shared out as well
+ *   Z = sum    nowhere if s >= 0: m is a; with softpick and rectified a row of m may sum to less
+ *   other Z    a row of little weight counts as much as any
  *   clip       a row weighs less than its m says
  *   3.8        a head whose gate is shut has its sink still; mass does not tell either */
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
@@ -1677,11 +1677,11 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
  *   V biases     no column; v+ joins every output, outside the weights         -        17.53
  *
- * Others call k* a null key, PyTorch bias_k, and the pair an attention bias. Beyond the paper, z_i*
- * may be 0 (softmax-off-by-one) or a learned number, with v* = 0. k* joins after the rotation, not
- * rotated itself, so <R_i q, k*> depends on i. Every row sees it, and no distance bias is added.
- * Under softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their
- * weights sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
+ * k* and v* are the paper's attention biases; others call k* a null key, PyTorch bias_k. Beyond the
+ * paper z_i* may be 0 (softmax-off-by-one) or a number, with v* = 0. k* joins after the rotation,
+ * not rotated itself, so <R_i q, k*> depends on i. Every row sees it, with no distance bias. Under
+ * softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their weights
+ * sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),               so that
@@ -2126,8 +2126,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * Table 11 does not compare equal sizes: in the authors' code F is 1536 for all six, so a block has
- * 3 C F or 2 C F weights. The tanh rows and the biases b1, b2, b3 are for published models.
+ * The tanh rows and the biases b1, b2, b3 are for published models.
  *
  * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
@@ -2202,7 +2201,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W^1 .. W^H] W_O,   h_1 of block l-1
  *
- * where the paper's W^{l,h} has lost its subscript V (a sandwich has n3 around o_1, n4 around FFN).
+ * where the paper's W^{l,h} has lost its subscript V.
  * A token that always stands first thus reaches every block as the same vector: a bias that the
  * model can shape. An extra column takes a share of A_11, a prefix of 2 or more shows row 1 other
  * tokens, and with sink tokens the first row is x*.
@@ -2783,7 +2782,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 /* ==========
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
- * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     what column k receives in one head
+ * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     a head's importance score of token k
  * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
  *
  * m is the paper's A where weights sum to 1, and its proxy score elsewhere (section 7.4; row_metric
@@ -2793,13 +2792,13 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
  *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
  *
- * so that this head is a sink on token 1 at eps = 0.3. The indicator is taken for each sequence and
- * then averaged over the sequences, 100 in the paper (F7): a head counts by how often it sinks, not
- * by its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
+ * so this head has a sink on token 1 at eps = 0.3. The indicator is taken for each sequence, then
+ * averaged over the sequences, 100 in the paper (F7): a head counts by how often it has one, not by
+ * its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
  *
  * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
  * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
- * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times even.
+ * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times that.
  * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
  *
  * Sink of one sequence moves in steps of 1/(L H); mean alpha_1 and its multiple of the even value
@@ -2813,7 +2812,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * is seen by every row, x* by those that a window lets. Alpha is over the T real rows.
+ * Column * is seen by every row, x* by those that a window lets. For both alpha is a mean over the
+ * T real rows.
  * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
  * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
  * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead. */
@@ -2876,8 +2876,8 @@ static double sink_uniform(const Config *c, int T) {
   return sum / config_attending(c) / T;
 }
 
-/* [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms [N] are means
- * over sequences. Captions print t != 0 for t != 1. 1 when there are no others, or all are 0. */
+/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms
+ * [N] are means over sequences. Captions print t != 0 for t != 1. 1: no others, or all 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++) sum += norms[n];
@@ -3062,7 +3062,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
   s->massive += h[n - 1], s->median += h[n / 2];
 }
 
-/* [FIG7] [FIG8] All that is read inside block l, from 0, in sequence b, while its activations are
+/* [FIG7] All that is read inside block l, from 0, in sequence b, while its activations are
  * there. Adds what measure_head and measure_angles do, and row by row the norms: |s2|, which is
  * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
  * means over heads. A rotation leaves |q| and |k| as they are. */
@@ -3145,10 +3145,11 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  *   refuted as printed  the paper's sentence or equation is wrong; a counterexample was measured
  *   WRONG               anything else: `sink check` then ends with status 1
  *
- * One lemma runs through Appendix B.1. Let the input repeat a token, and let h_1 = .. = h_T enter a
- * block. Then all values are one v, and a head gives o_t = r_t v, r_t being the sum of row t of the
- * weights. Everything else in a block acts on each token alone. So the states stay equal if r_t is
- * the same for all t in every head, and but for chance only then, whatever the norm, ffn or score.
+ * One lemma runs through Appendix B.1, in whose letters A_ti has the query t and the key i. Let the
+ * input repeat a token, and let h_1 = .. = h_T enter a block. Then all values are one v, and a head
+ * gives o_t = r_t v, r_t being the sum of row t of the weights. All else in a block acts on each
+ * token alone. So the states stay equal if r_t is the same for all t in every head, and but for
+ * chance only then, whatever the norm, ffn or score.
  *
  * Bounds count in REAL_EPS, so that one page serves the float and the double build. A number at
  * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
@@ -3211,7 +3212,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "here, closed_bias,
 #define MLP_1 LINEAR_1 "--kernel mlp "
 #define LINEAR_CLAMP "--sim identity --normalizer clamp "
 
-/* A toy with these flags on top of its own, or NULL; of b and, if n > 0, a the worse for l. */
+/* A toy with these flags after its default ones, or NULL; the worse for l of b and, if n > 0, a. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 static void page_line(Page *p, const Line *l, double x);
@@ -3471,7 +3472,7 @@ static const Line FIRST[] = {
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
-/* m of head h; and b_h(n), what the scheme adds to a score at the distance n. */
+/* Equation 7's m; and b_h(n), what the scheme adds to a score at the distance n. */
 static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
 static double closed_bias(const Toy *y, int h, int n) {
   int pos = y->m.c.pos;
@@ -3562,8 +3563,8 @@ static const Line PROP1[] = {
  * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
  *
  * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
- * let it grow, so that the first token has the largest score of every row; the t - 128 tokens at
- * the distance 128 or farther tie with it, at T = 64 none. What does hold:
+ * let it grow, so that the first token has the largest score of every row; those from the distance
+ * 113 on (128 as printed) tie with it, at T = 64 none. What does hold:
  *
  *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
  *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
@@ -3622,7 +3623,7 @@ static const Line PROP2[] = {
 /* ----------
  * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
  *
- * So alpha_1 < H_T/T. It speaks of the first token: the last columns of a steep head pass 0.3. */
+ * m is equation 7's slope. So alpha_1 < H_T/T; but the last columns of a steep head pass 0.3. */
 
 /* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
 static double row_growth(const Toy *y, int l, int h, int t) {
@@ -3668,8 +3669,8 @@ static const Line PROP3[] = {
  *
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
- * With w = 0.05, or pair 15 of the paper's own d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi near
- * 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives the LN(h) of
+ * With w = 0.05, or pair 15 from 0 of the paper's d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi
+ * near 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives LN(h) of
  * every block, at which W_Q is aimed: a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere; W_K is
  * -W_Q. */
 #define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
@@ -4011,7 +4012,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* Without its limit of bytes a hostile file's tokens could double at every merge. */
+/* The next merge and its token. Without the limit of bytes a hostile file's could double at each. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
   unsigned char both[2 * PIECE_MAX]; size_t n = 0, more = 0;
   bool known = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab;
@@ -4527,6 +4528,7 @@ typedef struct Telling {
   int depth, steps; Error *e;
 } Telling;
 
+/* Appends text; of blanks where it begins one stays at most. */
 static int tell_text(Telling *t, const unsigned char *p, size_t n) {
   Bytes *o = t->out;
   int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
@@ -5161,6 +5163,7 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
+_Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 
 /* Fills ids [n,T], of natural input targets too; returns how many, *starts of them at a start. */
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
@@ -5873,6 +5876,7 @@ double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
 /* ----------
  * 11.1  The numbers of an evaluation */
 
+/* Appends n numbers under a name. */
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
   Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
   if (list) r->list = list;

@@ -242,7 +242,7 @@ typedef struct LayerActs {
  * [B,H,N,S] or NULL, S as config_columns, in the order *, x*, 1..T. */
 typedef struct Probe { real *z, *weight, *metric; } Probe;
 
-/* What an evaluation takes from attention, everywhere: a sequence's column, but from its own row */
+/* The column of each sequence that an evaluation takes from all rows but its own, in all heads */
 typedef struct Ablation {
   int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (3.7) */
   const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
@@ -307,7 +307,7 @@ typedef struct Sinks {
   double *entropy, *mass, *raw; /* [L,H] a row's entropy of m in nats; sum of weights, |weights| */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
-  double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), ||q_t|| ||k_j||: j first, another */
+  double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), |q_t| |k_j|: first key; others, mean */
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
   double loss, *alpha_now;         /* mean cross-entropy, when targets were given; [S] */
   double *sums; idx n_sums;        /* all of the arrays above in one */
@@ -376,7 +376,7 @@ typedef struct Data {
   void *drawn_from;
 } Data;
 
-/* ---------- 10 to 13  Settings of a run: everything that a command line can say */
+/* ---------- 10 to 12  Settings of a run: everything that a command line can say */
 
 typedef struct Train {
   int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
