@@ -4012,7 +4012,7 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *
   return t->pool.at + t->start[id];
 }
 
-/* The next merge and its token. Without the limit of bytes a hostile file's could double at each. */
+/* The next merge and its token. Without a limit of bytes they could double each time. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
   unsigned char both[2 * PIECE_MAX]; size_t n = 0, more = 0;
   bool known = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab;
