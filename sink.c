@@ -5487,8 +5487,9 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
 
 static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
-              "--tokenizer FILE", path, t->s.data.tokenizer);
+  return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: %s",
+              path, t->s.data.tokenizer,
+              t->tokenizer_hash ? "--tokenizer FILE" : "eval --tokens: it had none");
 }
 
 /* The text must be the same, by its hash; the run goes on at its place. */
@@ -6052,6 +6053,19 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
+/* Of an older dump no array stays. */
+static void dump_forget(const Dump *d) {
+  Bytes names = {0}; char kind[16]; const char *folder = d->s->out;
+  if (!d->e->status && !file_missing(d->path)) files_list(folder, &names, d->e);
+  for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
+    const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
+    const char *npy = strstr(name, ".npy");
+    snprintf(kind, sizeof kind, " %.*s ", (int)strcspn(name, "."), name);
+    if (npy && !npy[4] && strstr(" param grad q k z gate prenorm ", kind)) remove(path);
+  }
+  bytes_free(&names);
+}
+
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM]; Bytes out = {0};
@@ -6069,6 +6083,7 @@ static void dump_config(Dump *d) {
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
+  dump_forget(d);
   file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
@@ -6489,7 +6504,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #endif
 
 /* Pieces of at most `size` that make n. */
-INLINE idx pieces(idx n, idx size) { return n > 0 ? (n - 1) / size + 1 : 0; }
+INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
@@ -6501,9 +6516,7 @@ INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
 INLINE void lanes_fma(int bytes, real *c, const real *a, const real *b) {
   WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
 }
-INLINE void lanes_copy(int bytes, real *c, const real *b) {
-  WITH_LANES(VECTOR(c) = VECTOR(b))
-}
+INLINE void lanes_copy(int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
 
 /* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`, while one of
    the next 16 rows is fetched: cold rows take 0.8 of their time so. */
@@ -6540,7 +6553,6 @@ enum {
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
 };
 
-/* c[m,n] = a[m,k] b[k,n], or += with add; rows of c begin ldc apart. */
 typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
 
 /* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its width: packed rows
@@ -6902,7 +6914,7 @@ static void product_here(Isa isa, Product p) {
 }
 
 /* Each thread gets a part of C, cut so that the largest costs least. Packing A pays with MANY
-   columns, with 128 not yet (Xeon, 48 KiB of L1, 2 MiB of L2). */
+   columns, on a Xeon with 128 not yet. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
                       bool add) {
   int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
@@ -6970,7 +6982,7 @@ static real fold_any(bool largest, idx n, const real *x, const real *y) {
   real few[PARTS], factors[PARTS] = {0};
   if (n >= PARTS) return fold_for[isa_best()](largest, n, x, y);
   for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : largest ? -(real)INFINITY : 0;
-  for (idx l = 0; y && l < n; l++) factors[l] = y[l];
+  if (y) copy(factors, y, n);
   return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
 }
 
@@ -7002,10 +7014,9 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * and a tile meets all n = hi - lo keys that any of its queries sees. Forward: q k^T and a v, with
  * 3.6 row by row between. Backward: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) has the same plan: row_stat lets the backward make the scores
- * again. It cuts the keys too, with a running maximum and sum (online softmax). Here a row is whole
- * when 3.6 takes it, whatever its sim and Z. The price is scratch: 4.8 MB a thread for D = 96 and
- * N = 2048 in float. Test: tiles__as_plain. */
+ * FlashAttention (Dao et al. 2022) cuts the keys too, with a running maximum and sum (online
+ * softmax). Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch:
+ * 4.8 MB a thread for D = 96 and N = 2048 in float. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. Of a
@@ -7077,7 +7088,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
 }
 
 /* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
- * invisible. z, a, m [1+n] are of span's keys. Weights leave as scale * a. */
+ * invisible. z, a, m [1+n] are of span's keys. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, const real *m) {
   idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7407,7 +7418,7 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
 }
 
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-  Arena at = {NULL, 0};
+  Arena at = {0};
   Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a.layer = grab(m->c.layers, sizeof(LayerActs), e);
   if (!e->status) take_all(m, &a, &at, what);
@@ -7504,8 +7515,8 @@ void *grab(idx count, size_t size, Error *e) {
   bool fits = count >= 0 && size && (uint64_t)count <= PTRDIFF_MAX / size;
   void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
   if (!p)
-    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --batch, --context, --dim or "
-         "--layers", (double)count * (double)size / 1e6);
+    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, --batch, --context, --dim "
+         "or --layers", (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7676,24 +7687,28 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 }
 
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
- * and is none there already that only --force may replace, or --resume? */
+ * and is none there already, no PATH.new, that only --force may replace, or --resume? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   Writing w; char beside[sizeof w.beside]; struct stat is;
   for (int i = 0; i < n && !e->status; i++) {
-    bool screen = !strcmp(path[i], "-"), same = screen && !strcmp(s->csv, s->json);
-    if (screen && path[i] != s->csv && path[i] != s->json)
+    const char *to = path[i];
+    bool screen = !strcmp(to, "-"), same = screen && !strcmp(s->csv, s->json);
+    if (screen && to != s->csv && to != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    if (!path[i][0] || (!screen && writing_begin(&w, path[i], e))) continue;
+    for (int k = 0; k < 2 && *to && !screen && !s->force && !s->resume; k++) {
+      snprintf(beside, sizeof beside, k ? "%s.new" : "%s", to);
+      if (!stat(beside, &is) && S_ISREG(is.st_mode) && is.st_size)
+        fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
+             beside, option_find("resume", s->groups) ? "--resume to go on, " : "");
+    }
+    if (!*to || e->status || (!screen && writing_begin(&w, to, e))) continue;
     for (int j = 0; j < i && !screen; j++) {   /* whose file beside it is now there? */
       snprintf(beside, sizeof beside, "%s.new", path[j]);
-      same = same || (path[j][0] && (!file_missing(beside) || !strcmp(beside, path[i])
+      same = same || (path[j][0] && (!file_missing(beside) || !strcmp(beside, to)
                                      || !strcmp(path[j], w.beside)));
     }
     if (!screen) fclose(w.f), writing_undo(&w);
-    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", path[i]);
-    if (!screen && !s->force && !s->resume && !stat(path[i], &is) && is.st_size)
-      fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-           path[i], option_find("resume", s->groups) ? "--resume to go on, " : "");
+    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", to);
   }
   return e->status;
 }
@@ -7939,10 +7954,10 @@ const char *option_idle(const char *flag, const Settings *s) {
 }
 
 int settings_count(const Settings *s, Error *e) {
-  const char *longer = "context"; int most = s->model.context;
+  const char *longer = " or a longer --context"; int most = s->model.context;
   if (!*s->groups) return e->status;   /* of no verb */
-  if (!option_find(longer, s->groups)) most = s->eval_T, longer = "T";
-  if (option_find("prompt", s->groups)) most = 1;   /* of a text that begins */
+  if (!option_find("context", s->groups)) most = s->eval_T, longer = " or a longer --T";
+  if (option_find("prompt", s->groups)) most = 1, longer = "";   /* a text that begins */
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
     char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS]) continue;
@@ -7956,7 +7971,7 @@ int settings_count(const Settings *s, Error *e) {
     if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
     for (int i = 0; at[i]; i++)
       if (at[i] > most)
-        fail(e, 2, "--%s %s: there are %d tokens. Try: fewer, or a longer --%s", o->flag, is, most,
+        fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d%s", o->flag, is, most, most,
              longer);
   }
   return e->status;
@@ -8013,7 +8028,7 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
                     && !argv[i + 1][strspn(argv[i + 1], "0123456789")];
       value = counts ? argv[++i] : no ? "0" : "1";
     }
-    if (!value) value = ++i < argc ? argv[i] : NULL;
+    if (!value && ++i < argc) value = argv[i];
     if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
     if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
@@ -8045,7 +8060,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
 }
 
 /* ----------
- * 16.2  Text for a terminal. NO_COLOR: no-color.org; without colour digits tell the same. */
+ * 16.2  Text for a terminal. NO_COLOR: no-color.org. */
 
 static bool wants_colour(FILE *f) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
@@ -8055,7 +8070,7 @@ static bool wants_colour(FILE *f) {
 /* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
   static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  int n = (int)(sizeof ramp), i = (int)fmin(fmax(x * n, 0), n - 1);
+  int n = (int)sizeof ramp, i = (int)fmin(fmax(x * n, 0), n - 1);
   if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
   fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
 }
@@ -8368,7 +8383,9 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
   for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
   set_workers(threads);
   if (list) return 0;
-  if (!ran)
+  if (!ran && !file_missing(name))
+    fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
+  else if (!ran)
     fail(e, 2, "check %s: no check has this name. Try: %s check %s", name,
          near.best[0] || program->checks ? program->name : "make paper, ./paper",
          near.best[0] ? near.best : "list");
@@ -8387,7 +8404,7 @@ static void word_add(Bytes *out, const char *word, Error *e) {
   bytes_print(out, e, "%s", quote);
 }
 
-/* The command that repeats the work: flags that count, less defaults. */
+/* The command that repeats the work: flags that count, less defaults; of run all given. */
 static void command_text(const Settings *s, Bytes *out, Error *e) {
   Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
   settings_default(&base);
@@ -8396,7 +8413,8 @@ static void command_text(const Settings *s, Bytes *out, Error *e) {
     if (option_find(o->flag, s->groups) != o) continue;
     option_text(o, s, value, sizeof value);
     option_text(o, &base, fallback, sizeof fallback);
-    if (!strcmp(value, fallback) || option_idle(o->flag, s)) continue;
+    bool given = s->given[o - OPTIONS] && !strcmp(s->verb, "run");
+    if ((!given && !strcmp(value, fallback)) || option_idle(o->flag, s)) continue;
     bytes_print(out, e, " --%s", o->flag);
     if (o->kind != 'b' || strcmp(value, "1")) word_add(out, value, e);
   }
@@ -8440,7 +8458,7 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
            cell_text(cell[1], &six, o->loss), o->tokens,
            cell_text(cell[2], &six, o->p.alpha1 + never),
            cell_text(cell[3], &six, o->p.sink1 + never),
-           cell_text(cell[4], &six, o->p.mass + never), t->m.count, o->text,
+           cell_text(cell[4], &six, o->p.mass + never), t->m.count, t->data.name,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0]
@@ -8468,9 +8486,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
   d->random_tokens[0] = 0;
   now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless --T is said */
-  double valid = d->valid; d->valid = -1;
   settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e);
-  if ((d->whole = d->valid < 0)) d->valid = valid;   /* --valid is not said */
+  d->whole = !now.given[option_find("valid", "d") - OPTIONS];
   if (settings_count(&now, e)) return e->status;
   *s = t->s = now;
   t->m.plain = s->plain;
@@ -8546,8 +8563,6 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_check(Settings *s, const char **words, int n, Error *e) {
-  if (n && strcmp(words[0], "list") && !file_missing(words[0]))
-    return fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
   return checks_run(s->program, n ? words[0] : NULL, stdout, e);
 }
 
@@ -8619,8 +8634,8 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
   } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &w.t.data.starts, e)
-             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* which encoding adds */
+             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e) && w.out.size) {
+    bool blank = t->blank && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
   }
   return work_end(&w, e);
@@ -8706,19 +8721,6 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
   return work_end(&w, e);
 }
 
-/* With --force: of an older dump no array stays. */
-static void dump_forget(const char *folder, const char *config, Error *e) {
-  Bytes names = {0}; char kind[16];
-  if (file_missing(config) || files_list(folder, &names, e)) { bytes_free(&names); return; }
-  remove(config);
-  for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
-    const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
-    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
-    if (strstr(name, ".npy") && has_word(" param grad q k z gate prenorm ", kind)) remove(path);
-  }
-  bytes_free(&names);
-}
-
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; Model *m = &w.t.m; Ids *starts = &w.t.data.starts;
   char config[PATH_ROOM + 16]; Error forward = {0};
@@ -8742,7 +8744,6 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
-  dump_forget(s->out, config, e);
   if (config_trains(&m->c, &forward))
     printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
   else model_grads(m, e);
@@ -8864,7 +8865,8 @@ static int sink_main(const Program *program, int argc, char **argv) {
     option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
   if (!strcmp(name, "--version"))
-    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0;
+    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0
+           || fflush(stdout);
   const Verb *v = verb_find(program, name);
   int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v) v = program->other;

@@ -657,24 +657,25 @@ static const char *const THEIRS[] = {
  * --extra, "window" any but none, "a/b" one of both, "!a" no --a. Where that is not so they are
  * refused if given, and not echoed. A flag that the verb does not take counts as said. */
 static const char *const BELONGS[][3] = {
-  {" rope-base rope-scaling ", "pos rotary"}, {" rope-factor ", "rope-scaling linear|llama3|yarn"},
+  {" rope-base rope-local rope-scaling ", "pos rotary"}, {" window-period rope-local ", "window"},
+  {" rope-factor ", "rope-scaling linear|llama3|yarn"},
   {" rope-low rope-high rope-original ", "rope-scaling llama3|yarn"},
   {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
   {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
   {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"}, {" qk-whole ", "qk-norm"},
   {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
-  {" window-period ", "window"}, {" window-offset ", "window-period"},
+  {" window-offset window-others ", "window-period"}, {" bos tokenizer ", "!out", "tokenize"},
   {" isolate-blocks ", "isolate"}, {" positions ", "cache"}, {" behind-only ", "place sandwich"},
   {" replace-position swap-position ", "!signs"}, {" expert-slope ", "expert-limit"},
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
   {" expert-top expert-period expert-limit ", "experts"}, {" expert-offset ", "expert-period"},
   {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
   {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" seed top-k top-p ", "temperature"},
+  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" top-k top-p ", "temperature"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
   {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
   {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!grammar",
-   "generate"}, {" bos tokenizer ", "!out", "tokenize"},
+   "generate"}, {" seed ", "temperature/first-tokens", "generate"},
   {" seed ", "ablate key1|value1-mean|kstar/isolate/probe", "eval"}, {NULL}};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */

@@ -3026,8 +3026,7 @@ static void tiles__sinks_plain(Test *t) {
 /* Changing token t changes no bit before t, and something at t; a prefix sees to its end. */
 static void model_forward__causal(Test *t) {
   LABS_OF_COVER(b, 1, 7) {
-    const Config *c = &b.m.c;
-    int N = config_rows(c, 7), C = c->dim;
+    const Config *c = &b.m.c; int N = config_rows(c, 7), C = c->dim;
     real *before = reals_of(t, N * C);
     for (int changed = 0; changed < 7; changed++) {
       int own = changed + N - 7, first = changed < c->prefix ? 0 : own;    /* may change */
@@ -3048,8 +3047,7 @@ static void model_forward__causal(Test *t) {
 static void model_forward__batches(Test *t) {
   LABS(b, 3, 9, "", "--pos t5 --sink-token --extra kv", "--pos alibi --window 3 --prefix 2",
        "--pos absolute --combine add --kernel mlp", "--embed-dim 5 --pos learned") {
-    int N = config_rows(&b.m.c, 9), rows = N * 12;
-    real *whole = reals_of(t, 3 * rows);
+    int N = config_rows(&b.m.c, 9), rows = N * 12; real *whole = reals_of(t, 3 * rows);
     double mean = lab_loss(&b), sum = 0;
     copy(whole, b.a.nf, 3 * rows);
     for (int s = 0; s < 3; s++) {
@@ -3129,8 +3127,7 @@ static void model_forward__one_layer(Test *t) {
   LABS_OF_COVER(b, 2, 7) {
     Acts one;
     if (acts_create(&one, &b.m, 2, 7, ACTS_ONE, fresh(t))) exit(1);
-    idx n = 2 * (idx)config_rows(&b.m.c, 7) * 12;
-    double loss = lab_loss(&b);
+    idx n = 2 * (idx)config_rows(&b.m.c, 7) * 12; double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {
       model_forward(&b.m, &one, b.ids, 2, 7);
       within(t, distance(n, b.a.h, one.h), 0, 0, "h^L, %s", b.flags);
@@ -3242,8 +3239,7 @@ static int rows_bound(const Lab *b, int l, int *rows) {
  *   cscale           it multiplies all scores of a row, which a Z that scales forgets where s is a
  *                    multiple of z: likewise, and but for the e in Z */
 static bool must_be_zero(const Lab *b, const Tensor *x, double *most) {
-  const Config *c = &b->m.c;
-  const char *last = strrchr(x->name, '.');
+  const Config *c = &b->m.c; const char *last = strrchr(x->name, '.');
   if (x->layer < 0 || !last) return false;
   int rows, over = rows_bound(b, x->layer, &rows);
   bool clamp = c->normalizer == NORMALIZER_CLAMP;
@@ -3460,8 +3456,7 @@ static void gradients__t5_again(Test *t) {
 static void gradients__accumulate(Test *t) {
   const Cover *v = covering(t);
   for (int k = 0; k < v->n; k += 3) LABS(b, 2, 7, v->flags[k]) {
-    idx n = b.m.count;
-    real *once = reals_of(t, n), *half = reals_of(t, n);
+    idx n = b.m.count; real *once = reals_of(t, n), *half = reals_of(t, n);
     lab_gradients(&b);
     copy(once, b.m.grads, n);
     lab_backward(&b, 1);
@@ -3542,8 +3537,7 @@ static double train(Lab *b, int threads, int n) {
 /* The same bits on 1, 2 and 16 threads. */
 static void same_on_threads(Test *t, const char *flags, int steps) {
   LABS(one, 3, 50, flags) LABS(b, 3, 50, flags, flags) {
-    int threads = b.n == 1 ? 2 : 16;
-    double loss = train(&one, 1, steps);
+    int threads = b.n == 1 ? 2 : 16; double loss = train(&one, 1, steps);
     within(t, train(&b, threads, steps), loss, 0, "loss on %d threads, %s", threads, flags);
     fact(t, same_numbers(b.m.count, b.m.params, one.m.params) && same_numbers(b.m.count, b.m.grads,
                 one.m.grads), "parameters or gradients on 1 and %d threads, %s", threads, flags);
@@ -3625,8 +3619,7 @@ static void model_loss__slices(Test *t) {
     {1, SLICE - 1}, {1, SLICE}, {1, SLICE + 1}, {2, SLICE}, {3, 107}, {7, 80}, {1, 1}};
   enum { V = 11, C = 12 };
   EACH(k, SIZES) LABS(b, SIZES[k][0], SIZES[k][1], "--layers 1 --context 300") {
-    int rows = b.B * b.T;
-    double dw[C * V] = {0}, *dnf = room(rows * C), loss = 0;
+    int rows = b.B * b.T; double dw[C * V] = {0}, *dnf = room(rows * C), loss = 0;
     lab_forward(&b);
     for (int n = 0; n < rows; n++) {
       double y[V] = {0}, total = 0; const real *nf = b.a.nf + n * C;
@@ -3957,8 +3950,7 @@ static void sinks__against_slow(Test *t) {
 /* Block by block in the memory of one, every number has the bits of when all blocks are kept. */
 static void sinks__one_layer(Test *t) {
   LABS_OF_COVER(b, 3, 12) {
-    int rows = (b.n - 1) % 2;
-    const Sinks *all = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
+    int rows = (b.n - 1) % 2; const Sinks *all = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
     acts_free(&b.a);
     if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t))) exit(1);
     const Sinks *one = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
@@ -4040,8 +4032,7 @@ static void golden_fill(Lab *b, uint64_t k) {
     double size = map ? 2 / sqrt(x->shape[0]) : 1;
     Rng r = {hash64(k, x->name, strlen(x->name))};
     for (idx i = 0; i < x->count; i++) {
-      double u = 2 * rng_uniform(&r) - 1;
-      real w = (real)(gain ? 1 + u / 2 : u * size);
+      double u = 2 * rng_uniform(&r) - 1; real w = (real)(gain ? 1 + u / 2 : u * size);
       b->m.params[x->at + i] = frozen(&b->m, x, i) ? 0 : w;
     }
   }
@@ -4110,8 +4101,7 @@ static void golden_steps(Lab *b, const char *decay, real *grads) {
 
 /* The lines "norm" to "after": gradients, and what two steps do. */
 static void golden_grads(Golden *g, Lab *b, uint64_t k, const char *decay) {
-  double total, one[3];
-  real *grads = reals(b->m.count), *moved = reals(b->m.count);
+  double total, one[3]; real *grads = reals(b->m.count), *moved = reals(b->m.count);
   copy(moved, b->m.params, b->m.count);
   golden_steps(b, decay, grads);
   for (idx i = 0; i < b->m.count; i++) moved[i] = (b->m.params[i] - moved[i]) / (real)0.01;
@@ -4506,8 +4496,7 @@ static void tokenizer_encode__by_the_book(Test *t) {
 static void tokenizer_train__by_the_book(Test *t) {
   Rng r = {4}; unsigned char s[6000];
   for (int trial = 0; trial < 8; trial++) {
-    Tokenizer k, again;
-    const size_t n = sizeof s / 2 + (size_t)rng_below(&r, sizeof s / 2);
+    Tokenizer k, again; const size_t n = sizeof s / 2 + (size_t)rng_below(&r, sizeof s / 2);
     int vocab = trial % 4 ? 320 : 280;
     random_text(&r, trial % 4, s, n);
     if (trial % 4 == 3) memcpy(s + n / 2, DOCUMENT_END DOCUMENT_END, 26);
@@ -4563,8 +4552,7 @@ static void tokenizer_read__damage(Test *t) {
     {24, 4, 259, "merge 0 of ids 3 to 258, new"},
     {20 + 8 * 7, 8, 0, "merge 7 of ids 3 to 265, new"}};    /* a pair merged twice */
   Rng r = {5};
-  Tokenizer *k = sample_tokenizer(t, 300), back;
-  Bytes *b = bytes_of(t), *w = bytes_of(t);
+  Tokenizer *k = sample_tokenizer(t, 300), back; Bytes *b = bytes_of(t), *w = bytes_of(t);
   fact(t, !tokenizer_bytes(k, b, fresh(t)) && b->size == 28 + 8 * 41 &&
           !memcmp(b->at, "SINKTOK1\1\0\0\0\x2c\1\0\0\x29\0\0\0", 20), "%zu bytes", b->size);
   fact(t, !tokenizer_read(b->at, b->size, "x", &back, &t->e) && back.hash == k->hash &&
@@ -7067,7 +7055,7 @@ static void settings_count__rows(Test *t) {
     {"--random-tokens 1,9 --context 8 --T 8", "1,9: there are 8"}, {"--mamba-conv 3", "-conv: it"},
     {"--fix-token 128 --random-tokens 1,128 --bos --seed 7", ""}, {"--expert-top 1", "--experts."},
     {"--fix-token 129", "fix-token 129: there are 128 tokens"}, {"--end-token 3", "--tokens."},
-    {"generate: --temperature 0 --seed 3", "--temperature."}, {"--pnorm 2", "--normalizer pnorm."},
+    {"generate: --temperature 0 --seed 3", "--first-tokens."}, {"--pnorm 2", "--normalizer pnorm."},
     {"--extra k --extra-norm 2", "--extra-value e1|ones."}, {"--min-lr 0.1", "--schedule cosine."},
     {"--tokens a --vocab 9 --end-token 3 --valid 0.1", ""}, {"eval: --T 300 --fix-token 300", ""},
     {"eval: --input random --ids a", "--inputs or --ids."}, {"--normalizer pnorm --pnorm 1", ""},
@@ -7086,7 +7074,11 @@ static void settings_count__rows(Test *t) {
     {"--text a[b", ""}, {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
     {"generate: --grammar g --bos", "beside --grammar."}, {"generate: --bos --tokenizer t", ""},
     {"tokenize: --out a --tokenizer b", "beside --out."}, {"tokenize: --tokenizer b --bos", ""},
-    {"eval: --ablate value1 --seed 3", "to --ablate key1"}, {"eval: --ablate key1 --seed 3", ""}};
+    {"eval: --ablate value1 --seed 3", "to --ablate key1"}, {"eval: --ablate key1 --seed 3", ""},
+    {"--window 3 --window-others", "--window-period."}, {"--rope-local 9", "to --window."},
+    {"--rope-local 9 --window 3 --window-period 2 --pos none", "--pos rotary."},
+    {"run: --init torch --steps 2000", ""},
+    {"generate: --first-tokens 5 --temperature 0 --seed 3", ""}};
   const char *const square = *QUOTE == '"' ? "\"a[b\"" : "'a[b'";
   const char *const quoted = *QUOTE == '"' ? "\"a'b`c\"" : "'a'\\''b`c'";   /* for the shell */
   const Program program = {.name = "sink"};
@@ -7097,6 +7089,7 @@ static void settings_count__rows(Test *t) {
     Settings s, again; Bytes *text = bytes_of(t);
     settings_default(&s);
     s.program = &program; s.verb = verb; s.groups = verb_find(&program, verb)->groups;
+    if (!strcmp(verb, "run")) settings_flags(&s, RUN_FLAGS, "mtd", &t->e);
     again = s;
     settings_flags(&s, flags, s.groups, fresh(t));
     const int status = settings_count(&s, &t->e);
@@ -7274,6 +7267,7 @@ static void sink__outputs(Test *t) {
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
+    {"tokenize train " SCRATCH "/t.new --out " SCRATCH "/t", 1, "/t.new: it is there already"},
     {"run --quiet --out " SCRATCH "/f", 1, "/f/k-bias.csv: it is there already"},
     {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2, "two results"},
     {EVALUATED "--csv " SCRATCH "/m.ckpt", 1, "Try: another name, --force to replace it"},
@@ -7285,12 +7279,14 @@ static void sink__outputs(Test *t) {
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", 1, "it is there already"},
     {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}};
-  static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json"};
+  static const char *const AT[] = {SCRATCH "/i", SCRATCH "/f/k-bias.csv", SCRATCH "/f/config.json",
+                                   SCRATCH "/t.new"};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   said(t, "%s--out " SCRATCH "/m.ckpt", TRAINED);
   EACH(i, AT) file_write(AT[i], "1 2 3\n", 6, fresh(t));
   EACH(i, ROWS) sink_fails(t, ROWS[i].words, ROWS[i].status, ROWS[i].said);
+  EACH(i, AT) fact(t, !strcmp(text_in(t, AT[i]), "1 2 3\n"), "%s: another file", AT[i]);
   said(t, "%s--force --out " SCRATCH "/m.ckpt", TRAINED);
   const char *json = said(t, EVALUATED "--json -"), *csv = said(t, EVALUATED "--csv -");
   fact(t, !strncmp(json, "{\"", 2) && strstr(json, "}\n") == json + strlen(json) - 2, "%s", json);
@@ -7307,9 +7303,10 @@ static void sink__elsewhere(Test *t) {
     {"list", "/data/story.grammar\n"}, {"generate --grammar data/story.grammar", "\n<|endoftext|>"},
     {"tokenize encode ../../../data/story.txt", " "},
     {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/story.grammar"},
-    {"eval m --T 8 --n 2", "m on data/story.grammar (held-out documents): 2 sequences"}};
+    {"eval m --T 8 --n 2", "m on data/story.grammar (held-out documents): 2 sequences"},
+    {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/story."}};
   if (no_binary(t)) return;
-  scratch_open();
+  scratch_open(), make_folder(AWAY), file_write(AWAY "/prop1", "a", 1, fresh(t));
   EACH(i, ROWS) answers_elsewhere(t, ROWS[i][0], ROWS[i][1]);
 }
 
@@ -7618,7 +7615,9 @@ static void sink__dump_again(Test *t) {
     }
     fact(t, !strstr(flags, "--pnorm") == !strstr(FLAGS[i], "pnorm"), "%s: %s", FLAGS[i], flags);
     said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --gate head --all", DUMP);
+    file_write(SCRATCH "/again/q.npy.bak", "a", 1, &t->e);
     said(t, "%s/again --force%s", DUMP, flags);            /* an older dump leaves nothing */
+    fact(t, !remove(SCRATCH "/again/q.npy.bak"), "a file that is no array is gone");
     files_list(SCRATCH "/again", &all, &t->e); files_list(SCRATCH "/dump", &names, &t->e);
     for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1, files++) {
       snprintf(other, sizeof other, SCRATCH "/again%s", strrchr((char *)names.at + at, '/'));
