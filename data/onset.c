@@ -754,24 +754,19 @@ static int told_show(const char *folder, const char *corpus, const char *item, F
 }
 
 /* --predict: the laws and what they foretell, and by how many runs, for that file. */
-static int onset_predict(const Results *r, const Item *item, FILE *out, Error *e) {
-  Bytes text = {0};
-  bytes_print(&text, e, "From %s on %s:", item->name, r->corpus);
+static int onset_predict(Bytes *out, const Results *r, const Item *item, Error *e) {
+  Bytes line = {0};
+  bytes_print(&line, e, "From %s on %s:", item->name, r->corpus);
   for (int i = 0; i < item->count; i++) {
     int row = r->x->shown[item->from + i].row, state[RUN_STATES] = {0};
     count_runs(r, row, seeds_of(r, row), state);
     const char *name = r->x->row[row].name;
     if (strpbrk(name, "0123456789") && state[RUN_HELD])    /* else it is foretold */
-      bytes_print(&text, e, " %s (%d)", name, state[RUN_HELD]);
+      bytes_print(&line, e, " %s (%d)", name, state[RUN_HELD]);
   }
-  Bytes line = text;
-  text = (Bytes){0};
-  wrapped(&text, 0, WIDTH, "", &line, e);
-  onset_law(&text, r, item, false, e);
-  if (!e->status) fwrite(text.at, 1, text.size, out);
+  wrapped(out, 0, WIDTH, "", &line, e);
   bytes_free(&line);
-  bytes_free(&text);
-  return e->status;
+  return onset_law(out, r, item, false, e);
 }
 
 /* -------------------------------------------------------------------------------------------------

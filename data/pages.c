@@ -981,9 +981,8 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
 static int survey(const Settings *s, const char **words, int n, Error *e) {
   Survey v = {.s = s};
   Bytes names = {0};
-  const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->probe ? "probe"
-                    : s->signs ? "signs" : s->quantize ? "quantize"
-                    : s->report[0] ? "report" : NULL;
+  const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->quantize ? "quantize"
+                    : s->report[0] ? "report" : s->probe ? "probe" : s->signs ? "signs" : NULL;
   if (alone)
     return fail(e, 2, "eval --%s: expected one model and one text. Try: %s eval %s --%s %s", alone,
                 s->program->name, words[0], alone, s->ablate ? "key1" : s->isolate ? "32" :

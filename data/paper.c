@@ -77,6 +77,7 @@ static const Own *own_of(const Settings *s) {
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
+#define ALSO " cache dense domains grid known map onset signs swap until valid "      /* +WORD */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
@@ -248,6 +249,7 @@ static int read_flags(Reading *r, char flags[FLAGS_ROOM], Row *row) {
       if (row->after < 0) return wrong(r, "a row above", word + 6);
       continue;
     }
+    if (also && !has_word(ALSO, word + 1)) return wrong(r, "+ and one of" ALSO, word);
     if (!also && !*flags && strncmp(word, "--", 2)) {
       int i = entry_of(x->recipe, x->recipes, sizeof *x->recipe, word);
       if (i < 0) return wrong(r, "flags, or a recipe above", word);
@@ -602,7 +604,7 @@ static int row_seeds(const Experiments *x, int row, bool first, int times) {
  * Lines of #KEY TEXT, then lines of NAME,NUMBER,NUMBER ..: six digits, nan where there is none. It
  * holds no clock, path or number of threads: the same build repeats the same bytes.
  */
-static const char RESULT_HEAD[] = "# sink result 1\n";
+static const char RESULT_HEAD[] = "# sink result 1\n", BY_TOY[] = "made by the toy";
 
 /* The lines at the head: where each is kept, and how much goes there. */
 typedef struct HeadLine { const char *key; size_t at, room; } HeadLine;
@@ -910,7 +912,8 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
 
 /* +domains, [FIG9]: the held documents of every corpus and domain that is at hand, a grammar or
  * a text of the folder `texts`: what `./sink eval MODEL --text FILE --valid 0.05` prints of each.
- * Where t was trained on one of them, the documents that are measured are none that it has seen. */
+ * Where t was trained on one of them, the documents that are measured are none that it has seen.
+ * r NULL: nothing is measured; are they the right texts? */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
                            Error *e) {
   int first = config_column_first(&t->m.c), starts;
@@ -924,7 +927,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
     if (corpus_path(path, c, texts, e)) break;
     if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path)))) continue;   /* once */
     if (data_open(&data, &s.data, 0, 0, e)) break;
-    if (!corpus_check(c, texts, &data, e) &&
+    if (!corpus_check(c, texts, &data, e) && r &&
         !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
       put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
       put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
@@ -977,7 +980,7 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
   if (corpus->times > 1 && d)
     snprintf(r->flags + strlen(r->flags), sizeof r->flags - strlen(r->flags),
              ", steps and data times %d", corpus->times);
-  snprintf(r->data, sizeof r->data, "made by the toy");
+  snprintf(r->data, sizeof r->data, "%s", BY_TOY);
   if (d) snprintf(r->data, sizeof r->data, "%s %016llx, tokenizer %016llx", corpus->file,
                   (unsigned long long)d->source, (unsigned long long)d->tokenizer.hash);
   snprintf(r->build, sizeof r->build, COMPILER ", %s, %zu-byte numbers", ISAS[isa_best()],
@@ -998,8 +1001,8 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
     train_run(t, p, e);
   }
   if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
-    fail(e, 1, "stopped by Ctrl-C: %s is not finished and begins anew. Try: the same command",
-         name);
+    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and begins anew. Try: the same command",
+         r->row, r->seed);                     /* `row` may be the one that it goes on from */
   p->name = row->name;                                     /* `name` is this call's */
   return e->status;
 }
@@ -1022,8 +1025,9 @@ static int row_begin(Trainer *t, Result *r, const Experiments *x, const Row *row
 static int row_model(Result *r, Progress *p, const Experiments *x, const Row *row,
                      const Corpus *corpus, const Settings *s, Error *e) {
   Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
-  if (!row_begin(&t, r, x, row, corpus, s, p, e) &&
-      !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
+  if (!row_begin(&t, r, x, row, corpus, s, p, e) && asks(row, "domains"))
+    measure_domains(NULL, &t, x, own_of(s)->texts, e);     /* before it is trained for nothing */
+  if (!e->status && !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
@@ -1193,8 +1197,8 @@ static double estimate_p(const Estimate *d, double at) {
 }
 
 /* Holm (1979): the smallest p times m, the size of the family, the next one times m - 1, .., none
- * less than the one before it and none above 1. NAN: of no p yet, as large as can be, or of another
- * family. */
+ * less than the one before it and none above 1. A NAN is of another family, or not known yet: then
+ * it counts as the largest. */
 static void holm(double *adjusted, const double *p, int n, int m) {
   for (int i = 0; i < n; i++) {
     adjusted[i] = isnan(p[i]) ? NAN : 0;
@@ -1370,7 +1374,7 @@ static bool unmet(Judged *j, const Case *q) {
     if (!n || related(mean[0], relation, mean[1], q->c->within[i])) continue;  /* !n: see lacks() */
     if (relation == SAME) snprintf(within, sizeof within, " within %g", q->c->within[i]);
     if (side[1].row >= 0) snprintf(also, sizeof also, " and %.3g", mean[1]);
-    bool sink = side->measure && !strncmp(side->measure, "times_", 6);
+    bool sink = relation == GREATER && side->measure && !strncmp(side->measure, "times_", 6);
     why(j, "needs %s %s %s%s, found %.3g%s%s", side_text(a, q->x, side), SIGNS[relation],
         side_text(b, q->x, side + 1), within, mean[0], also, sink ? " (no sink to judge)" : "");
     return true;
@@ -1432,12 +1436,11 @@ typedef struct Results {
   Judged *judged;              /* [claims] */
   Bytes notes;                 /* lines, without a 0 */
 } Results;
-/* Was r made from another text than its corpus names now, or another number of times? */
+/* Was r made of another text than its corpus names now, or another number of times? No toy was. */
 static bool other_text(const Experiments *x, const Result *r) {
   const Corpus *c = x->corpus; char hash[20];
   while (c < x->corpus + x->corpora && strcmp(c->name, r->corpus)) c++;
-  if (c == x->corpus + x->corpora || !c->hash || strncmp(r->data, c->file, strlen(c->file)))
-    return false;
+  if (c == x->corpus + x->corpora || !c->hash || !strcmp(r->data, BY_TOY)) return false;
   snprintf(hash, sizeof hash, "%016llx", (unsigned long long)c->hash);
   const char *at = strstr(r->flags, "data times ");
   return !strstr(r->data, hash) || (at ? strtol(at + 11, NULL, 10) : 1) != c->times;
@@ -1503,10 +1506,10 @@ static void why_runs(Judged *j, const Results *r, const Claim *c) {
     wanted += seeds_of(r, i);
   }
   int there = state[RUN_HELD] + state[RUN_DIVERGED];
-  if (there == wanted && !state[RUN_DIVERGED]) return;
+  if (there == wanted && (!state[RUN_DIVERGED] || !strncmp(j->why, "needs ", 6))) return;
   j->why[0] = 0;
   if ((j->unrun = there < wanted)) why(j, "%d of %d runs", there, wanted);
-  if (state[RUN_VOID]) why(j, "%d void: the row changed", state[RUN_VOID]);
+  if (state[RUN_VOID]) why(j, "%d void: the row or text changed", state[RUN_VOID]);
   if (state[RUN_DAMAGED]) why(j, "%d damaged", state[RUN_DAMAGED]);
   if (!state[RUN_DIVERGED]) return;
   while (run_at(r, row, seed)->state != RUN_DIVERGED) seed++;
@@ -1529,7 +1532,7 @@ static int claims_judge(Results *r, Error *e) {
           results_number(r, c->side[k].row, s + 1, c->side[k].measure);
     }
     claim_estimate(&j[i], &(Case){x, c, value, r->seeds, wanted});
-    if (!j[i].tested && strncmp(j[i].why, "needs ", 6)) why_runs(&j[i], r, c);
+    if (!j[i].tested) why_runs(&j[i], r, c);
     p[i] = c->headline ? j[i].p : NAN;                     /* untested: NAN */
     family += c->headline;
   }
@@ -1784,6 +1787,7 @@ static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *
     bytes_print(out, e, "%s", side_text(side, x, &c->side[k]));
     if (k + 1 == c->sides && c->margin > 0)
       bytes_print(out, e, " %s %g", c->kind == CLAIM_DIFFERS ? "by" : "within", c->margin);
+    if (k + 1 == c->sides && !isnan(c->from)) bytes_print(out, e, " from %g", c->from);
     if (need >= 0 && !left && c->needed[need] == SAME)
       bytes_print(out, e, " within %g", c->within[need]);
   }
@@ -1819,13 +1823,19 @@ static void claim_evidence(Bytes *line, const Claim *c, const Judged *j, Error *
   if (j->why[0]) bytes_print(line, e, "%s%s", any ? ": " : "", j->why);
 }
 
+/* Is a claim judged on this corpus? */
+static bool claim_here(const Results *r, const Claim *c) {
+  return r->first || claim_again(c, r->times);
+}
+
 static void claim_text(Bytes *out, const Results *r, int claim, Error *e) {
   enum { INDENT = 21 };
   const Claim *c = &r->x->claim[claim];
   const Judged *j = &r->judged[claim];
   Bytes line = {0};
   bytes_print(out, e, "\n");
-  bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, c->headline ? "; headline" :
+  bytes_print(&line, e, "%s (%s%s)", c->statement, c->reference, !claim_here(r, c) ?
+              "; not counted here" : c->headline ? "; headline" :
               c->twice && r->times > 1 ? "; second look" : "");
   wrapped(out, INDENT, WIDTH, verdict_text(j), &line, e);
   bytes_print(&line, e, "rule %s: ", c->name);
@@ -1842,8 +1852,7 @@ static int item_text(Bytes *out, const Results *r, int item, Error *e) {
   Bytes head = {0};
   bytes_print(&head, e, "%s, %s: %s (%s)", is->name, is->reference, is->title, r->corpus);
   wrapped(out, 0, WIDTH, "", &head, e);
-  bytes_print(&head, e, "%s", is->note ? is->note : "");
-  if (is->note) wrapped(out, 0, WIDTH, "", &head, e);
+  if (is->note) bytes_print(&head, e, "%s", is->note), wrapped(out, 0, WIDTH, "", &head, e);
   bytes_free(&head);
   bytes_print(out, e, "\n");
   if (is->count) rows_grid(out, r, is, false, e);
@@ -1929,11 +1938,6 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   }
 }
 
-/* Is a claim judged on this corpus? */
-static bool claim_here(const Results *r, const Claim *c) {
-  return r->first || claim_again(c, r->times);
-}
-
 /* The verdicts counted, and the headline claims. */
 static void verdicts_count(Bytes *out, const Results *r, Error *e) {
   int n[VERDICT_KINDS] = {0}, unrun = 0, all = 0, headline = 0, tested = 0;
@@ -2017,8 +2021,8 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
   static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
   ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
   if (from < 0 || to < from)
-    return fail(e, 1, RESULTS_FOLDER "/README.md: expected one line %s and below it one line "
-                "%s, found %s. Try: put them where the results go", begin, end,
+    return fail(e, 1, "README.md: expected one line %s and below it one line %s, found %s. Try: "
+                "put them where the results go", begin, end,
                 from < 0 || to < 0 ? "none or several" : "them the other way round");
   bytes_add(out, text, (size_t)from, e);
   bytes_print(out, e, "%s\n", begin);
@@ -2117,10 +2121,7 @@ static Axis measure_axis(const Item *item, const char *measure) {
 
 /* The k-th part of words joined by commas, into part [64]; false where there is none. */
 static bool part_of(const char *words, int k, char part[64]) {
-  for (; k > 0; k--) {
-    words = strchr(words, ',');
-    if (!words++) return false;
-  }
+  for (; k > 0; k--, words++) if (!(words = strchr(words, ','))) return false;
   snprintf(part, 64, "%.*s", (int)strcspn(words, ","), words);
   return *part != 0;
 }
@@ -2484,7 +2485,8 @@ static void page_claim(Paper *p, int k) {
   claim_evidence(&evidence, c, &p->runs.judged[k], h->e);
   claim_begin(p, k);
   say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
-      c->headline ? "headline; " : "", CLAIM_KINDS[c->kind], c->name);
+      c->headline ? "headline; " : claim_here(&p->runs, c) ? "" : "not counted here; ",
+      CLAIM_KINDS[c->kind], c->name);
   html_bytes(h, &rule);
   say(h, "</code>: ");
   html_bytes(h, &evidence);
@@ -2496,18 +2498,19 @@ static void page_claim(Paper *p, int k) {
 static void page_item(Paper *p, int at) {
   const Item *item = p->item = &p->x->item[at];
   Html *h = &p->h;
+  const char *on = p->runs.first ? "" : " --corpus ", *name = p->runs.first ? "" : p->runs.corpus;
   int needed, there = runs_done(&p->runs, item, &needed);
   say(h, "<section id=\"%s\"><h2>", item->name);
   html_text(h, item->title);
-  say(h, " <code>%s</code></h2>", item->name);
-  say(h, "<p class=\"where\">");
+  say(h, " <code>%s</code></h2><p class=\"where\">", item->name);
   html_text(h, item->reference);
-  if (item->count) say(h, "; <code>./paper %s</code>; %d of %d runs", item->name, there, needed);
+  if (item->count)
+    say(h, "; <code>./paper %s%s%s</code>; %d of %d runs", item->name, on, name, there, needed);
   say(h, "</p>\n");
   if (is_elsewhere(p->x, at))
     say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
   else if (item->count && needed && !there)
-    say(h, "<p><b>Not run yet: <code>./paper %s</code></b></p>\n", item->name);
+    say(h, "<p><b>Not run yet: <code>./paper %s%s%s</code></b></p>\n", item->name, on, name);
   if (item->note) element(h, "p", item->note);
   if (item->count) item_table(p);
   if (there && item->pictures) item_pictures(p);
@@ -2515,14 +2518,13 @@ static void page_item(Paper *p, int at) {
   say(h, "</section>\n");
 }
 
-/* A row of the contents: how many claims of an item have which verdict, then how many are
- * undecided, and not run yet; item -1: of all, -2: of the headline claims. */
+/* A row of the contents: how many of an item's claims that this corpus judges have which verdict,
+ * then how many are undecided, and not run yet; item -1: of all, -2: of the headline claims. */
 static void page_counts(Paper *p, int item) {
   int count[VERDICT_KINDS + 1] = {0};
   for (int k = 0; k < p->x->claims; k++) {
-    const Claim *c = &p->x->claim[k];
-    const Judged *j = &p->runs.judged[k];
-    if (item == -1 || c->item == item || (item == -2 && c->headline))
+    const Claim *c = &p->x->claim[k]; const Judged *j = &p->runs.judged[k];
+    if (claim_here(&p->runs, c) && (item == -1 || c->item == item || (item == -2 && c->headline)))
       count[j->unrun ? VERDICT_KINDS : (j->verdict + VERDICT_KINDS - 1) % VERDICT_KINDS]++;
   }
   for (int i = 0; i <= VERDICT_KINDS; i++)
@@ -2563,8 +2565,7 @@ static void page_summary(Paper *p) {
 
 /* How the page was made; and its runs, by which builds. */
 static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
-  char text[400], seeds[64], builds[400] = "none";
-  const Experiments *x = p->x;
+  const Experiments *x = p->x; char text[400], seeds[64], builds[400] = "none";
   for (int i = 0, n = 0; i < x->rows * p->runs.seeds; i++) {
     const char *build = p->runs.run[i].result.build;
     if (!*build || (n && strstr(builds, build)) || n > 200) continue;
@@ -2572,8 +2573,8 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
   }
   snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s", corpus->file,
            (unsigned long long)corpus->hash);
-  snprintf(seeds, sizeof seeds, "1 to %d; of rows of headline claims 1 to %d", x->seeds,
-           x->headline_seeds);
+  snprintf(seeds, sizeof seeds, p->runs.first || p->runs.times > 1 ? "1 to %d; of rows of "
+           "headline claims 1 to %d" : "1 to %d", x->seeds, x->headline_seeds);
   page_facts(&p->h, s, "report", "", (const char *const[][2]){
              {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}});
 }
@@ -2890,17 +2891,27 @@ typedef struct Command {
   int item, only;              /* an item, a row; -1: all */
 } Command;
 
+/* The corpus of --corpus, or the first where it is not given. */
+static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
+  for (int i = 0; i < x->corpora; i++)
+    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name))) return &x->corpus[i];
+  const Corpus *first = *name ? corpus_asked(x, "", &(Error){0}) : NULL;
+  return fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
+              *name ? name : "NAME", first ? first->name : "NAME, after naming one"), NULL;
+}
+
 /* The next run that the command asks for after (*row, *seed), row by row, and whether it is there,
  * as result_there says; false at the end. Start with row 0, seed below 0. */
 static bool run_next(const Command *q, int *row, int *seed, int *there) {
-  bool first = q->corpus == q->x.corpus, few = !first && q->item < 0 && q->only < 0;
+  bool first = q->corpus == corpus_asked(&q->x, "", &(Error){0});        /* domains are none */
+  bool few = !first && q->item < 0 && q->only < 0;
   int one = q->own->only_seed, from = one < 0 ? 1 : one, to = one, times = q->corpus->times;
   for (; *row < q->x.rows; ++*row, *seed = -1) {
     if ((q->only >= 0 && *row != q->only) || !item_has(&q->x, q->item, *row) ||
         (few && !row_again(&q->x, *row, times))) continue;
     if (one < 0) to = q->own->seeds ? q->own->seeds : row_seeds(&q->x, *row, first, times);
+    if (*seed >= to) continue;
     *seed = *seed < from ? from : *seed + 1;
-    if (*seed > to) continue;
     *there = result_there(&q->x, *row, q->own->results, q->corpus->name, *seed);
     return true;
   }
@@ -2980,9 +2991,8 @@ static int runs_announce(const Command *q, int *missing, Error *e) {
 
 /* --commands: what is missing, a run a line. */
 static int runs_print(const Command *q, Error *e) {
-  const Own *own = q->own; int missing;
+  const Own *own = q->own; Bytes folders = {0}; int missing;
   const char *name = q->item < 0 ? "all" : q->x.item[q->item].name;
-  Bytes folders = {0};
   if (runs_announce(q, &missing, e)) return e->status;
   if (!missing)
     fprintf(stderr, "paper: no run of %s is missing on %s. Try: ./paper %s --show, or another "
@@ -3007,7 +3017,7 @@ static int runs_train(const Command *q, Error *e) {
   if (!one && (runs_announce(q, &missing, e) || !missing)) return e->status;
   for (int row = 0, seed = -1, there; !e->status && run_next(q, &row, &seed, &there);) {
     if (there < 0)
-      fprintf(stderr, "paper: %s seed %d: its row has changed, so it is run again\n",
+      fprintf(stderr, "paper: %s seed %d: its row or text has changed, so it is run again\n",
               q->x.row[row].name, seed);
     if (there != 1) run_do(q, row, seed, false, e);
     else if (one) printf("paper: %s seed %d is there already\n", q->x.row[row].name, seed);
@@ -3027,7 +3037,7 @@ static int results_show(const Command *q, Error *e) {
   if (file_missing(q->own->results))
     return fail(e, 1, "%s: no such folder. Try: another --results", q->own->results);
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
-    if (item && q->own->predict) onset_predict(&r, item, stdout, e);
+    if (item && q->own->predict) onset_predict(&out, &r, item, e);
     else if (item) item_text(&out, &r, q->item, e);
     else ledger(&out, &r, false, e);
   }
@@ -3147,8 +3157,7 @@ static void imports_print(const Command *q) {
  * measured. --show: without the last; --commands: the commands alone. */
 static int item_published(const Command *q, Error *e) {
   const Item *item = &q->x.item[q->item];
-  char path[PATH_ROOM]; int missing = 0, there = 0;
-  bool alone = q->own->commands;
+  char path[PATH_ROOM]; int missing = 0, there = 0; bool alone = q->own->commands;
   if (!alone) printf("%s, %s: %s\n\n", item->name, item->reference, item->title);
   for (int i = 0; i < q->x.models; i++) {
     const Published *m = &q->x.model[i];
@@ -3182,15 +3191,6 @@ static int item_published(const Command *q, Error *e) {
 
 /* --- Verbs ------------------------------------------------------------------------------------ */
 
-/* The corpus of --corpus, or the first where it is not given. */
-static const Corpus *corpus_asked(const Experiments *x, const char *name, Error *e) {
-  for (int i = 0; i < x->corpora; i++)
-    if (!x->corpus[i].domain && (!*name || !strcmp(x->corpus[i].name, name))) return &x->corpus[i];
-  fail(e, 2, "--corpus %s: expected a corpus of " EXPERIMENTS_FILE ". Try: --corpus %s",
-       *name ? name : "NAME", x->corpora ? x->corpus->name : "NAME, after naming one");
-  return NULL;
-}
-
 static int command_open(Command *q, const Settings *s, Error *e) {
   char path[PATH_ROOM]; Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
@@ -3206,7 +3206,8 @@ static int command_open(Command *q, const Settings *s, Error *e) {
 static int command_words(Command *q, const char **words, int n, Error *e) {
   const Experiments *x = &q->x;
   const char *flag = q->own->predict ? "predict" : q->own->cost ? "cost" : NULL;
-  const char *of = q->own->predict ? "onset" : "remedies";
+  const char *of = q->own->predict ? "onset" : "remedies", *some = q->own->row[0] ? "row" :
+             q->own->only_seed >= 0 ? "seed" : q->own->seeds ? "seeds" : "";
   if (flag && (!n || strcmp(words[0], of)))
     return fail(e, 2, "--%s: it is of the item %s. Try: ./paper %s --%s", flag, of, of, flag);
   if (n > 1) return fail(e, 2, "%s: a word too many. Try: ./paper help ITEM", words[1]);
@@ -3216,13 +3217,15 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
     for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name);
     return verb_unknown(q->s->program, near, e);
   }
+  if (q->own->show) flag = "show";
+  if (flag && *some)
+    return fail(e, 2, "--%s: --%s is of all rows and seeds. Try: without --%s", some, flag, some);
   if (!q->own->row[0]) return 0;
   q->only = experiments_row(x, q->own->row);
   if (q->only < 0 || !item_has(x, q->item, q->only))
-    return fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
-                q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
-  if (q->own->show) return fail(e, 2, "--row: --show shows whole items. Try: without --row");
-  return 0;
+    fail(e, 2, "--row %s: %s has no such row. Try: ./paper %s --show", q->own->row,
+         q->item < 0 ? "the table" : words[0], q->item < 0 ? "all" : words[0]);
+  return e->status;
 }
 
 static int command_do(const Command *q, Error *e) {
@@ -3257,8 +3260,7 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
 }
 
 static int verb_items(Settings *s, const char **words, int n, Error *e) {
-  Command q; Results r; Bytes out = {0};
-  (void)words; (void)n;
+  Command q; Results r; Bytes out = {0}; (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
     printf("\n./sink list shows the paper's variants.\n");
@@ -3281,13 +3283,12 @@ static void others_markdown(Bytes *out, const Command *q, Error *e) {
   }
 }
 
-/* The tables of data/results/README.md: every claim and item on the corpus. */
+/* The tables of the results' README.md: every claim and item on the corpus. */
 static int verb_readme(Settings *s, const char **words, int n, Error *e) {
-  char found[PATH_ROOM];
-  const char *path = located(found, RESULTS_FOLDER "/README.md", &s->data, e);
-  Command q; Results r; Bytes out = {0}, text = {0}, page = {0};
+  Command q; Results r; Bytes out = {0}, text = {0}, page = {0}; char path[PATH_ROOM + 16];
   (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
+  snprintf(path, sizeof path, "%s/README.md", own_of(s)->results);
   if (!e->status && !file_read(path, &text, e) &&
       !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
       !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
@@ -3297,8 +3298,7 @@ static int verb_readme(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_report(Settings *s, const char **words, int n, Error *e) {
   const char *path = s->out[0] ? s->out : "out/report.html";
-  Command q;
-  (void)words; (void)n;
+  Command q; (void)words; (void)n;
   if (command_open(&q, s, e)) return e->status;
   if (!outputs_ready(s, &path, 1, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);

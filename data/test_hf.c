@@ -2145,8 +2145,7 @@ static void hf__sentencepiece(Test *t) {
            SPACE_EACH, "%d %d %d %d", k.published->begins, k.bos, k.end, k.published->space);
       if (tok_open(t, SCRATCH "/t.bin", &k2, &c2)) for (int i = 0; i < 40; i++) {
         static const char *const LETTERS[] = {"a", "b", U_E9, " "}; char text[400] = "";
-        int slow[400], size = 1 + (int)rng_below(&r, 150);
-        Ids ids = {0}, ids2 = {0};
+        int slow[400], size = 1 + (int)rng_below(&r, 150); Ids ids = {0}, ids2 = {0};
         for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
         const int n = slow_pieces(text, slow, merge, merges);
         tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
@@ -2732,8 +2731,7 @@ static void published__same_bits(Test *t) {
   enum { T = 9, B = 3 };
   LABS_OF(b, B, T, PUBLISHED) {
     Acts one; Error e = {0};
-    const Config *c = &b.m.c;
-    idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
+    const Config *c = &b.m.c; idx N = config_rows(c, T), rows = N * c->dim, first = N - T;
     real *whole = reals(B * rows);
     if (acts_create(&one, &b.m, B, T, ACTS_ONE, &e)) exit(1);
     lab_forward(&b); copy(whole, b.a.nf, B * rows);
@@ -2977,8 +2975,7 @@ static double slow_half(unsigned h) {
 static void widen__every_half(Test *t) {
   enum { ALL = 1 << 16 };
   unsigned char *raw = zeroed(4 * ALL, 1);
-  real *got = reals(ALL);
-  int nans = 0, subnormal = 0;
+  real *got = reals(ALL); int nans = 0, subnormal = 0;
   for (unsigned i = 0; i < ALL; i++) {
     raw[2 * i] = (unsigned char)(i & 255);
     raw[2 * i + 1] = (unsigned char)(i >> 8);
@@ -3412,8 +3409,7 @@ static void model_file__damage(Test *t) {
   /* cut while it is open */
   e = (Error){0}; file_write(path, file.at, file.size, &e);
   if (!checkpoint_open(path, &r, &e) && !acts_create(&r.a, &r.m, 1, 5, ACTS_ONE, &e)) {
-    int ids[5] = {1, 2, 3, 4, 5};
-    FILE *f = fopen(path, "wb");
+    int ids[5] = {1, 2, 3, 4, 5}; FILE *f = fopen(path, "wb");
     if (f) fclose(f);
     model_forward(&r.m, &r.a, ids, 1, 5);
     fact(t, model_fault(&r.m, &e) && strstr(e.text, "cut short"), "%s", e.text);
