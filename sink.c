@@ -8029,7 +8029,8 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
       value = counts ? argv[++i] : no ? "0" : "1";
     }
     if (!value && ++i < argc) value = argv[i];
-    if (!value) return fail(e, 2, "%s: expected a value after it. Try: sink help", word);
+    if (!value)
+      return fail(e, 2, "%s: expected a value after it. Try: %s help", word, s->program->name);
     if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {   /* the flags of a row of VARIANTS */
@@ -8694,7 +8695,8 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     if (e->status || next == known->end) break;
     from = have; w->out.size = 0;
     ids_add(&w->ids, &next, 1, e);
-    if (!tokenizer_decode(known, &next, 1, &w->out, e)) fwrite(w->out.at, 1, w->out.size, stdout);
+    if (next < known->vocab) tokenizer_decode(known, &next, 1, &w->out, e);
+    if (w->out.size) fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
   fputc('\n', stdout); free(y); free(row);

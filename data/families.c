@@ -50,12 +50,13 @@ static void window_flags(const Facts *f, const bool *sliding) {
       flags_set(f, flags);
       return;
     }
-  fact_fails(f, "layer_types", "in a period", fact_at(f, "layer_types"));
+  const char *key = fact_at(f, "layer_types") ? "layer_types" : "max_window_layers";
+  fact_fails(f, key, "such that windows come in a period", fact_at(f, key));
 }
 
 /* sliding [layers] of layer_types, where it is there: each of its two words. */
 static void layer_types(const Facts *f, bool *sliding) {
-  const JsonValue *list = fact_at(f, "layer_types"), *v = list + 1;
+  const JsonValue *list = fact_at(f, "layer_types"), *v = list ? list + 1 : NULL;
   const int L = f->s->model.layers;
   if (!list) return;
   if (list->kind != JSON_ARRAY || list->size != (size_t)L) {

@@ -379,7 +379,8 @@ static int model_file_begin(ModelWriter *w, const char *path, const Settings *s,
 static int model_file_source(ModelWriter *w, const char *path, uint64_t header, bool link,
                              Error *e) {
   ModelSource source = {.f = fopen(path, "rb"), .path = path};
-  uint64_t hash = 0;
+  char beside[1032]; uint64_t hash = 0;
+  snprintf(beside, sizeof beside, "%s.new", path);
   if (!source.f) fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   else if (!file_size(source.f, &source.size) || header > source.size || header > HEAD_MAX
            || !bytes_hash(source.f, 0, header, &hash))
@@ -388,6 +389,9 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
   else if (w->sources == LINKS_MAX)
     fail(e, 1, "%s: expected at most %d files of one model. Try: saving it in fewer", path,
          LINKS_MAX);
+  else if (link && !file_missing(beside))      /* the model file in the making, which replaces it */
+    fail(e, 1, "%s: expected a file beside those that it links to, found one of them. Try: another "
+         "--out", w->w.path);
   else if (link) {
     char *whole = full_path(path);
     if (!whole) fail(e, 1, "%s: has no whole path, %s. Try: without --link", path, strerror(errno));
@@ -470,6 +474,7 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int or
       fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the "
            "model that is whole", source->path, theirs);
     model_file_bytes(w, piece, some, e);
+    if (interrupted) fail(e, 1, "stopped by Ctrl-C: nothing is kept. Try: the same command");
     done += some;
   }
   free(piece);
@@ -558,7 +563,12 @@ static void stream_show(struct ModelFile *f, bool end) {
   fflush(stderr);
 }
 
-/* n bytes of tensor i from byte `from` on; false, and a fault, when they are not to be had. */
+/* The file that holds a tensor's bytes. */
+static const char *stored_file(const struct ModelFile *f, const Stored *p) {
+  return p->at.file ? f->head.link[p->at.file - 1].path : f->name;
+}
+
+/* n bytes of tensor t from byte `from` on; false, and a fault, when they are not to be had. */
 static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
   struct ModelFile *f = m->file;
   const Stored *p = &f->head.stored[t - m->tensor];
@@ -568,7 +578,7 @@ static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n
   f->read += n;
   if (!good)
     fail(&f->fault, 1, "%s: expected all of %s, found it cut short. Try: an older copy",
-         p->at.file ? f->head.link[p->at.file - 1].path : f->name, t->name);
+         stored_file(f, p), t->name);
   return good;
 }
 
@@ -587,7 +597,7 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
   if (done == lines) {
     if (p->hash && p->hash != sums_end(&f->sums))
       fail(&f->fault, 1, "%s: expected the checksum of %s, found another: it is damaged. "
-           "Try: an older copy", f->name, t->name);
+           "Try: an older copy", stored_file(f, p), t->name);
     return false;
   }
   idx some = slab_lines(lines, line);
@@ -706,14 +716,18 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
   return e->status;
 }
 
+/* Is it a model file? Then it is opened. A published folder is none yet, and is told so. */
 static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
-  char magic[8];
-  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL;
+  char magic[8], config[PATH_ROOM + 16];
+  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : NULL, *published;
   const bool ours = f && fread(magic, 1, 8, f) == 8 && !memcmp(magic, MODEL_MAGIC, 8);
   *t = (Trainer){0};
   if (ours) model_file_open(f, path, room, t, e);
   else if (f) fclose(f);
-  return ours;
+  snprintf(config, sizeof config, "%s/config.json", path);
+  if (ours || !(published = fopen(config, "rb"))) return ours;
+  fclose(published);
+  return fail(e, 1, "%s: a published folder. Try: hf %s --out FILE, and FILE here", path, path);
 }
 
 /* A checkpoint, or a model that stays in its file. */
@@ -1007,7 +1021,7 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  * 5  Their tensors, and those that stay in their file: what Model.published leads to
  */
 
-/* The letters of chapter 2's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X; r: dims that turn. */
+/* The letters of sink.c's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X; r: dims that turn. */
 static int other_extent(const Config *c, char letter) {
   switch (letter) {
   case 'I': return c->mamba_inner;
@@ -1172,16 +1186,9 @@ static const PublishedParts PUBLISHED_PARTS = {
 /* Flags of a model whose every value has a counterpart there, with the exceptions that
  * llama_refuses names. All others must be as they are by default, so that an axis that sink gains
  * is refused until it is written here. */
-static const char *const LLAMA_FLAGS[] = {
-  "layers", "heads", "kv-heads", "dim", "head-dim", "ffn", "vocab", "context",
-  "rope-base", "rope-pairing", "rope-scaling", "rope-factor", "rope-low", "rope-high",
-  "rope-original", "norm-eps", "act", "linear-bias", "bias-in", "tied", NULL};
-
-static bool llama_has(const char *flag) {
-  int i = 0;
-  while (LLAMA_FLAGS[i] && strcmp(LLAMA_FLAGS[i], flag)) i++;
-  return LLAMA_FLAGS[i] != NULL;
-}
+static const char LLAMA_FLAGS[] =
+  " layers heads kv-heads dim head-dim ffn vocab context rope-base rope-pairing rope-scaling "
+  "rope-factor rope-low rope-high rope-original norm-eps act linear-bias bias-in tied ";
 
 /* 0 when the resolved s->model is a llama; else the error names the first flag that is not. */
 static int llama_refuses(const Settings *s, const char *name, Error *e) {
@@ -1189,13 +1196,13 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   char text[PATH_ROOM], plain[PATH_ROOM]; Settings base;
   settings_default(&base);
   for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->group == 'm' && llama_has(o->flag)) {
+    if (o->group == 'm' && has_word(LLAMA_FLAGS, o->flag)) {
       option_text(o, s, text, sizeof text);
       option_set(o, &base, text, false, e);
     }
   if (e->status || config_resolve(&base.model, e)) return e->status;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm' || llama_has(o->flag)) continue;
+    if (o->group != 'm' || has_word(LLAMA_FLAGS, o->flag)) continue;
     option_text(o, s, text, sizeof text);
     option_text(o, &base, plain, sizeof plain);
     if (strcmp(text, plain))
@@ -1599,12 +1606,14 @@ static int path_make(char path[1024], Error *e, const char *format, ...) {
 
 /* Writes the files that are not empty, all of them beside their names before the first is renamed:
  * a disk that is full, or a program that is ended, leaves the folder's older files as they were. */
-static int folder_write(const char *folder, const Bytes *files, Error *e) {
-  char path[FILES][1024], beside[FILES][1024];
-  for (int i = 0; i < FILES; i++)
+static int folder_write(const Settings *s, const char *folder, const Bytes *files, Error *e) {
+  char path[FILES][1024], beside[FILES][1024]; const char *written[FILES];
+  for (int i = 0; i < FILES; i++) {
     if (path_make(path[i], e, "%s/%s", folder, FILE_NAMES[i]) ||
         path_make(beside[i], e, "%s.part", path[i])) return e->status;
-  if (file_ready(path[CONFIG], e)) return e->status;
+    written[i] = files[i].size ? path[i] : "";
+  }
+  if (outputs_ready(s, written, FILES, e)) return e->status;
   for (int i = 0; i < FILES && !e->status; i++)
     if (files[i].size) file_write(beside[i], files[i].at, files[i].size, e);
   for (int i = 0; i < FILES && !e->status; i++)
@@ -1628,14 +1637,16 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
   return same;
 }
 
-/* The checkpoint `model` as a folder; tokenizer is the path of the one it was trained with, unless
- * it names one and none was given, and is not read when it was trained with none. A published one's
- * files are not made anew: they are to be copied. Prints a line on stdout. */
-static int export_folder(const char *model, const char *folder, const char *tokenizer, bool given,
-                         Error *e) {
+/* The checkpoint `model` as a folder. The tokenizer it was trained with, if any, is --tokenizer, or
+ * the one it names, or tokenizer.bin. A published one's files are not made anew: they are to be
+ * copied. Prints a line on stdout. */
+static int export_folder(const Settings *s, const char *model, const char *folder, Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
+  const char *tokenizer = ((const HfOwn *)s->own)->tokenizer; char beside[PATH_ROOM];
   if (checkpoint_load(model, &t, false, e)) return e->status;
-  if (!given && !file_missing(t.s.data.tokenizer)) tokenizer = t.s.data.tokenizer;
+  if (!*tokenizer)
+    tokenizer = file_missing(t.s.data.tokenizer) ? "tokenizer.bin" : t.s.data.tokenizer;
+  if (t.tokenizer_hash) tokenizer = located(beside, tokenizer, &s->data, e);
   int start = start_token(&t.s.data);
   for (idx i = 0; i < t.m.count; i++)
     if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
@@ -1653,7 +1664,7 @@ static int export_folder(const char *model, const char *folder, const char *toke
     there = words_there(&words, t.s.model.vocab, folder, e);
   if (!e->status && !safetensors(&files[WEIGHTS], &t.m, e) &&
       !config_json(&files[CONFIG], &t, &words, e) &&
-      !generation_json(&files[GENERATION], &t, &words, e) && !folder_write(folder, files, e))
+      !generation_json(&files[GENERATION], &t, &words, e) && !folder_write(s, folder, files, e))
     printf("tensors=%d parameters=%lld bytes=%zu vocabulary=%d tokenizer=%s out=%s\n",
            t.m.n_tensors, (long long)t.m.count, files[WEIGHTS].size, t.s.model.vocab,
            t.tokenizer_hash ? tokenizer : "none", folder);
@@ -2440,8 +2451,7 @@ static void fact_rope(const Facts *f) {
 /* YaRN's m is put into the divisor of all scores (families.c), which has to be its own. */
 static void refuse_yarn(const Facts *f) {
   if (f->s->model.rope_scaling == ROPE_YARN)
-    fact_fails(f, "rope_scaling", "of type default, linear or llama3",
-               fact_at(f, ROPE_TYPE));
+    fact_fails(f, "rope_scaling", "of type default, linear or llama3", fact_at(f, ROPE_TYPE));
 }
 
 /* A row for each key: the families that it counts for, by their letters in FAMILIES; what is done
@@ -2781,8 +2791,7 @@ static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
   const Tensor *x = &list->tensor[i];
   char name[160], packed[176]; uint64_t shape[RANK_MOST];
-  if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG)
-    return e->status;
+  if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG) return e->status;
   int rank = their_shape(&list->c, x, p->how, shape);
   snprintf(packed, sizeof packed, "%s_blocks", name);
   if (!(p->how & STACKED) || x->rank < 2 || !entry_find(f, family, packed))
@@ -2845,6 +2854,7 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
 /* The tensors of a plan, in the model's order. */
 static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool link, Error *e) {
   int *source = grab(f->shards, sizeof *source, e);
+  stop_gently();
   for (int i = 0; i < f->shards && !e->status; i++)
     source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
   for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
@@ -3016,7 +3026,7 @@ static int import_model(const char *from, const char *out, bool link, const char
  * than the model's context the last tokens are taken. The harness puts no bos first: --no-bos.
  *
  * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. \\t, \\n and \\\\ stand for a tab, a new line and a backslash.
+ * 0; the context; the endings. \t, \n and \\ stand for a tab, a new line and a backslash.
  *
  * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
  * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
@@ -3519,14 +3529,11 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_export(Settings *s, const char **words, int n, Error *e) {
-  const HfOwn *own = s->own;
+  char at[1024];
   if (n != 2) return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
-  char at[1024], beside[PATH_ROOM];
-  const char *tokenizer = located(beside, own->tokenizer[0] ? own->tokenizer : "tokenizer.bin",
-                                  &s->data, e);
-  if (e->status || path_make(at, e, "%s/config.json", words[1])) return e->status;
-  return outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
-       : export_folder(words[0], words[1], tokenizer, own->tokenizer[0], e);
+  return path_make(at, e, "%s/config.json", words[1])
+      || outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
+       : export_folder(s, words[0], words[1], e);
 }
 
 static int verb_converts(Settings *s, const char **words, int n, const char *verb,

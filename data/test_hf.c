@@ -27,8 +27,7 @@ static bool begun(Test *t) {
 
 /* It ends well, says where the result is, and on stderr what it left out, or nothing. */
 static bool hf_does(Test *t, const char *words) {
-  Ran r = sink(words);
-  const char *err = (const char *)r.err.at;
+  Ran r = sink(words); const char *err = (const char *)r.err.at;
   const bool quiet = !*err || (!strncmp(err, "hf: left out: ", 14) && strchr(err, '\n')[1] == 0);
   const bool good = r.status == 0 && quiet && strstr((const char *)r.out.at, "out=");
   fact(t, good, "hf %s: exit status %d, %s", words, r.status, err);
@@ -38,8 +37,7 @@ static bool hf_does(Test *t, const char *words) {
 
 /* What `sink check` says of a model file; its last line, and how many lines were measured. */
 static int checked(Test *t, const char *path, char last[120], int *lines) {
-  Error e = {0}; FILE *page = printing();
-  int status = check_model(path, page, false, &e);
+  Error e = {0}; FILE *page = printing(); int status = check_model(path, page, false, &e);
   char *line = strtok(printed(t, page), "\n");
   *lines = 0;
   last[0] = 0;
@@ -146,8 +144,7 @@ static int family_of(const char *name) {
 typedef struct Theirs { char name[128], ours[96], shape[16], how; } Theirs;
 static bool tensor_of(const char *family, int n, Theirs *x) {
   const char *row = TENSORS_OF[family_of(family)], *at;
-  const int blocks = (int)strcspn(row, ":");
-  char name[96], here[2][32]; int used = 0, words;
+  const int blocks = (int)strcspn(row, ":"); char name[96], here[2][32]; int used = 0, words;
   for (at = row + blocks + 1; *at; at += used) {
     words = sscanf(at, " %95s %15s %c %31[^ ;] %31[^;]", name, x->shape, &x->how, here[0], here[1]);
     used = (int)strcspn(at, ";") + 1;
@@ -601,6 +598,11 @@ static void hf__keeps(Test *t) {
   file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
   sink_fails(t, SCRATCH "/m.ckpt --out " SCRATCH "/n.model", 2, "m.ckpt: it is sink's own already");
   sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/a/llama", 1, "config.json: it is there");
+  make_folder(SCRATCH "/b"), file_write(SCRATCH "/b/tokenizer.json", "{}", 2, &e);
+  sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/b --tokenizer " SCRATCH "/tale.tok", 1,
+             "tokenizer.json: it is there already");
+  sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 1,
+             "expected a file beside those that it links to");
   make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new");  /* this one cannot be made */
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
     if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
@@ -617,6 +619,8 @@ static void hf__keeps(Test *t) {
     }
     if (!round) model_file(t, "--vocab 320 --kv-heads 1", k.hash);   /* another model */
   }
+  if (model_file(t, "--vocab 400", k.hash))                /* rows without a token say nothing */
+    said(t, "generate " SCRATCH "/m.ckpt --temperature 9 --n 99 --tokenizer " SCRATCH "/tale.tok");
   if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
   if (!checkpoint_load(SCRATCH "/m.ckpt", &r, false, &e)) r.m.params[3] = (real)NAN;
   checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
@@ -1199,8 +1203,7 @@ static void hf__llama2c(Test *t) {
       fact(t, !x == !*name, "no %s", name);
       for (int k = 0; x && k < in * out; k++) {
         /* wte is [V,C] in both; the others are turned */
-        idx at = i == 0 ? k : (idx)(k % in) * out + k / in;
-        real is = r.m.params[x->at + at];
+        idx at = i == 0 ? k : (idx)(k % in) * out + k / in; real is = r.m.params[x->at + at];
         fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
       }
       value += (float)(in * out); seen += x ? x->count : 0;
@@ -2226,6 +2229,7 @@ static void hf__tokenizer_folder(Test *t) {
     {"{`tokenizer_class`: `Qwen2Tokenizer`}", 0, 0, 0, "found a tokenizer_class other than GPT2"},
     {"{`add_prefix_space`: true}", 0, 0, 0, "found an add_prefix_space"},
     {"{`add_eos_token`: true}", 0, 0, 0, "found add_eos_token"},
+    {"{`split_special_tokens`: true}", 0, 0, 0, "found split_special_tokens"},
     {"{", 0, 0, 0, "tokenizer_config.json: "}};
   static const char WORDS[] = "tokenizer " DOWNLOAD " --force --out " X_TOK;
   Bytes b = {0}; Error e = {0}; Tokenizer k; Encoder c; char found[300];
@@ -2388,8 +2392,7 @@ static void hf__tells(Test *t) {
     for (int i = 0; i < 4; i++) {
       snprintf(words, sizeof words, "generate " SCRATCH "/s.model --temperature 0 --n %d%s",
                i == 2 ? 33 : 40, WORDS[i][0]);
-      Ran r = sink(words);
-      const char *out = (const char *)r.out.at;
+      Ran r = sink(words); const char *out = (const char *)r.out.at;
       if (i == 3) fact(t, r.status == 1 && strstr((const char *)r.err.at, "the tokenizer"),
                        "%s: %s", words, (const char *)r.err.at);
       else fact(t, !r.status && (WORDS[i][1] ? !strncmp(out, WORDS[i][1], 90) : !strstr(out,
@@ -3211,8 +3214,7 @@ static void model_file__links(Test *t) {
       bytes_add(&file, at, 2, &e);
       int row = i / (heads ? C : 3 * C), column = i % (heads ? C : 3 * C);
       int which = heads ? row / D % 3 : column / C;    /* q, k or v, */
-      int in = heads ? column : row;
-      int out = heads ? row / (3 * D) * D + row % D : column % C;
+      int in = heads ? column : row; int out = heads ? row / (3 * D) * D + row % D : column % C;
       real *to[3] = {lab_at(&b, "l0.wq"), lab_at(&b, "l0.wk"), lab_at(&b, "l0.wv")};
       to[which][in * C + out] = x;
     }
@@ -3318,8 +3320,7 @@ static bool head_refused(const unsigned char *p, size_t n, uint64_t size, Error 
 /* No damage gets past the checksum; and with a checksum made to fit, every byte is changed to some
  * others, which must be refused in one line or leave a head that can be freed. */
 static void model_head_read__hostile(Test *t) {
-  size_t at; Bytes file = model_file_of(t, &at), head = {0};
-  Error e = {0};
+  size_t at; Bytes file = model_file_of(t, &at), head = {0}; Error e = {0};
   bytes_add(&head, file.at + at, file.size - at, &e);
   size_t n = head.size;
   fact(t, !head_refused(head.at, n, at, &e) && !e.status, "as written: %s", e.text);

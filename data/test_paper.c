@@ -1710,7 +1710,7 @@ static void sink__items(Test *t) {
   answers(t, PROGRAM, "toy-trigger --show", 0, "trigger-softmax, seed 1\n");
   answers(t, PROGRAM, "table2 --commands", 0,         /* nothing to print, and why */
           "||paper: no run of table2 is missing on books. Try: ");
-  answers(t, PROGRAM, "toy-trigger --commands --row trigger-k --seed 2147483647 --results \"a 'b\"", 0,
+  answers(t, PROGRAM, "all --commands --row trigger-k --seed 2147483647 --results \"a 'b\"", 0,
           "--results 'a '\\''b' --threads ");
   answers(t, PROGRAM, "fig8-right --commands", 0, "||No weights of it were published. Try: ");
   answers_elsewhere(t, "list", list);          /* the table and the results are found */
@@ -1928,8 +1928,7 @@ static void sink__rows_alone(Test *t) {
   for (int i = 0; i < 8; i++) {
     const int json = i % 2, rows = ROWS[i / 2].rows; int lines = 0, commas = 0, c = 0;
     snprintf(words, sizeof words, "%s --%s -", ROWS[i / 2].words, json ? "json" : "csv");
-    Ran r = sink(words);
-    const char *at = (char *)r.out.at, *err = (char *)r.err.at;
+    Ran r = sink(words); const char *at = (char *)r.out.at, *err = (char *)r.err.at;
     fact(t, r.status == ROWS[i / 2].status && strstr(err, ROWS[i / 2].said), "%s: %s", words, err);
     for (; *at; at += strcspn(at, "\n") + 1, lines++, c = 0) {
       for (const char *k = at; *k && *k != '\n'; k++) c += *k == ',';

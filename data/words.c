@@ -390,7 +390,7 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
       pairs_number(&t->beside, (int32_t)left, (int32_t)right, e);
     }
   }
-  if (n == 1 && kind == (t->cut == CUT_BESIDE ? KIND_BYTE : KIND_TEXT)) t->byte[s[0]] = id;
+  if (n == 1 && (t->cut == CUT_BESIDE ? kind == KIND_BYTE : kind_text(kind))) t->byte[s[0]] = id;
   return !was ? e->status : fail(e, 1, "%s: expected tokens spelt differently, found %u and %d "
                                  "alike. %s", name, (unsigned)was - 1, id, HINT);
 }
@@ -494,9 +494,8 @@ static int published_read(Tokenizer *k, const unsigned char *bytes, size_t n, co
                    .n_forms = (int)head[11], .n_combining = (int)head[12]};
   k->vocab = (int)vocab;
   k->blank = t->space > SPACE_NONE;
-  k->end = (int)end;
+  k->end = (int)end, k->fix = -1;
   k->bos = bos < vocab ? (int)bos : -1;
-  k->fix = -1;
   const unsigned char *at = bytes + PUBLISHED_HEAD;
   ranges_read(&t->classes, t->n_classes, at, t->cut == CUT_O200K ? CLASSES_END : OTHER, name, e);
   at += 12 * (size_t)t->n_classes;
@@ -761,8 +760,7 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
 }
 
 /* Where n bytes of text end without the white space at their end. */
-static size_t white_before(const Published *t, const unsigned char *text, size_t from,
-                           size_t n) {
+static size_t white_before(const Published *t, const unsigned char *text, size_t from, size_t n) {
   size_t end = from, length;
   for (; from < n; from += length)
     if (char_class(t, text + from, n - from, &length) != WHITE) end = from + length;
@@ -834,6 +832,7 @@ typedef struct Join { int32_t left, right, made; float score; } Join;
 /* A tokenizer on its way from one format to the other. */
 typedef struct Making {
   const char *name;            /* the file, for errors */
+  const Json *config;          /* tokenizer_config.json; NULL: none */
   Token *entry;                /* [room] by id */
   int vocab, room, most;       /* most: its model has no row for an id from there on */
   Bytes names, spelt;
@@ -855,7 +854,7 @@ static void making_free(Making *m) {
 
 static int refuse(const Making *m, const char *what, Error *e) {
   return fail(e, 1, "%s: expected a tokenizer that sink can be, found %s. Try: ids made "
-                    "elsewhere, sink eval --ids FILE", m->name, what);
+                    "elsewhere, hf eval --ids FILE", m->name, what);
 }
 
 /* Gives token id its published spelling; an id that has one keeps it only when it is the same. */
@@ -863,7 +862,7 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
                      Error *e) {
   if (id >= (uint64_t)m->most || n > TOKEN_LENGTH_MAX)
     return fail(e, 1, "%s: expected ids below %d of at most %d bytes, found %llu of %zu. Try: "
-                      "ids made elsewhere, sink eval --ids FILE", m->name, m->most,
+                      "ids made elsewhere, hf eval --ids FILE", m->name, m->most,
                 TOKEN_LENGTH_MAX, (unsigned long long)id, n);
   if ((int)id >= m->room) {
     int room = m->room ? m->room : 1024;
@@ -1204,13 +1203,22 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e)
   return e->status;
 }
 
+/* The token that a config names under key, as a string or as an object with its content. */
+static int32_t config_token(const Making *m, const Json *j, const char *key) {
+  const JsonValue *v = json_get(j, j->at, key);
+  if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
+  return json_kind(v, JSON_STRING) && v->size ? name_find(m, j->text + v->at, v->size) : -1;
+}
+
+/* Special by their names in tokenizer_config.json: to transformers they are marks, text or not. */
+static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
+
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
   const JsonValue *top = j->at, *model = json_get(j, top, "model"),
               *type = json_get(j, model, "type");
-  static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix",
-                                      "end_of_word_suffix", NULL};
+  static const char *const EMPTY[] = {"dropout", "continuing_subword_prefix", "end_of_word_suffix"};
   if (!model || (type && !json_is(j, type, "BPE"))) return refuse(m, "a model that is no BPE", e);
-  for (int i = 0; EMPTY[i]; i++) {
+  for (int i = 0; i < 3; i++) {
     const JsonValue *x = json_get(j, model, EMPTY[i]);
     if (x && !json_is(j, x, "")) return refuse(m, EMPTY[i], e);
   }
@@ -1221,8 +1229,14 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   m->whole = json_true(j, model, "ignore_merges", false);
   if (vocabulary_read(m, j, json_get(j, model, "vocab"), e) ||
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
-      template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e) ||
-      entries_spell(m, e)) return e->status;
+      template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e))
+    return e->status;
+  for (int i = 0; m->config && i < 4; i++) {
+    const int32_t id = config_token(m, m->config, MARKS[i]);
+    if (id >= 0 && m->entry[id].kind == KIND_TEXT && m->names.at[m->entry[id].at] < 0x80)
+      m->entry[id].kind = KIND_BOTH;
+  }
+  if (entries_spell(m, e)) return e->status;
   const JsonValue *unknown = json_get(j, model, "unk_token");
   int bytes = 0;
   for (int id = 0; id < m->vocab; id++)
@@ -1338,8 +1352,7 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
   m->cut = CUT_BESIDE;
   m->space = SPACE_EACH;
   m->begins = BEGINS_YES;
-  m->bos = 1;
-  m->end = 2;
+  m->bos = 1, m->end = 2;
   size_t at = 4;
   for (uint64_t id = 0; at < in->size && !e->status; id++) {
     char s[3 * TOKEN_LENGTH_MAX]; unsigned byte;
@@ -1360,25 +1373,16 @@ static int llama2c(Making *m, const Bytes *in, Error *e) {
   return joins_of_scores(m, e);
 }
 
-/* The token that a config names under key, as a string or as an object with its content. */
-static int32_t config_token(const Making *m, const Json *j, const char *key) {
-  const JsonValue *v = json_get(j, j->at, key);
-  if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
-  return json_kind(v, JSON_STRING) ? name_find(m, j->text + v->at, v->size) : -1;
-}
-
 /* vocab.json and merges.txt: a line of a comment, then a merge a line. They do not say how a text
  * is cut; their class does. The tokens that tokenizer_config.json calls special are marks, and
  * <|endoftext|> where it leaves one of the first three out. */
 static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const Json *config,
                   Error *e) {
-  static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
   const JsonValue *class = json_get(config, config->at, "tokenizer_class");
   if (class && strncmp(json_text(config, class), "GPT2Tokenizer", 13))   /* or ..Fast */
     return refuse(m, "a tokenizer_class other than GPT2Tokenizer without tokenizer.json", e);
   m->cut = CUT_GPT2;
-  if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e))
-    return e->status;
+  if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e)) return e->status;
   for (int i = 0; i < 4; i++) {
     const bool told = i > 2 || json_find(config, config->at, MARKS[i]);
     const int32_t id = told ? config_token(m, config, MARKS[i]) : name_find(m, "<|endoftext|>", 13);
@@ -1420,6 +1424,8 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   /* how transformers makes its own of a tokenizer.model */
   if (m->scored && !json_true(config, config->at, "legacy", true)) m->space = SPACE_FIRST;
   if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+  if (json_true(config, config->at, "split_special_tokens", false))
+    return refuse(m, "split_special_tokens", e);
   const bool space = m->space > SPACE_NONE;
   if (json_true(config, config->at, "add_prefix_space", space) != space)
     return refuse(m, "an add_prefix_space that is not what the tokenizer does", e);
@@ -1528,6 +1534,8 @@ static int making_write(const Making *m, Bytes *out, Error *e) {
 /* A file as a tokenizer, by how it begins: JSON; llama2.c's small number; SentencePiece's piece. */
 static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
   size_t at = 0;
+  if (in->size > 8 && !memcmp(in->at, TOKENIZER_MAGIC, 8))
+    return fail(e, 1, "%s: it is sink's own already. Try: the file that it was made of", m->name);
   while (at < in->size && strchr(" \t\r\n", in->at[at]) && in->at[at]) at++;
   if (at < in->size && in->at[at] == '{') {
     Json j = {0};
@@ -1542,8 +1550,8 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
  * into *words, which the caller frees; bos of sink's own: what begins a text there. A folder that
  * has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
-  char path[1024] = "", merges[1024]; Making m = {.name = path, .end = -1, .bos = -1, .most = most};
-  Json config = {0}, vocabulary = {0}; Bytes in = {0};
+  char path[1024] = "", merges[1024]; Json config = {0}, vocabulary = {0}; Bytes in = {0};
+  Making m = {.name = path, .config = &config, .end = -1, .bos = -1, .most = most};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
   bool whole = f && fgetc(f) != EOF;     /* all in one file; of a folder nothing can be read */
