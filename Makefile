@@ -101,10 +101,10 @@ mutants: | out
 	sh data/mutants.sh
 
 # The paper: hours. What is finished is never run again; without TEXTS, the shipped grammar alone.
-tables: paper
-	@{ [ -z "$(TEXTS)" ] || ./paper all --commands --threads 1 --texts "$(TEXTS)"; \
-	   ./paper all --commands --threads 1 --corpus story; } | \
-	    tr '\n' '\0' | xargs -0 -r -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -n 1 sh -c
+tables: paper | out
+	@{ [ -z "$(TEXTS)" ] || ./paper all --commands --threads 1 --texts "$(TEXTS)"; } > out/tables
+	@./paper all --commands --threads 1 --corpus story >> out/tables
+	@tr '\n' '\0' < out/tables | xargs -0 -r -P "$$(getconf _NPROCESSORS_ONLN 2>/dev/null || echo 1)" -n 1 sh -c
 	./paper all --show
 	./paper report --force
 
@@ -122,7 +122,7 @@ tokenizer: sink
 
 # Six documents of every grammar, beside it, for a reader to look at.
 samples: sink
-	for g in data/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt; done
+	for g in data/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:

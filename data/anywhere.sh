@@ -84,8 +84,9 @@ tests() {
     else echo "$source FAIL"
     fi
   done >$name.log
-  awk -v star="$star" -v runs=$n '/FAIL$/ { bad = bad " " $1 } / skip$/ { skip++ }
-       /^[0-9]+ passed, [0-9]+ failed/ { n += $1; end++ }
+  awk -v star="$star" -v runs=$n '{ sub(/\r$/, "") }                        # of Windows
+       /FAIL$/ { bad = bad " " $1 } / skip$/ { skip++ }
+       /^[0-9]+ passed, [0-9]+ failed/ { n += $1; end++; if ($3 > 0 && bad == "") bad = " " $3 }
        END { if (bad != "" || end < runs) print "FAIL:" (bad == "" ? " no end" : bad)
              else print n " pass" star (skip ? ", " skip " skip" : "") }' $name.log
 }

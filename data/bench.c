@@ -18,13 +18,13 @@ typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: 
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
-/* Sorts t [n], n odd, and returns the one in the middle. */
+/* Sorts t [n] and returns the one in the middle, of an even n the mean of the two. */
 static double median(double *t, int n) {
   for (int i = 1; i < n; i++)
     for (int j = i; j > 0 && t[j] < t[j - 1]; j--) {
       double swap = t[j]; t[j] = t[j - 1]; t[j - 1] = swap;
     }
-  return t[n / 2];
+  return (t[(n - 1) / 2] + t[n / 2]) / 2;
 }
 
 /* The peak's loop: `chains` vectors s, each s += a s again and again; every addition needs the one
@@ -83,6 +83,7 @@ static double copy_rate(void) {
   enum { SIZE = 1 << 25, TRIES = 5 };
   Error e = {0}; double best = 0;
   real *x = grab(2 * SIZE, sizeof(real), &e);
+  for (idx i = 0; x && i < SIZE; i++) x[i] = 1;  /* unwritten pages are all one of zeros */
   for (int try = 0; x && try < TRIES; try++) {
     double from = seconds();
     PARALLEL
@@ -384,7 +385,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
   enum { COUNT = 7 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
   const Config *c = &t.m.c;
-  int B = s->train.batch, T = s->model.context;
+  int A = s->train.accumulate, B = A * s->train.batch, T = s->model.context;
   double rows = (double)B * config_rows(c, T), C = c->dim, L = c->layers, V = c->vocab;
   double Q = c->heads * c->head_dim, K = c->kv_heads * c->head_dim, P = (double)t.m.count;
   double linear = 2 * rows * L * C * (Q + 2 * K + (c->combine == COMBINE_ADD ? c->head_dim : Q)),
@@ -394,7 +395,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
     [PART_BATCH] = {"batch", 0, 0}, [PART_ZERO] = {"zero gradients", 0, P},
     [PART_EMBED] = {"embed", 0, 2 * rows * C}, [PART_NORM] = {"norms", 0, 4 * L * rows * C},
     [PART_LINEAR] = {"q, k, v, o", linear, 0},
-    [PART_ROTATE] = {"rotary", 0, 4 * L * rows * (Q + K)},
+    [PART_ROTATE] = {"rotary", 0, c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0},
     [PART_ATTENTION] = {"attention", attention, 0}, [PART_FFN] = {"ffn", ffn, 0},
     [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
     [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
@@ -419,7 +420,8 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
            workers(), workers() > 1 ? "s" : "", peak, memory, (double)B * T);
     printf("%-28s %9s %7s   %s\n", "part of a step", "ms", "share", "rate, and its ratio");
     for (int part = 0; part < PARTS_OF_STEP; part++) {
-      double each = median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
+      const double times = part == PART_ZERO || part >= PART_CLIP ? 1 : A;  /* of a step, a batch */
+      double each = times * median(took[part + 1], COUNT), gflop = PART[part].flop / each * 1e-9,
              gb = PART[part].numbers * sizeof(real) / each * 1e-9;
       sum += each;
       printf("%-28s %9.3f %6.1f%%", PART[part].name, 1e3 * each, 100 * each / step);

@@ -26,7 +26,7 @@ import twin
 MORE = {"window": ["--window 1", "--window 5"], "clip": ["--clip-low -0.2", "--clip-high 1.3"],
         "sink-token": ["--sink-token 2"], "soft-cap": ["--soft-cap 3"], "scale": ["--scale 1.6"],
         "extra": ["--extra logit --extra-logit -1.5"], "head-dim": ["--head-dim 3"],
-        "xsa": ["--xsa"]}
+        "xsa": ["--xsa"], "act": ["--act geglutanh"]}
 AXES = {axis: rows + MORE.get(axis, []) for axis, rows in golden.AXES.items()}
 
 

@@ -62,7 +62,8 @@ DEFAULTS = {
 REQUIRED = ("layers", "heads", "dim", "ffn", "vocab", "context")     # a dump must state these
 CHOICES = {
     "pos": "rotary none absolute learned relative t5 alibi", "norm": "rms layer dyt",
-    "place": "pre post parallel sandwich", "act": "swiglu geglu reglu swish gelu relu gelutanh",
+    "place": "pre post parallel sandwich",
+    "act": "swiglu geglu reglu geglutanh swish gelu relu gelutanh",
     "combine": "concat add", "kernel": "identity elu mlp",
     "normalizer": "sum one clamp pnorm count",
     "sim": "exp sigmoid elu identity softpick rectified relu",
@@ -109,7 +110,7 @@ def resolve(given):
 def table(c):
     """{name: shape} of every parameter that this configuration has."""
     C, D, E, Fh, V, H = c.dim, c.head_dim, c.embed_dim, c.ffn, c.vocab, c.heads
-    gated = c.act.endswith("glu")
+    gated = "glu" in c.act
     shapes = {"wte": (V, E)}
 
     def norm(name):
@@ -212,11 +213,12 @@ ACT = {
     "swiglu": Fn.silu, "geglu": Fn.gelu, "reglu": torch.relu, "swish": Fn.silu, "gelu": Fn.gelu,
     "relu": torch.relu, "gelutanh": lambda x: Fn.gelu(x, approximate="tanh"),
 }
+ACT["geglutanh"] = ACT["gelutanh"]
 
 
 def feed_forward(c, p, l, x):
     hidden = ACT[c.act](linear(c, p, l, "1", x))
-    if c.act.endswith("glu"):
+    if "glu" in c.act:
         return linear(c, p, l, "3", hidden * linear(c, p, l, "2", x))
     return linear(c, p, l, "2", hidden)
 
@@ -654,7 +656,7 @@ TRIALS = """
 --extra logit --window 4 --window-period 2 --window-offset 1 --layers 3 --embed-dim 12 --tied
 --sim sigmoid --normalizer one --extra kv
 --sim sigmoid --sink-token --prefix 3
---sim elu --normalizer sum --rope-base 100
+--sim elu --normalizer sum --rope-base 100 --act geglutanh
 --rope-scaling linear --rope-factor 3 --rotary-dims 4 --head-dim 6
 --rope-scaling llama3 --rope-base 100 --rope-original 64 --rope-factor 4 --head-dim 8
 --sim elu --normalizer one --place post
