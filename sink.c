@@ -437,7 +437,7 @@ static int config_resolve(Config *c, Error *e) {
     {c->rotary_dims > D, "--rotary-dims %d is more than a head's dims. Try: at most %d",
      c->rotary_dims, D},
     {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
-     "odd. Try: an even --head-dim, or --rotary-dims %d", c->rotary_dims, c->rotary_dims - 1},
+     "odd. Try: an even --head-dim or --rotary-dims", c->rotary_dims, 0},
     {c->rope_scaling >= ROPE_LLAMA3 && (!(c->rope_high > c->rope_low)
                                         || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))),
      "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
@@ -7686,8 +7686,16 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
   home[size] = 0;
 }
 
+/* Is it a file that the command reads? */
+static bool is_read(const Settings *s, const char *path) {
+  static const char NOT[] = "--out --log --csv --json --report --variant";
+  for (int i = 0; i < s->argc; i++)
+    if (!strcmp(s->argv[i], path) && (!i || !strstr(NOT, s->argv[i - 1]))) return true;
+  return false;
+}
+
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
- * and is none there already, no PATH.new, that only --force may replace, or --resume? */
+ * that is not read, and there already only where --force, or a run that goes on, may replace it? */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   Writing w; char beside[sizeof w.beside]; struct stat is;
   for (int i = 0; i < n && !e->status; i++) {
@@ -7695,11 +7703,14 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     bool screen = !strcmp(to, "-"), same = screen && !strcmp(s->csv, s->json);
     if (screen && to != s->csv && to != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    for (int k = 0; k < 2 && *to && !screen && !s->force && !s->resume; k++) {
+    bool on = !stat(s->out, &is), own = to == s->out || to == s->log;
+    for (int k = 0; k < 2 && *to && !screen; k++) {
       snprintf(beside, sizeof beside, k ? "%s.new" : "%s", to);
-      if (!stat(beside, &is) && S_ISREG(is.st_mode) && is.st_size)
+      if (is_read(s, beside)) fail(e, 2, "%s: it is read, too. Try: another name", beside);
+      else if (!s->force && !(s->resume && (on || own)) && !stat(beside, &is)
+               && S_ISREG(is.st_mode) && is.st_size)
         fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-             beside, option_find("resume", s->groups) ? "--resume to go on, " : "");
+             beside, on && option_find("resume", s->groups) ? "--resume to go on, " : "");
     }
     if (!*to || e->status || (!screen && writing_begin(&w, to, e))) continue;
     for (int j = 0; j < i && !screen; j++) {   /* whose file beside it is now there? */
@@ -7793,7 +7804,7 @@ const Option OPTIONS[] = {
   {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
   {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
   {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
-  {"adam-eps", TRAIN('d', adam_eps), "1e-8", 0, 1, "X", "AdamW's epsilon"},
+  {"adam-eps", TRAIN('d', adam_eps), "1e-8", 1e-30, 1, "X", "AdamW's epsilon"},
   {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data"},
   {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
   {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
@@ -7834,14 +7845,6 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   return text;
 }
 
-/* x as written: 0.1, 1e-08, 2,147,483,647. */
-static const char *as_written(double x, char text[32]) {
-  snprintf(text, 32, "%.10g", x);
-  for (int at = (int)strcspn(text, ".e") - 3; at > (x < 0); text[at] = ',', at -= 3)
-    memmove(text + at + 1, text + at, strlen(text + at) + 1);
-  return text;
-}
-
 /* The Levenshtein distance from a to b, or most + 1 where it is larger. */
 static int edits(const char *a, const char *b, int most) {
   for (; *a && *a == *b; a++) b++;
@@ -7867,7 +7870,7 @@ static void near_look(Near *n, const char *right) {
 int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
   void *at = (char *)base + o->field;
   size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
-  char *end, word[VALUE_ROOM], least[32], most[32];
+  char *end, word[VALUE_ROOM];
   Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
   bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
   bool number = *text && !*end && !isspace((unsigned char)*text)
@@ -7886,9 +7889,9 @@ int option_set(const Option *o, void *base, const char *text, bool bounded, Erro
     if (end == text || isnan(x)) x = atof(o->fallback);
     x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
     snprintf(word, sizeof word, "%.15g", x);   /* the nearest that may be */
-    fail(e, 2, "--%s %s: expected %sa %snumber, %s to %s. Try: --%s %s", o->flag, text,
-         may_lack ? "none or " : "", o->kind == 'd' ? "" : "whole ", as_written(o->least, least),
-         as_written(o->most, most), o->flag, may_lack ? "none" : word);
+    fail(e, 2, "--%s %s: expected %sa %snumber, %.10g to %.10g. Try: --%s %s", o->flag, text,
+         may_lack ? "none or " : "", o->kind == 'd' ? "" : "whole ", o->least, o->most, o->flag,
+         may_lack ? "none" : word);
   } else if (o->kind == 'd') *(double *)at = x;
   else *(int *)at = (int)x;
   return e->status;
@@ -7962,6 +7965,8 @@ int settings_count(const Settings *s, Error *e) {
     char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS]) continue;
     option_text(o, s, is, sizeof is);
+    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra ", o->flag))
+      fail(e, 2, "--%s: the arms have their own. Try: sink train", o->flag);
     const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
     bool not = to && *to == '!';
     if (to)

@@ -2352,9 +2352,9 @@ static bool fact_number(const Facts *f, const JsonValue *v, double *x) {
 static double fact_value(const Facts *f, const char *keys, double fallback, double least,
                          double most, bool whole) {
   const JsonValue *v = fact_at(f, keys);
-  char bounds[128], from[32], to[32]; double x = fallback;
-  snprintf(bounds, sizeof bounds, "%s of %s to %s", whole ? "an integer" : "a number",
-           as_written(least, from), as_written(most, to));
+  char bounds[128]; double x = fallback;
+  snprintf(bounds, sizeof bounds, "%s of %.10g to %.10g", whole ? "an integer" : "a number", least,
+           most);
   if ((v && !fact_number(f, v, &x)) || !(x >= least && x <= most) || (whole && x != floor(x)))
     fact_fails(f, keys, bounds, v);
   return f->e->status ? fallback : x;
@@ -2897,15 +2897,14 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
   for (int i = 0; i < 7; i++) {
     const Option *o = option_find(FLAGS[i], "m");
     int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
-    char text[32], least[32], most[32];
+    char text[32];
     if (o->field == offsetof(Settings, model.vocab)) {
       s->model.tied = n > 0;
       if (n < 0) n = -n;
     }
     if (n < (int64_t)o->least || n > (int64_t)o->most)
-      return fail(e, 1, "%s: expected %s of %s to %s in a file of llama2.c, found %lld. Try: check "
-                  "that it is one", path, o->flag, as_written(o->least, least),
-                  as_written(o->most, most), (long long)n);
+      return fail(e, 1, "%s: expected %s of %.10g to %.10g in a file of llama2.c, found %lld. Try: "
+                  "check that it is one", path, o->flag, o->least, o->most, (long long)n);
     snprintf(text, sizeof text, "%lld", (long long)n);
     option_set(o, s, text, true, e);
   }

@@ -1055,7 +1055,7 @@ static const char *const NO_CONFIGS[][2] = {
   {"{}", "olmo2, olmo3 or gpt_oss, found none"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
   {"{`model_type`: `qwen4`}", "found qwen4"}, {"{`model_type`: 1}", "found 1"},
   {"{`architectures`: [`BertModel`]}", "found BertModel"}, {"{`architectures`: []}", "found none"},
-  {LLAMA_SO_FAR(""), "vocab_size to be an integer of 1 to 16,777,216, found none"},
+  {LLAMA_SO_FAR(""), "vocab_size to be an integer of 1 to 16777216, found none"},
   {LLAMA_SO_FAR(", `vocab_size`: 0"), "integer"}, {LLAMA_SO_FAR(", `vocab_size`: 1.5"), "integer"},
   {LLAMA_SO_FAR(", `vocab_size`: 1e300"), "integer"}, {LLAMA_SO_FAR(", `vocab_size`: [1]"), "list"},
   {LLAMA_SO_FAR(", `vocab_size`: 5"), "expected num_hidden_layers to be"},
@@ -1219,7 +1219,7 @@ static void hf__llama2c_refuses(Test *t) {
   static const struct { int at, value, more; const char *said; } WRONG[] = {
     {0, C2, 1, "bytes for the shape that it begins with"}, {4, 0, 0, "expected kv-heads of 1"},
     {0, C2, -4, "bytes for the shape"}, {6, 1 << 30, 0, "expected context"},
-    {0, 0, 0, "expected dim of 1 to 1,048,576 in"}, {5, -2147483647 - 1, 0, "expected vocab"},
+    {0, 0, 0, "expected dim of 1 to 1048576 in"}, {5, -2147483647 - 1, 0, "expected vocab"},
     {0, -C2, 0, "expected dim"}, {4, 3, 0, "expected heads that"}, {5, 0, 0, "expected vocab"},
     {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
     {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"}, {3, 6, 0, "expected heads that"},
