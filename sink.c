@@ -5171,7 +5171,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T, i
   int documents = (int)d->starts.size, size = (int)d->held.size;
   bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  int got = *starts = 0;
+  int got = *starts = 0;   /* a pass that finds none is the last */
   for (idx skip = 0, last = -1; natural && last < got && got < n; skip += spare > 0 ? spare * T : T)
     for (int i = (last = got, 0); i < documents && got < n; i++) {
       idx from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
