@@ -485,15 +485,8 @@ static int config_resolve(Config *c, Error *e) {
 /* ==========
  * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
  *
- * A row is one tensor. model_list makes of the table the list that allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk. A matrix is [in, out], row-major, as y = x W.
- *
- * A shape has one letter a dimension. They are the masthead's, but for
- *
- *   P  positions: of the sink tokens, then of the context             X  sink tokens
- *   Q, K  all query heads, all key heads side by side       O  what W_O reads: H D, D when added
- *   S  copies of k* and v*: one a head, or one               b  T5's 32 buckets
- *   G  gates of a row (--gate)       q, k  a norm's dims of q and k: D, or all of Q and K
+ * A row is one tensor. model_list makes of the rows the list that allocation, initialisation,
+ * AdamW, checkpoints, gradient checks and dumps walk. A matrix is [in, out], row-major: y = x W.
  *
  * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) deviation a / sqrt(3):
  *
@@ -527,137 +520,20 @@ static int config_resolve(Config *c, Error *e) {
  *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
  *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864 */
 enum {
-  INITIAL_ZERO, INITIAL_ONE, INITIAL_HALF, INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,
-  INITIAL_BIAS, INITIAL_SMALL, INITIAL_GAIN, INITIAL_SHIFT
+  INITIAL_ZERO, INITIAL_ONE, INITIAL_HALF, INITIAL_GAIN, INITIAL_SHIFT,   /* numbers */
+  INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN, INITIAL_BIAS, INITIAL_SMALL
 };
-
-/* When a tensor exists. The paper's linear maps and RMSNorm have no biases. */
-static bool if_bias(const Config *c, int where) {
-  return c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == where);
-}
-static bool if_norm_bias(const Config *c) { return c->norm != NORM_RMS; }
-static bool if_dyt(const Config *c) { return c->norm == NORM_DYT; }
-static bool if_bias_qkv(const Config *c) { return c->linear_bias && c->bias_in != BIAS_FFN; }
-static bool if_bias_out(const Config *c) { return if_bias(c, BIAS_ATTENTION); }
-static bool if_bias_ffn(const Config *c) { return if_bias(c, BIAS_FFN); }
-static bool if_ungated(const Config *c) { return !config_gated(c); }
-static bool if_bias_gated(const Config *c) { return if_bias_ffn(c) && config_gated(c); }
-static bool if_bias_ungated(const Config *c) { return if_bias_ffn(c) && !config_gated(c); }
-static bool if_mlp(const Config *c) { return c->kernel == KERNEL_MLP; }
-static bool if_kstar(const Config *c) { return c->extra == EXTRA_K || c->extra == EXTRA_KV; }
-static bool if_vstar(const Config *c) { return c->extra == EXTRA_KV; }   /* else 0, or fixed */
-static bool if_logit(const Config *c) { return c->extra == EXTRA_LOGIT && isnan(c->extra_logit); }
-static bool if_gain(const Config *c) { return c->gain == GAIN_LOGN; }
-static bool if_shift(const Config *c) { return c->shift == SHIFT_LEARNED; }
-static bool if_vbias(const Config *c) { return c->vbias; }
-static bool if_wg(const Config *c) { return c->gate && c->gate != GATE_STATIC; }   /* u = x W_g */
-static bool if_static(const Config *c) { return c->gate == GATE_STATIC; }
-static bool if_v_scale(const Config *c) { return c->v_scale; }
-static bool if_qk_norm(const Config *c) { return c->qk_norm; }
-static bool if_head_norm(const Config *c) { return c->head_norm; }
-static bool if_projected(const Config *c) { return c->embed_dim != c->dim; }   /* E is not C */
-static bool if_learned(const Config *c) { return c->pos == POS_LEARNED; }
-static bool if_t5(const Config *c) { return c->pos == POS_T5; }
-static bool if_sink_token(const Config *c) { return c->sink_token == 1; }
-static bool if_sink_tokens(const Config *c) { return c->sink_token > 1; }
-static bool if_untied(const Config *c) { return !c->tied; }   /* else W_cls is W_E^T */
 
 typedef struct TensorRow {
   const char *name;
-  size_t field;   /* offset of the pointer in struct Weights, or in struct Layer */
-  const char *shape;
+  size_t field;   /* offset of the pointer in struct Weights, Layer or Norm */
+  int shape[2];   /* of a vector [n] */
   int init;   /* INITIAL_* */
   bool matrix;   /* what --decay matrices decays; --decay all takes all (F5) */
-  bool (*present)(const Config *);   /* NULL: in every model */
+  bool present;   /* does the model have it? */
 } TensorRow;
+enum { ALWAYS = true };
 #define NAMED(in, field) #field, offsetof(in, field)
-
-/* Before the blocks: W_E, x*, the positions. */
-static const TensorRow MODEL_TENSORS[] = {
-  {NAMED(Weights, wte),   "VE", INITIAL_EMBED,  true,  NULL},   /* W_E */
-  {NAMED(Weights, win),   "EC", INITIAL_LINEAR, true,  if_projected},   /* E to C */
-  {NAMED(Weights, xstar), "C", INITIAL_EMBED,  false, if_sink_token},   /* x*: Table 4 */
-  {NAMED(Weights, xstar), "XC", INITIAL_EMBED, false, if_sink_tokens},
-  {NAMED(Weights, wpe),   "PC", INITIAL_EMBED,  true,  if_learned},   /* P: Table 3 */
-  {NAMED(Weights, rel),   "bH", INITIAL_ZERO,   false, if_t5},   /* b_h, by bucket */
-  {0}
-};
-/* Once for each norm: of norm1 of the first block "l0.norm1", "l0.norm1.b" and "l0.norm1.a". */
-static const TensorRow NORM_TENSORS[] = {
-  {"",        offsetof(Norm, g),       "C",  INITIAL_ONE,    false, NULL},   /* gain */
-  {".b",      offsetof(Norm, b),       "C",  INITIAL_ZERO,   false, if_norm_bias},   /* bias */
-  {".a",      offsetof(Norm, a),       "1",  INITIAL_HALF,   false, if_dyt},   /* slope of tanh */
-  {0}
-};
-/* Once for each block, "l0.wq" and so on. W_Q, W_K, W_V hold their heads side by side: head h (for
- * keys and values, key head h) has the columns h D .. h D + D - 1. */
-static const TensorRow ATTENTION_TENSORS[] = {
-  {NAMED(Layer, wq),     "CQ", INITIAL_LINEAR, true,  NULL},
-  {NAMED(Layer, wk),     "CK", INITIAL_LINEAR, true,  NULL},
-  {NAMED(Layer, wv),     "CK", INITIAL_LINEAR, true,  NULL},
-  {NAMED(Layer, bq),     "Q",  INITIAL_BIAS,   false, if_bias_qkv},
-  {NAMED(Layer, bk),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
-  {NAMED(Layer, bv),     "K",  INITIAL_BIAS,   false, if_bias_qkv},
-  /* Table 15, rows 10 and 11: the mlp kernel (3.5) */
-  {NAMED(Layer, phi1),   "DD", INITIAL_LINEAR, true,  if_mlp},
-  {NAMED(Layer, phi2),   "DD", INITIAL_LINEAR, true,  if_mlp},
-  {NAMED(Layer, cscale), "H",  INITIAL_GAIN,   false, if_gain},   /* c_h */
-  {NAMED(Layer, sbias),  "H",  INITIAL_SHIFT,  false, if_shift},   /* f_h */
-  /* Tables 4, 5, 12 and 13: learned, in every block anew */
-  {NAMED(Layer, kstar),  "SD", INITIAL_SMALL,  false, if_kstar},
-  {NAMED(Layer, vstar),  "SD", INITIAL_SMALL,  false, if_vstar},
-  {NAMED(Layer, logit),  "H",  INITIAL_SMALL,  false, if_logit},   /* z_i* itself */
-  {NAMED(Layer, vplus),  "HD", INITIAL_SMALL,  false, if_vbias},   /* v+ */
-  /* Not the paper's: 3.8 */
-  {NAMED(Layer, wg),     "CG", INITIAL_LINEAR, true,  if_wg},
-  {NAMED(Layer, gate),   "H",  INITIAL_ZERO,   false, if_static},   /* u, of no input */
-  {NAMED(Layer, vscale), "H",  INITIAL_ONE,    false, if_v_scale},   /* c */
-  {NAMED(Layer, hnorm),  "Q",  INITIAL_ONE,    false, if_head_norm},
-  {"qnorm",   offsetof(Layer, qnorm.g), "q",  INITIAL_ONE,    false, if_qk_norm},
-  {"knorm",   offsetof(Layer, knorm.g), "k",  INITIAL_ONE,    false, if_qk_norm},
-  {NAMED(Layer, wo),     "OC", INITIAL_OUT,    true,  NULL},
-  {NAMED(Layer, bo),     "C",  INITIAL_BIAS,   false, if_bias_out},
-  {0}
-};
-/* w2 is the second branch of a gated ffn, and the way back of one that is not. */
-static const TensorRow FFN_TENSORS[] = {
-  {NAMED(Layer, w1),     "CF", INITIAL_LINEAR, true,  NULL},
-  {NAMED(Layer, w2),     "CF", INITIAL_LINEAR, true,  config_gated},
-  {NAMED(Layer, w2),     "FC", INITIAL_DOWN,   true,  if_ungated},
-  {NAMED(Layer, w3),     "FC", INITIAL_DOWN,   true,  config_gated},
-  {NAMED(Layer, b1),     "F",  INITIAL_BIAS,   false, if_bias_ffn},
-  {NAMED(Layer, b2),     "F",  INITIAL_BIAS,   false, if_bias_gated},
-  {NAMED(Layer, b2),     "C",  INITIAL_BIAS,   false, if_bias_ungated},
-  {NAMED(Layer, b3),     "C",  INITIAL_BIAS,   false, if_bias_gated},
-  {0}
-};
-/* After the blocks and the final norm: LN(H^L) W_cls. */
-static const TensorRow FINAL_TENSORS[] = {
-  {NAMED(Weights, wout),  "CE", INITIAL_LINEAR, true,  if_projected},   /* C to E */
-  {NAMED(Weights, wcls),  "EV", INITIAL_LINEAR, true,  if_untied},   /* W_cls */
-  {0}
-};
-
-static int tensor_extent(const Config *c, char letter) {
-  int D = c->head_dim;
-  switch (letter) {
-  case 'V': return c->vocab;           case 'E': return c->embed_dim;
-  case 'C': return c->dim;             case 'F': return c->ffn;
-  case 'H': return c->heads;           case 'D': return D;
-  case 'Q': return c->heads * D;       case 'K': return c->kv_heads * D;
-  case 'O': return c->combine == COMBINE_ADD ? D : c->heads * D;
-  case 'S': return c->extra_shared ? 1 : c->heads;
-  case 'P': return config_rows(c, c->context);             case 'X': return c->sink_token;
-  case 'G': return config_gates(c);
-  case 'q': return D * (c->qk_whole ? c->heads : 1);
-  case 'k': return D * (c->qk_whole ? c->kv_heads : 1);
-  case 'b': return 32;                 case '1': return 1;
-  default:  return 0;   /* no such letter: test model_create__table */
-  }
-}
-
-/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
-static const PublishedParts PUBLISHED_PARTS;
 
 /* Appends t; tensors lie end to end in one array. A count beyond idx is cut: too much for grab. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
@@ -675,20 +551,129 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has; layer -1: in no block. A vector [n] is [n,1]. Parts of
- * a norm have its name, `whole`, before their own, and its offset, `field`; else "" and 0. */
-static void list_rows(Model *m, const TensorRow *rows, int layer, const char *whole, size_t field,
-                      Error *e) {
+/* Appends those of rows that the model has. What they share is in t: the block, or -1, the part,
+ * and of a norm its offset. Their names begin with `whole`, in block 0 with "l0." before it. */
+static void list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor t, Error *e) {
+  size_t start = t.field;
   for (; rows->name && !e->status; rows++) {
-    if (rows->present && !rows->present(&m->c)) continue;
-    Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
-                .layer = layer, .matrix = rows->matrix, .field = field + rows->field};
-    for (int d = 0; d < t.rank; d++) t.shape[d] = tensor_extent(&m->c, rows->shape[d]);
-    if (layer < 0) snprintf(t.name, sizeof t.name, "%s%s", whole, rows->name);
-    else snprintf(t.name, sizeof t.name, "l%d.%s%s", layer, whole, rows->name);
+    if (!rows->present) continue;
+    if (t.layer < 0) snprintf(t.name, sizeof t.name, "%s%s", whole, rows->name);
+    else snprintf(t.name, sizeof t.name, "l%d.%s%s", t.layer, whole, rows->name);
+    t.rank = rows->shape[1] ? 2 : 1;
+    t.shape[0] = rows->shape[0];
+    t.shape[1] = t.rank == 2 ? rows->shape[1] : 1;   /* a vector [n] is kept as [n,1] */
+    t.init = rows->init;
+    t.matrix = rows->matrix;
+    t.field = start + rows->field;
     list_tensor(m, t, e);
   }
 }
+
+/* Before the blocks: W_E, x*, the positions. */
+static void list_begin(Model *m, Error *e) {
+  const Config *c = &m->c;
+  int C = c->dim, E = c->embed_dim, P = config_rows(c, c->context), n = c->sink_token;
+  const TensorRow rows[] = {
+    {NAMED(Weights, wte),   {c->vocab, E},  INITIAL_EMBED,  true,  ALWAYS},   /* W_E */
+    {NAMED(Weights, win),   {E, C},         INITIAL_LINEAR, true,  E != C},
+    {NAMED(Weights, xstar), {C},            INITIAL_EMBED,  false, n == 1},   /* x*: Table 4 */
+    {NAMED(Weights, xstar), {n, C},         INITIAL_EMBED,  false, n > 1},
+    {NAMED(Weights, wpe),   {P, C},         INITIAL_EMBED,  true,  c->pos == POS_LEARNED},
+    {NAMED(Weights, rel),   {32, c->heads}, INITIAL_ZERO,   false, c->pos == POS_T5},   /* b_h */
+    {0}
+  };
+  list_rows(m, rows, "", (Tensor){.layer = -1}, e);
+}
+
+/* Of a norm at the offset `field`, norm1 of the first block: "l0.norm1", "l0.norm1.b" and .a. */
+static void list_norm(Model *m, int layer, const char *name, size_t field, Error *e) {
+  int C = m->c.dim, norm = m->c.norm;
+  const TensorRow rows[] = {
+    {"",   offsetof(Norm, g), {C}, INITIAL_ONE,  false, ALWAYS},              /* gain */
+    {".b", offsetof(Norm, b), {C}, INITIAL_ZERO, false, norm != NORM_RMS},    /* bias */
+    {".a", offsetof(Norm, a), {1}, INITIAL_HALF, false, norm == NORM_DYT},    /* slope of tanh */
+    {0}
+  };
+  list_rows(m, rows, name, (Tensor){.layer = layer, .field = field}, e);
+}
+
+/* Of block l, "l0.wq" and so on. W_Q, W_K, W_V hold their heads side by side: head h (for keys and
+ * values, key head h) has the columns h D .. h D + D - 1. */
+static void list_attention(Model *m, int l, Error *e) {
+  const Config *c = &m->c;
+  int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
+  int S = c->extra_shared ? 1 : H;   /* copies of k* and v* */
+  int O = c->combine == COMBINE_ADD ? D : H * D;   /* what W_O reads */
+  bool bias_qkv = c->linear_bias && c->bias_in != BIAS_FFN;
+  bool bias_out = bias_qkv && c->bias_in != BIAS_QKV;
+  bool kv = c->extra == EXTRA_KV, kstar = kv || c->extra == EXTRA_K;
+  bool logit = c->extra == EXTRA_LOGIT && isnan(c->extra_logit);
+  bool shift = c->shift == SHIFT_LEARNED, phi = c->kernel == KERNEL_MLP;
+  bool by_input = c->gate && c->gate != GATE_STATIC;
+  const TensorRow rows[] = {
+    {NAMED(Layer, wq),     {C, H * D}, INITIAL_LINEAR, true,  ALWAYS},
+    {NAMED(Layer, wk),     {C, K * D}, INITIAL_LINEAR, true,  ALWAYS},
+    {NAMED(Layer, wv),     {C, K * D}, INITIAL_LINEAR, true,  ALWAYS},
+    {NAMED(Layer, bq),     {H * D},    INITIAL_BIAS,   false, bias_qkv},
+    {NAMED(Layer, bk),     {K * D},    INITIAL_BIAS,   false, bias_qkv},
+    {NAMED(Layer, bv),     {K * D},    INITIAL_BIAS,   false, bias_qkv},
+    {NAMED(Layer, phi1),   {D, D},     INITIAL_LINEAR, true,  phi},   /* Table 15, 10, 11: 3.5 */
+    {NAMED(Layer, phi2),   {D, D},     INITIAL_LINEAR, true,  phi},
+    {NAMED(Layer, cscale), {H},        INITIAL_GAIN,   false, c->gain},   /* c_h */
+    {NAMED(Layer, sbias),  {H},        INITIAL_SHIFT,  false, shift},   /* f_h */
+    /* Tables 4, 5, 12 and 13: learned, in every block anew. Without vstar v* is 0, or fixed */
+    {NAMED(Layer, kstar),  {S, D},     INITIAL_SMALL,  false, kstar},
+    {NAMED(Layer, vstar),  {S, D},     INITIAL_SMALL,  false, kv},
+    {NAMED(Layer, logit),  {H},        INITIAL_SMALL,  false, logit},   /* z_i* itself */
+    {NAMED(Layer, vplus),  {H, D},     INITIAL_SMALL,  false, c->vbias},   /* v+ */
+    /* Not the paper's: 3.8 */
+    {NAMED(Layer, wg),     {C, G},     INITIAL_LINEAR, true,  by_input},   /* u = x W_g */
+    {NAMED(Layer, gate),   {H},        INITIAL_ZERO,   false, c->gate == GATE_STATIC},   /* u */
+    {NAMED(Layer, vscale), {H},        INITIAL_ONE,    false, c->v_scale},   /* c */
+    {NAMED(Layer, hnorm),  {H * D},    INITIAL_ONE,    false, c->head_norm},
+    {"qnorm", offsetof(Layer, qnorm.g), {c->qk_whole ? H * D : D}, INITIAL_ONE, false, c->qk_norm},
+    {"knorm", offsetof(Layer, knorm.g), {c->qk_whole ? K * D : D}, INITIAL_ONE, false, c->qk_norm},
+    {NAMED(Layer, wo),     {O, C},     INITIAL_OUT,    true,  ALWAYS},
+    {NAMED(Layer, bo),     {C},        INITIAL_BIAS,   false, bias_out},
+    {0}
+  };
+  list_rows(m, rows, "", (Tensor){.layer = l}, e);
+}
+
+/* The paper's linear maps have no biases. w2 is the second branch of a gated ffn, and the way back
+ * of one that is not. An expert's tensors have a part, and a name that begins with `whole`. */
+static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
+  const Config *c = &m->c;
+  int C = c->dim, F = c->ffn;
+  bool gated = config_gated(c);
+  bool bias = c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == BIAS_FFN);
+  const TensorRow rows[] = {
+    {NAMED(Layer, w1), {C, F}, INITIAL_LINEAR, true,  ALWAYS},
+    {NAMED(Layer, w2), {C, F}, INITIAL_LINEAR, true,  gated},
+    {NAMED(Layer, w2), {F, C}, INITIAL_DOWN,   true,  !gated},
+    {NAMED(Layer, w3), {F, C}, INITIAL_DOWN,   true,  gated},
+    {NAMED(Layer, b1), {F},    INITIAL_BIAS,   false, bias},
+    {NAMED(Layer, b2), {gated ? F : C}, INITIAL_BIAS, false, bias},
+    {NAMED(Layer, b3), {C},    INITIAL_BIAS,   false, bias && gated},
+    {0}
+  };
+  list_rows(m, rows, whole, (Tensor){.layer = l, .part = part}, e);
+}
+
+/* After the blocks and the final norm: LN(H^L) W_cls. A tied W_cls is W_E^T. */
+static void list_end(Model *m, Error *e) {
+  const Config *c = &m->c;
+  int C = c->dim, E = c->embed_dim;
+  const TensorRow rows[] = {
+    {NAMED(Weights, wout), {C, E},        INITIAL_LINEAR, true, E != C},
+    {NAMED(Weights, wcls), {E, c->vocab}, INITIAL_LINEAR, true, !c->tied},
+    {0}
+  };
+  list_rows(m, rows, "", (Tensor){.layer = -1}, e);
+}
+
+/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
+static const PublishedParts PUBLISHED_PARTS;
 
 /* Fills in the list of tensors. Of the parameters there is only w.layer, d.layer: NULL pointers. */
 static int model_list(Model *m, const Config *c, Error *e) {
@@ -697,18 +682,18 @@ static int model_list(Model *m, const Config *c, Error *e) {
   if (!p && config_trains(c, e)) return e->status;
   m->w.layer = grab(c->layers, sizeof(Layer), e);
   m->d.layer = grab(c->layers, sizeof(Layer), e);
-  list_rows(m, MODEL_TENSORS, -1, "", 0, e);
+  list_begin(m, e);
   for (int l = 0; l < c->layers; l++) {
-    if (!c->behind_only) list_rows(m, NORM_TENSORS, l, "norm1", offsetof(Layer, norm1), e);
-    if (!p || !p->list_mixer(m, l, e)) list_rows(m, ATTENTION_TENSORS, l, "", 0, e);
-    if (!c->behind_only) list_rows(m, NORM_TENSORS, l, "norm2", offsetof(Layer, norm2), e);
-    if (!p || !p->list_ffn(m, l, e)) list_rows(m, FFN_TENSORS, l, "", 0, e);
+    if (!c->behind_only) list_norm(m, l, "norm1", offsetof(Layer, norm1), e);
+    if (!p || !p->list_mixer(m, l, e)) list_attention(m, l, e);
+    if (!c->behind_only) list_norm(m, l, "norm2", offsetof(Layer, norm2), e);
+    if (!p || !p->list_ffn(m, l, e)) list_ffn(m, l, "", 0, e);
     if (c->place != PLACE_SANDWICH) continue;
-    list_rows(m, NORM_TENSORS, l, "norm3", offsetof(Layer, norm3), e);
-    list_rows(m, NORM_TENSORS, l, "norm4", offsetof(Layer, norm4), e);
+    list_norm(m, l, "norm3", offsetof(Layer, norm3), e);
+    list_norm(m, l, "norm4", offsetof(Layer, norm4), e);
   }
-  if (c->place != PLACE_POST) list_rows(m, NORM_TENSORS, -1, "normf", offsetof(Weights, normf), e);
-  list_rows(m, FINAL_TENSORS, -1, "", 0, e);
+  if (c->place != PLACE_POST) list_norm(m, -1, "normf", offsetof(Weights, normf), e);
+  list_end(m, e);
   if (e->status) model_free(m);
   return e->status;
 }
@@ -778,26 +763,27 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
 }
 
 /* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed start
- * alike where both have it (test model_init__streams). A bias has its matrix's fan-in (PyTorch). */
+ * alike where both have it (test model_init__streams). */
 static void model_init(Model *m, int init, uint64_t seed) {
+  double log_context = log(m->c.context);
+  const double number[] = {[INITIAL_ZERO] = 0, [INITIAL_ONE] = 1, [INITIAL_HALF] = 0.5,
+                           [INITIAL_GAIN] = 1 / log_context, [INITIAL_SHIFT] = -log_context};
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
-    const char *last = strrchr(t->name, '.');
+    const Tensor *t = &m->tensor[i], *matrix = t;
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    /* a vector is a bias of a map from C, but for those of W_O and of the ffn's last matrix */
-    int fan_in = t->rank == 2 ? t->shape[0] : m->c.dim;
-    if (last && !strcmp(last, ".bo")) fan_in = tensor_extent(&m->c, 'O');
-    if (last && (!strcmp(last, ".b3") || (!strcmp(last, ".b2") && !config_gated(&m->c))))
-      fan_in = m->c.ffn;
-    double spread = init_spread(&m->c, t->init, fan_in, init);
-    bool dims = last && !strcmp(last, ".kstar");   /* its frozen dims stay 0 */
+    if (t->init == INITIAL_BIAS) {   /* the fan-in of l0.bq is that of l0.wq (PyTorch) */
+      char name[sizeof t->name];
+      strcpy(name, t->name);
+      *strrchr(name, 'b') = 'w';
+      matrix = model_tensor(m, name);
+    }
+    double spread = init_spread(&m->c, t->init, matrix->shape[0], init);
+    bool kstar = strstr(t->name, ".kstar");
     for (idx n = 0; n < t->count; n++) {
       /* U(-a, a) with a = -spread, or N(0, spread^2) */
       double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng)) : spread * rng_normal(&rng);
-      if (t->init <= INITIAL_HALF) x = (const double[]){0, 1, 0.5}[t->init];
-      if (t->init == INITIAL_GAIN) x = 1 / log(m->c.context);
-      if (t->init == INITIAL_SHIFT) x = -log(m->c.context);
-      if (dims && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;
+      if (t->init <= INITIAL_SHIFT) x = number[t->init];
+      if (kstar && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;   /* frozen */
       m->params[t->at + n] = (real)x;
     }
   }

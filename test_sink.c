@@ -180,8 +180,8 @@ static void lab_stir(Lab *b, uint64_t seed, double sigma) {
   for (int k = 0; k < b->m.n_tensors; k++) {
     const Tensor *x = &b->m.tensor[k];
     for (idx i = 0; i < x->count; i++) {
-      double by = sigma * rng_normal(&r);
-      if (x->init >= INITIAL_GAIN) b->m.params[x->at + i] = 1;     /* else relu sees nothing, */
+      double by = sigma * rng_normal(&r);          /* c_h and f_h at 1: else relu sees nothing */
+      if (x->init == INITIAL_GAIN || x->init == INITIAL_SHIFT) b->m.params[x->at + i] = 1;
       if (b->m.c.sim >= SIM_SOFTPICK && strstr(x->name, ".wq")) b->m.params[x->at + i] *= 5;
       if (!frozen(&b->m, x, i)) b->m.params[x->at + i] += (real)by;
     }

@@ -823,22 +823,6 @@ typedef struct MambaActs {
   real *state;                 /* [B,M,I] S; after a forward that of the last row */
 } MambaActs;
 
-static const TensorRow MAMBA_TENSORS[] = {
-  {"m.in",     offsetof(OtherBlock, in),     "Cx", INITIAL_LINEAR, true,  NULL},
-  {"m.conv",   offsetof(OtherBlock, conv),   "JI", INITIAL_LINEAR, false, NULL},
-  {"m.conv.b", offsetof(OtherBlock, conv_b), "I",  INITIAL_ZERO,   false, NULL},
-  {"m.x",      offsetof(OtherBlock, x),      "Ip", INITIAL_LINEAR, true,  NULL},
-  {"m.rnorm",  offsetof(OtherBlock, r_norm), "R",  INITIAL_ONE,    false, NULL},
-  {"m.bnorm",  offsetof(OtherBlock, b_norm), "M",  INITIAL_ONE,    false, NULL},
-  {"m.cnorm",  offsetof(OtherBlock, c_norm), "M",  INITIAL_ONE,    false, NULL},
-  {"m.dt",     offsetof(OtherBlock, dt),     "RI", INITIAL_LINEAR, true,  NULL},
-  {"m.dt.b",   offsetof(OtherBlock, dt_b),   "I",  INITIAL_ZERO,   false, NULL},
-  {"m.alog",   offsetof(OtherBlock, a_log),  "MI", INITIAL_ZERO,   false, NULL},
-  {"m.skip",   offsetof(OtherBlock, skip),   "I",  INITIAL_ONE,    false, NULL},
-  {"m.out",    offsetof(OtherBlock, out),    "IC", INITIAL_OUT,    true,  NULL},
-  {NULL, 0, NULL, 0, false, NULL}
-};
-
 /* dt_i = softplus(v) of n numbers, in place. */
 static void softplus(idx n, real *v) {
   for (idx j = 0; j < n; j++) {
@@ -960,11 +944,6 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
  * are beside it. There is no backward: config_trains refuses. */
 static bool if_cut(const Config *c) { return c->expert_limit > 0 && config_gated(c); }
-static const TensorRow ROUTER_TENSORS[] = {
-  {"router",   offsetof(OtherBlock, router), "CX", INITIAL_LINEAR, true,  NULL},
-  {"router.b", offsetof(OtherBlock, router_b), "X", INITIAL_ZERO,  false, if_cut},
-  {NULL, 0, NULL, 0, false, NULL}
-};
 
 /* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if asked for, else 0.
  * One NaN makes all NaN. */
@@ -1021,54 +1000,54 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  * 5  Their tensors, and those that stay in their file: what Model.published leads to
  */
 
-/* The letters of sink.c's shapes, and I, M, J, R, 2 I (x), R + 2 M (p), X; r: dims that turn. */
-static int other_extent(const Config *c, char letter) {
-  switch (letter) {
-  case 'I': return c->mamba_inner;
-  case 'M': return c->mamba_state;
-  case 'J': return c->mamba_conv;
-  case 'R': return c->mamba_rank;
-  case 'x': return 2 * c->mamba_inner;
-  case 'p': return c->mamba_rank + 2 * c->mamba_state;
-  case 'X': return c->experts;
-  case 'r': return c->rotary_dims;
-  default:  return tensor_extent(c, letter);
-  }
-}
-
-/* part 1: the pointer is in OtherBlock; 2 + x: in that of expert x, "l1.e0.w1" and so on. */
-static void list_other(Model *m, const TensorRow *rows, int layer, int part, Error *e) {
-  for (; rows->name && !e->status; rows++) {
-    if (rows->present && !rows->present(&m->c)) continue;
-    Tensor t = {.rank = (int)strlen(rows->shape), .shape = {1, 1}, .init = rows->init,
-                .layer = layer, .matrix = rows->matrix, .field = rows->field, .part = part};
-    for (int d = 0; d < t.rank; d++) t.shape[d] = other_extent(&m->c, rows->shape[d]);
-    if (part == 1) snprintf(t.name, sizeof t.name, "l%d.%s", layer, rows->name);
-    else snprintf(t.name, sizeof t.name, "l%d.e%d.%s", layer, part - 2, rows->name);
-    list_tensor(m, t, e);
-  }
-}
-
 static bool if_long(const Config *c) { return c->rope_scaling == ROPE_LONGROPE; }
-static const TensorRow LONG_TENSORS[] = {
-  {"rope",     offsetof(OtherBlock, factors), "r", INITIAL_ONE,    false, if_long},
-  {NULL, 0, NULL, 0, false, NULL}
-};
 
+/* Of part 1, the pointers are in OtherBlock; of part 2 + x in expert x, "l1.e0.w1" and so on. */
 static bool mamba_list(Model *m, int l, Error *e) {
-  if (!m->other) m->other = grab(m->c.layers, sizeof(OtherBlock), e);
-  if (!l && !e->status) list_other(m, LONG_TENSORS, 0, 1, e);
-  if (config_attends(&m->c, l)) return false;
-  list_other(m, MAMBA_TENSORS, l, 1, e);
+  const Config *c = &m->c;
+  int C = c->dim, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv, R = c->mamba_rank;
+  const TensorRow factors[] = {
+    {"rope",     offsetof(OtherBlock, factors), {c->rotary_dims}, INITIAL_ONE, false, if_long(c)},
+    {0}
+  };
+  const TensorRow mixer[] = {
+    {"m.in",     offsetof(OtherBlock, in),     {C, 2 * I},     INITIAL_LINEAR, true,  ALWAYS},
+    {"m.conv",   offsetof(OtherBlock, conv),   {J, I},         INITIAL_LINEAR, false, ALWAYS},
+    {"m.conv.b", offsetof(OtherBlock, conv_b), {I},            INITIAL_ZERO,   false, ALWAYS},
+    {"m.x",      offsetof(OtherBlock, x),      {I, R + 2 * M}, INITIAL_LINEAR, true,  ALWAYS},
+    {"m.rnorm",  offsetof(OtherBlock, r_norm), {R},            INITIAL_ONE,    false, ALWAYS},
+    {"m.bnorm",  offsetof(OtherBlock, b_norm), {M},            INITIAL_ONE,    false, ALWAYS},
+    {"m.cnorm",  offsetof(OtherBlock, c_norm), {M},            INITIAL_ONE,    false, ALWAYS},
+    {"m.dt",     offsetof(OtherBlock, dt),     {R, I},         INITIAL_LINEAR, true,  ALWAYS},
+    {"m.dt.b",   offsetof(OtherBlock, dt_b),   {I},            INITIAL_ZERO,   false, ALWAYS},
+    {"m.alog",   offsetof(OtherBlock, a_log),  {M, I},         INITIAL_ZERO,   false, ALWAYS},
+    {"m.skip",   offsetof(OtherBlock, skip),   {I},            INITIAL_ONE,    false, ALWAYS},
+    {"m.out",    offsetof(OtherBlock, out),    {I, C},         INITIAL_OUT,    true,  ALWAYS},
+    {0}
+  };
+  if (!m->other) m->other = grab(c->layers, sizeof(OtherBlock), e);
+  if (!l && !e->status) list_rows(m, factors, "", (Tensor){.layer = 0, .part = 1}, e);
+  if (config_attends(c, l)) return false;
+  list_rows(m, mixer, "", (Tensor){.layer = l, .part = 1}, e);
   return true;
 }
 
 static bool experts_list(Model *m, int l, Error *e) {
-  int X = config_experts(&m->c, l);
+  const Config *c = &m->c;
+  int X = config_experts(c, l);
+  const TensorRow router[] = {
+    {"router",   offsetof(OtherBlock, router),   {c->dim, X}, INITIAL_LINEAR, true,  ALWAYS},
+    {"router.b", offsetof(OtherBlock, router_b), {X},         INITIAL_ZERO,   false, if_cut(c)},
+    {0}
+  };
   if (!X || e->status) return X > 0;
   m->other[l].expert = grab(X, sizeof(Layer), e);
-  list_other(m, ROUTER_TENSORS, l, 1, e);
-  for (int x = 0; x < X; x++) list_other(m, FFN_TENSORS, l, 2 + x, e);
+  list_rows(m, router, "", (Tensor){.layer = l, .part = 1}, e);
+  for (int x = 0; x < X; x++) {
+    char whole[16];
+    snprintf(whole, sizeof whole, "e%d.", x);
+    list_ffn(m, l, whole, 2 + x, e);
+  }
   return true;
 }
 
