@@ -71,18 +71,17 @@
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
  *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
  *                               12 The main job
- *   Part IV   plumbing          13 Matrix multiply and vector maths
- *                               14 Attention in tiles, with a cache
+ *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
  * WHERE TO CHANGE WHAT, in this order. Assertions count the rows of an axis: where a place is
  * forgotten, it does not compile, or a test fails.
- *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES of chapter 1; its tensors,
- *                 chapter 2; its arrays, take_all in 14; its operator, both ways: 3.2 norm, 3.1
- *                 and 3.4 positions (in the enum biases last, from relative on; SCHEMES, 7.1), 3.5
- *                 activation (gated ones first) and phi, 3.6 sim and Z, 3.7 extra column, 3.8 what
- *                 acts on o, 3.9 heads, 4 block; STATE_ROWS, 7.2; closed_row() in data/pages.c,
- *                 premises() in data/hf.c; test_sink.c 0.3, and its tables of an axis
+ *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES, chapter 1; its tensors, 2;
+ *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
+ *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
+ *                 phi 3.5, sim and Z 3.6, extra column 3.7, what acts on o 3.8, heads 3.9, block 4;
+ *                 STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in data/hf.c;
+ *                 test_sink.c 0.3, and its tables of an axis
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
@@ -115,10 +114,10 @@
 #include <omp.h>
 #endif
 
-/* How loops are told to the compiler. PARALLEL (sink.h) shares the turns of a loop among threads.
- * Read WIDE(f, (parameters), (their names)) { body } as void f(parameters) { body }. The body,
- * plain loops, is compiled for every instruction set of the processor family; the best one runs.
- * INSTANCES makes the table of these by Isa (sink.h); BYTES is the width of each one's vectors. */
+/* PARALLEL (sink.h) shares the turns of a loop among threads. WIDE(f, (parameters), (their names))
+ * { body } reads as void f(parameters) { body }: its plain loops are compiled for every instruction
+ * set of the processor family, and the best instance runs. INSTANCES makes the table of these by
+ * Isa (sink.h); BYTES is the width of each one's vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -177,15 +176,14 @@
  * models need them, or they are close relatives of its rows. Every pair of rows of two axes not
  * refused below has its gradients compared with differences of the loss (gradients__every_pair).
  *
- * The paper's experiments are then nothing but flags. Its rows vary one model of some 60 million
- * parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536). The
- * columns Sink_1 and loss repeat what it reports. A smaller model will not match these numbers:
+ * The paper's experiments are then nothing but flags. They vary one model of some 60 million
+ * parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536).
+ * The columns Sink_1 and loss repeat what it reports; a smaller model will not match them. (In its
+ * Tables 6 and 15 an asterisk marks a Sink_1 of proxy scores, the m_ij above.)
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed    ""   not printed, or lost in our copy (Tables 5, 13)
- *
- * (Asterisks in Tables 6 and 15 mark a Sink_1 of proxy scores, the m_ij above.)
  *
  * What to see: wherever a row's weights are positive and sum to a constant, the paper's inner
  * dependence, there is a sink; with Z = 1 hardly one. A null key or sink token takes it. */
@@ -281,9 +279,9 @@ _Static_assert(ACT_ROWS == 8, "a new activation: gated? Then here too; and in sl
 /* Does --gate gate o, the output of a head? And G: how many gates a row has, of o or of v. */
 static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
 static int config_gates(const Config *c) {
-  int heads = c->gate == GATE_VALUE ? c->kv_heads : c->heads;
-  if (c->gate == GATE_ELEMENT || c->gate == GATE_VALUE) return heads * c->head_dim;
-  return c->gate ? heads : 0;
+  if (c->gate == GATE_VALUE) return c->kv_heads * c->head_dim;
+  if (c->gate == GATE_ELEMENT) return c->heads * c->head_dim;
+  return c->gate ? c->heads : 0;
 }
 
 /* Are scores changed before sim (3.7)? Weights clipped (3.6)? Does 3.8 do more than add v+? */
@@ -339,10 +337,11 @@ static int config_experts(const Config *c, int l) {
 
 /* 0, or 2 with one line for a model with parts of data/hf.c, which have no backward. */
 static int config_trains(const Config *c, Error *e) {
-  const char *what = config_attending(c) < c->layers ? "--attention-period, the Mamba mixer"
-                   : c->rope_scaling == ROPE_LONGROPE ? "--rope-scaling longrope" : NULL;
+  const char *what = NULL;
   for (int l = 0; l < c->layers; l++)
-    if (!what && config_experts(c, l)) what = "--experts";
+    if (config_experts(c, l)) what = "--experts";
+  if (c->rope_scaling == ROPE_LONGROPE) what = "--rope-scaling longrope";
+  if (config_attending(c) < c->layers) what = "--attention-period, the Mamba mixer";
   return what ? fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it", what) : 0;
 }
 
@@ -412,12 +411,10 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
  *   Z = 1               needs no sum
- *   Z = p-norm          is defined, but d|s|^p/ds = p |s|^(p-1) sign s has no bound near s = 0
- *                       below p = 1: refused there
+ *   Z = p-norm          has the slope p |s|^(p-1) sign s, without bound near 0 if p < 1: refused
  *
  * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
  * neither, and they are not refused. A score bias makes them so from the start: refused as k* is.
- *
  * Tests: config_resolve__refuses, config_resolve__near_misses (what must pass). */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
@@ -526,16 +523,16 @@ enum {
 
 typedef struct TensorRow {
   const char *name;
-  size_t field;   /* offset of the pointer in struct Weights, Layer or Norm */
-  int shape[2];   /* of a vector [n] */
-  int init;   /* INITIAL_* */
-  bool matrix;   /* what --decay matrices decays; --decay all takes all (F5) */
-  bool present;   /* does the model have it? */
+  size_t field;        /* offset of the pointer in struct Weights, Layer or Norm */
+  int shape[2], init;  /* of a vector [n]; INITIAL_* */
+  bool matrix;         /* what --decay matrices decays; --decay all takes all (F5) */
+  bool present;        /* does the model have it? */
 } TensorRow;
 enum { ALWAYS = true };
 #define NAMED(in, field) #field, offsetof(in, field)
 
-/* Appends t; tensors lie end to end in one array. A count beyond idx is cut: too much for grab. */
+/* Appends t; tensors lie end to end in one array. The bounds of OPTIONS keep its length in idx:
+ * below 6 * 2^60, of 1024 blocks with five matrices of 2^20 x 2^30 and 256 experts. */
 static int list_tensor(Model *m, Tensor t, Error *e) {
   enum { MORE = 64 };
   if (m->n_tensors % MORE == 0) {
@@ -544,8 +541,7 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
     m->tensor = more;
   }
   t.at = m->count;
-  double left = (double)(PTRDIFF_MAX - t.at), all = (double)t.shape[0] * t.shape[1];
-  t.count = all < left ? (idx)t.shape[0] * t.shape[1] : PTRDIFF_MAX - t.at;
+  t.count = (idx)t.shape[0] * t.shape[1];
   m->count += t.count;
   m->tensor[m->n_tensors++] = t;
   return 0;
@@ -567,22 +563,6 @@ static void list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor
     t.field = start + rows->field;
     list_tensor(m, t, e);
   }
-}
-
-/* Before the blocks: W_E, x*, the positions. */
-static void list_begin(Model *m, Error *e) {
-  const Config *c = &m->c;
-  int C = c->dim, E = c->embed_dim, P = config_rows(c, c->context), n = c->sink_token;
-  const TensorRow rows[] = {
-    {NAMED(Weights, wte),   {c->vocab, E},  INITIAL_EMBED,  true,  ALWAYS},   /* W_E */
-    {NAMED(Weights, win),   {E, C},         INITIAL_LINEAR, true,  E != C},
-    {NAMED(Weights, xstar), {C},            INITIAL_EMBED,  false, n == 1},   /* x*: Table 4 */
-    {NAMED(Weights, xstar), {n, C},         INITIAL_EMBED,  false, n > 1},
-    {NAMED(Weights, wpe),   {P, C},         INITIAL_EMBED,  true,  c->pos == POS_LEARNED},
-    {NAMED(Weights, rel),   {32, c->heads}, INITIAL_ZERO,   false, c->pos == POS_T5},   /* b_h */
-    {0}
-  };
-  list_rows(m, rows, "", (Tensor){.layer = -1}, e);
 }
 
 /* Of a norm at the offset `field`, norm1 of the first block: "l0.norm1", "l0.norm1.b" and .a. */
@@ -660,29 +640,34 @@ static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
   list_rows(m, rows, whole, (Tensor){.layer = l, .part = part}, e);
 }
 
-/* After the blocks and the final norm: LN(H^L) W_cls. A tied W_cls is W_E^T. */
-static void list_end(Model *m, Error *e) {
-  const Config *c = &m->c;
-  int C = c->dim, E = c->embed_dim;
-  const TensorRow rows[] = {
-    {NAMED(Weights, wout), {C, E},        INITIAL_LINEAR, true, E != C},
-    {NAMED(Weights, wcls), {E, c->vocab}, INITIAL_LINEAR, true, !c->tied},
-    {0}
-  };
-  list_rows(m, rows, "", (Tensor){.layer = -1}, e);
-}
-
 /* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
 /* Fills in the list of tensors. Of the parameters there is only w.layer, d.layer: NULL pointers. */
 static int model_list(Model *m, const Config *c, Error *e) {
+  int V = c->vocab, C = c->dim, E = c->embed_dim, X = c->sink_token;
+  int P = config_rows(c, c->context);   /* positions: of the sink tokens, then of the context */
+  const TensorRow first[] = {
+    {NAMED(Weights, wte),   {V, E},         INITIAL_EMBED,  true,  ALWAYS},   /* W_E */
+    {NAMED(Weights, win),   {E, C},         INITIAL_LINEAR, true,  E != C},
+    {NAMED(Weights, xstar), {C},            INITIAL_EMBED,  false, X == 1},   /* x*: Table 4 */
+    {NAMED(Weights, xstar), {X, C},         INITIAL_EMBED,  false, X > 1},
+    {NAMED(Weights, wpe),   {P, C},         INITIAL_EMBED,  true,  c->pos == POS_LEARNED},
+    {NAMED(Weights, rel),   {32, c->heads}, INITIAL_ZERO,   false, c->pos == POS_T5},   /* b_h */
+    {0}
+  };
+  /* LN(H^L) W_cls, behind the final norm; a tied W_cls is W_E^T */
+  const TensorRow last[] = {
+    {NAMED(Weights, wout),  {C, E},         INITIAL_LINEAR, true,  E != C},
+    {NAMED(Weights, wcls),  {E, V},         INITIAL_LINEAR, true,  !c->tied},
+    {0}
+  };
   const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
   *m = (Model){.c = *c, .published = p, .linear = PUBLISHED_PARTS.linear};
   if (!p && config_trains(c, e)) return e->status;
   m->w.layer = grab(c->layers, sizeof(Layer), e);
   m->d.layer = grab(c->layers, sizeof(Layer), e);
-  list_begin(m, e);
+  list_rows(m, first, "", (Tensor){.layer = -1}, e);
   for (int l = 0; l < c->layers; l++) {
     if (!c->behind_only) list_norm(m, l, "norm1", offsetof(Layer, norm1), e);
     if (!p || !p->list_mixer(m, l, e)) list_attention(m, l, e);
@@ -693,7 +678,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     list_norm(m, l, "norm4", offsetof(Layer, norm4), e);
   }
   if (c->place != PLACE_POST) list_norm(m, -1, "normf", offsetof(Weights, normf), e);
-  list_end(m, e);
+  list_rows(m, last, "", (Tensor){.layer = -1}, e);
   if (e->status) model_free(m);
   return e->status;
 }
@@ -2187,10 +2172,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W^1 .. W^H] W_O,   h_1 of block l-1
  *
- * where the paper's W^{l,h} has lost its subscript V.
- * A token that always stands first thus reaches every block as the same vector: a bias that the
- * model can shape. An extra column takes a share of A_11, a prefix of 2 or more shows row 1 other
- * tokens, and with sink tokens the first row is x*.
+ * where the paper's W^{l,h} has lost its subscript V. So a token that always stands first reaches
+ * every block as the same vector: a bias that the model can shape. An extra column takes a share of
+ * A_11, a prefix of 2 or more shows row 1 other tokens, and with sink tokens the first row is x*.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
  * goes to both terms. Each backward below is its forward read from the last line to the first.
@@ -2201,12 +2185,9 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *
  * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead. */
 
-/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream.
- *
- *   q = x W_Q + b_Q   [B,N,H,D]        k, v = x W_K + b_K, x W_V + b_V   [B,N,K,D]
- *
- * The paper's W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads,
- * and a row of q is head after head. K < H is grouped-query attention; the paper has K = H. */
+/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream. The paper's
+ * W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads, and a row of
+ * q is head after head. K < H is grouped-query attention; the paper has K = H. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2214,7 +2195,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   idx rows = B * N, cached = a->past * K * D;
   real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
-  /* q, k, v = x W + b */
+  /* q = x W_Q + b_Q [B,N,H,D], k = x W_K + b_K and v = x W_V + b_V [B,N,K,D] */
   linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
   linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
@@ -2245,18 +2226,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                  c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
-/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of W_Q .. W_O and their biases, of
- * phi, k*, v*, v+, the logit, the distance bias and what 3.8 learns. The forward's lines upwards:
- *
- *   O = o W_O + b_O            do = dO W_O^T      dW_O += o^T dO      db_O += sum over rows of dO
- *   o = av + v+ ..             dav, and with XSA a part of dv          3.8, made again from av
- *   av = scale A v             dphi(q), dphi(k), dv from dav           3.7, scores made again
- *   phi(R q), phi(R k)         dq = R^T phi'^T dphi(q), and so dk      R^T = R^-1: rotated back
- *   q = qnorm q0 r, v = g v0   dq0, so dk0 (3.2); dv0, dx += du W_g^T  --qk-norm, --gate value
- *   q = x W_Q + b_Q ..         dx = dq W_Q^T + dk W_K^T + dv W_V^T    x is used three times
- *                              dW_Q += x^T dq   dW_K += x^T dk   dW_V += x^T dv
- *
- * dq holds the gradient of phi(q), then of R q, then of q: one array, rotated in place. */
+/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of all that MHSA learns. The forward's
+ * lines from the last to the first, each with what follows from it. dq holds the gradient of
+ * phi(q), then of R q, then of q: one array, rotated in place. So does dk. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
   const Config *c = &m->c;
@@ -2265,37 +2237,39 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
   const LayerActs *la = &a->layer[l];
   idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, rows = B * N;
   bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O; dosum is dout itself when concatenated */
+  /* y = combine(o) W_O + b_O:  do = dy W_O^T, dW_O += o^T dy, db_O += sum over rows of dy. dosum is
+   * dout itself when concatenated. */
   linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
                   sum ? D : H * D, C);
   combine_backward(c, a, rows);
   slots_begin(c, a, B, N);
-  /* o = av + v+ ..: dout becomes the gradient of av */
+  /* o = av + v+ .. (3.8, made again from av):  dout becomes dav; of XSA a part goes to dv */
   if (config_leaves(c) || w->vplus) leave_backward(m, a, l, B, N);
-  /* av = attention(phi(q), phi(k), v): dq, dk, dv become the gradients of phi(q), phi(k), v */
+  /* av = scale A v (3.7, scores made again):  dphi(q), dphi(k), dv from dav; k*, v*, logit, b_h */
   if (m->plain) attention_backward(m, a, l, B, N);
   else tiled_backward(m, a, l, B, N);
   slots_end(m, a, l, B);
-  /* fq = phi(q), fk = phi(k): q and k as they stood after the rotation. The mlp's two matrices
-   * served both, so both calls add to their gradients; dphi is scratch, as long as q. */
+  /* fq = phi(R q), fk = phi(R k):  dRq = phi'^T dphi(q). la->q and la->k are rotated. The mlp's two
+   * matrices served both, so both calls add to their gradients; dphi is scratch, as long as q. */
   if (c->kernel != KERNEL_IDENTITY) {
     kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
     kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
   }
-  /* q = R_i q, k = R_j k: the transpose rotates the other way */
+  /* R_i q, R_j k:  dq = R^T dRq, where R^T = R^-1 rotates back */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, l, a->dq, rows, N, H, -1);
     rotate(c, a, l, a->dk, rows, N, K, -1);
   }
-  /* q = qnorm q0 r, k = knorm k0 r */
+  /* q = qnorm q0 r, k = knorm k0 r:  dq0, dk0 as in 3.2 */
   if (c->qk_norm) {
     qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows, H);
     qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows, K);
   }
-  /* q = x W_Q + b_Q, and so k, v:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  /* q = x W_Q + b_Q, and so k, v: x is used three times.  dx = dq W_Q^T + dk W_K^T + dv W_V^T,
+   * dW_Q += x^T dq, dW_K += x^T dk, dW_V += x^T dv */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
-  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* of --gate value dv as well */
+  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* dx += du W_g^T; v = g v0: dv0 */
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
