@@ -2291,10 +2291,11 @@ _Static_assert(PLACE_ROWS == 4, "a new block: what its branches read, and both w
 /* w holds the block's parameters, or their gradients. */
 static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, int k) {
   const real *u = c->place == PLACE_POST ? la->n1 : la->s1;
-  Branch b = k ? (Branch){u, u, la->n2, la->n2stat, la->out2, la->n4stat, la->s2,
-                          &w->norm2, &w->norm4}
-               : (Branch){la->x, la->x, la->n1, la->n1stat, la->out1, la->n3stat, la->s1,
-                          &w->norm1, &w->norm3};
+  Branch mhsa = {.x = la->x, .read = la->x, .n = la->n1, .nstat = la->n1stat, .out = la->out1,
+                 .outstat = la->n3stat, .sum = la->s1, .norm = &w->norm1, .behind = &w->norm3};
+  Branch ffn = {.x = u, .read = u, .n = la->n2, .nstat = la->n2stat, .out = la->out2,
+                .outstat = la->n4stat, .sum = la->s2, .norm = &w->norm2, .behind = &w->norm4};
+  Branch b = k ? ffn : mhsa;
   if (c->place == PLACE_POST) b.read = b.sum;
   if (c->place == PLACE_PARALLEL) b.read = la->x;   /* the ffn does not see what attention found */
   return b;
