@@ -171,8 +171,8 @@ typedef struct Tensor {
   idx at, count;               /* its start in Model.params, -1: still in its file; its numbers */
   int init, layer;             /* how it starts (chapter 2); its block, or -1 */
   bool matrix;                 /* decayed under --decay matrices */
-  size_t field;                /* offset of its pointer in Layer, Weights, or in what has it: */
-  int part;                    /* 0; else of a part that the paper's models lack (owner below) */
+  size_t field;                /* offset of its pointer in Weights, Layer or the owner of its */
+  int part;                    /* part, 0 but for parts that the paper's models lack (below) */
 } Tensor;
 
 /* What a published model may have in place of the paper's parts (data/hf.c), without a backward.
@@ -207,9 +207,9 @@ typedef struct Model {
   Config c; int n_tensors; Tensor *tensor;
   idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
   Weights w, d;                         /* the same memory by name: parameters, gradients */
-  const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts: */
-  struct ModelFile *file;               /* where its matrices are, and its blocks' own tensors */
-  struct OtherBlock *other;             /* [L]; both known to data/hf.c alone */
+  const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts */
+  struct ModelFile *file;               /* where its matrices are: data/hf.c */
+  struct OtherBlock *other;             /* [L] the pointers of those parts: data/hf.c */
   bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
   /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
   bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
@@ -368,8 +368,8 @@ typedef struct Data {
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
   double *first, draws; char drawn[800];    /* --first-tokens: [V] counts; sum; in words */
-  uint64_t sample, document;   /* blocks read so far; of a grammar: the document that the next */
-  size_t offset; Ids told;     /* block starts in, its token, and its tokens */
+  uint64_t sample;             /* blocks read so far. Of a grammar, the next one starts in */
+  uint64_t document; size_t offset; Ids told;   /* this document, at this one of its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
   /* of --toy, else NULL: draws block `number` of a seed; from memory that is freed with d */
   void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
@@ -410,8 +410,8 @@ typedef struct Settings {
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
   int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
-  int argc; char **argv;                        /* the flags as they were given, */
-  const char *verb, *groups; bool given[200];   /* the verb, and those it takes; of OPTIONS */
+  int argc; char **argv; const char *verb;      /* the command as it was given */
+  const char *groups; bool given[200];          /* flags it takes; which of OPTIONS were given */
 } Settings;
 
 #define SINK_VERSION "1.0"
