@@ -472,7 +472,7 @@ static int config_resolve(Config *c, Error *e) {
     {config_clips(c) && !sum, "--clip-low and --clip-high are for weights that sum to 1. Try: "
      "--normalizer sum", 0, 0},
     {(c->gain || c->shift == SHIFT_LEARNED) && c->context == 1, "--score-scale and --score-bias "
-     "start from the context's logarithm, and that of %d is 0. Try: --context %d", 1, 2},
+     "start from the context's logarithm, and that of 1 is 0. Try: --context 2", 0, 0},
   };
   for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
     if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
