@@ -63,12 +63,12 @@ table != "" && /^  [{]"/ {
   if (part1) { ROW[FNR] = table "." row++; says = jump(ROW[FNR], says) } else says = says here
   for (k = 1; k <= n; k++) add(CHECKS, list[k], says)
 }
-FILENAME ~ /README/ {                                      # the ledger: claims, and what is refuted
-  if (/^## /) refuted = /finds wrong/
+FILENAME ~ /README/ {                                      # the ledger: claims, and the paper's errors
+  if (/^##/) refuted = /wrong as printed/
   if (/details>/) claims = /<details>/ ? tolower($0) : ""
   s = esc($0); gsub(/\\|^[|] | [|]$/, "", s); split(s, x, / [|] /); gsub(/[*]/, "", x[1])
   says = !refuted ? "<b>" x[1] "</b>: " x[2] " (" x[3] ")" \
-                  : "<b>refuted as printed</b>: " x[1] "; measured: " x[2]
+                  : "<b>as printed</b>: " x[1] "; measured: " x[2]
   for (t in SAYS) if ((refuted ? tolower(x[1]) : /^[|] [*]/ ? claims tolower(x[3]) : "") ~ KEY[t])
     add(LEDGER, t, says)
 }
@@ -145,6 +145,6 @@ END {
       print "<h3 id=\"" t "\">[" t "] " WORD[t] ": " esc(SAYS[TAG[n]]) "</h3>\n<dl>" \
         list_of("Code", PLACES[t] OUTSIDE[t]) list_of("Tests", TESTS[t]) \
         list_of("Checks", CHECKS[t]) list_of("Trainings", LEDGER[t]) "</dl>"
-    } else printf "%s", text(BLOCK[slot], END_OF[slot])
+    } else { s = text(BLOCK[slot], END_OF[slot]); sub("<b>" slot "</b>[.] ", "", s); printf "%s", s }
   }
 }
