@@ -369,12 +369,12 @@ static void cell_map(Html *h, const CellMap *c) {
   int wide = numbers ? 38 : c->heads ? 10 : c->columns > 33 ? 4 : 8, high = numbers ? 20 : wide;
   int before = c->heads ? 0 : c->columns - c->rows, keys = c->columns - before;
   int every = numbers ? 1 : c->rows > 32 ? 16 : 4, bottom = 16 + c->rows * high;
-  int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4;
-  char text[64];
+  int width = LEFT + (c->columns * wide > 120 ? c->columns * wide : 120) + 4; char text[64];
   say(h, "<p>%s</p><svg viewBox=\"0 0 %d %d\" style=\"max-width:%dpx\" role=\"img\" aria-label=\""
          "%s %s, %d by %d\">", c->title, width, bottom + 16, width * 5 / 4,
       c->heads ? "Heat map of alpha of" : "Attention map of", c->title, c->rows, c->columns);
-  snprintf(text, sizeof text, "%s%s 1 to %d", before ? "*, " : "", c->heads ? "head" : "key", keys);
+  snprintf(text, sizeof text, "%s \342\206\223  %s%s \342\206\222",    /* arrows: down, across */
+           c->heads ? "block" : "query", before ? "*, " : "", c->heads ? "head" : "key");
   svg_text(h, LEFT, 11, "", text);
   cells(h, c, LEFT, wide, high);
   for (int i = 0; i < c->rows || i < keys; i += every) {
@@ -400,8 +400,7 @@ static void cell_map(Html *h, const CellMap *c) {
 /* A token's text, a dot for each blank it begins with; an id where no tokenizer knows it. */
 static void token_text(char to[TOKEN_ROOM], const Data *d, int id) {
   const int32_t ids[] = {id};
-  Bytes text = {0};
-  Error e = {0};
+  Bytes text = {0}; Error e = {0};
   int n = 0;
   if (id >= d->tokenizer.vocab || tokenizer_decode(&d->tokenizer, ids, 1, &text, &e) || !text.size)
     n = snprintf(to, TOKEN_ROOM, "%d", id);
@@ -482,17 +481,17 @@ static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
 enum { LOOK_LOSS, LOOK_SINK, LOOK_ALPHA, NORM_HIDDEN, NORM_KEYS, NORM_VALUES, MODEL_CHARTS };
 static const struct { const char *title, *y, *caption; bool from_zero; } CHARTS[MODEL_CHARTS] = {
   {"Training loss", "nats a token",
-   "Mean since the look before. Look where the curves cross a height: models are compared at "
-   "equal loss, not at equal steps. The paper's Figure 4, middle and right.", false},
+   "Mean of the steps since the point before. Models are compared at equal loss, not at equal "
+   "steps: read across at one height. The paper's Figure 4, middle and right.", false},
   {"Sink of token 1 (and of *)", "%",
-   "Share of heads and held sequences whose alpha is above eps. Look when it leaves 0 %: in the "
-   "paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
+   "Share of heads and held-out sequences whose alpha is above the threshold. Look when it leaves "
+   "0 %: in the paper's Figure 4, middle, after 1,000 to 2,000 steps.", true},
   {"alpha of token 1 (and of *)", "mean weight",
-   "Mean over heads of what the column receives (section 3.2), without a threshold; it moves "
+   "Mean over heads of the weight on token 1 or * (section 3.2), without a threshold. It moves "
    "before Sink does. Look for a rise above even rows.", false},
   {"Hidden states", "norm of the first row / mean of the others",
-   "Output of each block; 0 is the embedding. Massive activations stand far above 1, but not "
-   "without a normaliser or with a key bias. The paper's Figures 2, 7 and 8.", true},
+   "Output of each block; 0 is the embedding. Massive activations stand far above 1; without a "
+   "normaliser or with a key bias none do. The paper's Figures 2, 7 and 8.", true},
   {"Keys", "norm of the first row / mean of the others",
    "Mean over key heads. In large models the first key is much shorter than the others. The "
    "paper's Figure 2, top, and Figures 11 to 14.", true},
@@ -542,7 +541,8 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
         model_line(line, &o[i], what, star);
       }
     if (what == LOOK_ALPHA && lines_seen(&shown.x, &shown.y, lines, count)) {
-      Series *even = line_begin(lines, count++, "even rows of the first", LINE_EVEN);
+      Series *even = line_begin(lines, count++, n > 1 ? "even rows, first model" : "even rows",
+                                LINE_EVEN);
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
@@ -643,10 +643,10 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     }
     for (int k = 0; k < 2; k++) if (o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
-             "Above alpha by block (down) and head (across), mean over %d sequences of %d tokens; "
-             "even rows give %.3f. Below the weight of each query (down) on each key (across) in "
-             "one of the sequences, whose first tokens stand beside it; a dot is a blank. A sink "
-             "is a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
+             "Above: alpha of each head, the mean over %d sequences of %d tokens; even rows give "
+             "%.3f. Below: the weight of each query (down) on each key (across), at the start of "
+             "one sequence; a dot is a blank. A sink is a dark column, of alpha above %g. The "
+             "paper's Figures 19 to 24.", s->n, s->T,
              o->even, eps);
     figure_end(h, text);
   }
@@ -670,10 +670,10 @@ static void page_table(Html *h, const Outcome *o, int n, int read, const Setting
     say(h, "</tr>\n");
   }
   say(h, "</table></div>\n<p>Sink: share of heads with alpha above %g, over %d sequences of %d "
-         "tokens. alpha: mean share of token 1 or * in a row; x even: its multiple of what even "
-         "rows give. Row mass: what a row's raw weights on tokens sum to. Norm ratio: the largest "
-         "over the blocks of the first row's norm, over the mean of the others. Valid loss: nats "
-         "a token, over %lld tokens.</p>\n", s->eps, read,
+         "tokens. alpha: mean share of token 1 or * in a row's weights; x even: alpha over that of "
+         "even rows, which share their weight alike. Row mass: what a row's raw weights on tokens "
+         "sum to. Norm ratio: the first row's norm over the mean of the others, in the block where "
+         "it is largest. Valid loss: nats a token, over %lld tokens.</p>\n", s->eps, read,
       o->s.n ? o->s.T : s->eval_T, (long long)o->tokens);
 }
 
@@ -682,7 +682,7 @@ static const char PAGE_STYLE[] =
     "body{font:16px/1.45 sans-serif;max-width:72rem;margin:auto;padding:1rem;color:#111;"
     "background:#fff;color-scheme:light}"
     "h1{font-size:1.5rem}h2{font-size:1.2rem;margin:1.6rem 0 .5rem;break-after:avoid}"
-    "h3{font-size:1rem;margin:0 0 .2rem}p{margin:.4rem 0}a{color:#10305c}"
+    "h3{font-size:1rem;margin:0 0 .2rem}p,ul{margin:.4rem 0}a{color:#10305c}"
     "figure{margin:0;break-inside:avoid}figure p,figcaption,code,pre,.where,"
     ".claim p+p{font-size:.85rem}figcaption,.where,.paper{color:#444}code{overflow-wrap:anywhere}"
     ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
@@ -784,15 +784,16 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
 /* What a sink is, what the models are, and what came out: the verdict's first sentence; and below
  * them the rest of it. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
-  const char *rest = strstr(verdict, "\nRule");
-  char first[1000];
+  const char *rest = strstr(verdict, "\nRule"); char first[1000];
   snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - verdict) : 999, verdict);
   say(h, "<p class=\"lead\">An attention sink is a token on which heads put much of their weight "
          "though it means little, most often the first. ");
   if (!strcmp(verb, "run"))
-    say(h, "One small model was trained three times on the same text, alike but for its attention: "
-           "with softmax; with softmax and a learned key whose value is zero (k-bias); and with "
-           "sigmoid scores that need not sum to one, scaled to learn as much. ");
+    say(h, "One small model was trained three times on the same text, alike but for its attention."
+           "</p>\n<ul><li>softmax: weights that sum to one.</li><li>k-bias: softmax, and a learned "
+           "key * whose value is zero.</li><li>sigmoid: weights that need not sum to one, scaled "
+           "to learn as much.</li></ul>\n<p>alpha_1 and alpha_*: the mean weights on token 1 and "
+           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">");
   else if (!strcmp(verb, "train"))
     say(h, "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
