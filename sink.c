@@ -2444,29 +2444,24 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
  *
- * Forward, with y = nf W_cls and n scored targets in the batch; then backward, as d log S / dy_v =
- * e^{y_v} / S = softmax(y)_v. share is 1, or 1/k where a step adds up the gradients of k forwards:
+ * Let a batch have n scored targets. share is 1, or 1/k where a step adds the gradients of k
+ * forwards. d log S / dy_v = e^{y_v} / S = softmax(y)_v, so that
  *
- *   L = (1/n) sum over rows of (log S - y_target),    S = sum_v e^{y_v}
+ *   y = nf W_cls     L = (1/n) sum over rows of (log S - y_target)     S = sum_v e^{y_v}
  *
- *   dy_v   = share (softmax(y)_v - 1[v = target]) / n      a row of dy sums to 0
- *   dnf    = dy W_cls^T          dW_cls += nf^T dy
- *   narrower: out = nf W_out, y = out W_cls:   dout = dy W_cls^T   dW_cls += out^T dy
- *                                              dnf = dout W_out^T  dW_out += nf^T dout
- *   tied: W_cls [E,V] is wte [V,E] read with its strides exchanged, and dwte += dy^T out
- *   capped (Gemma 2): y = X tanh(z / X) of z = nf W_cls, dz = dy (1 - (y / X)^2)
+ *   dy_v = share (softmax(y)_v - 1[v = target]) / n     a row of dy sums to 0
+ *   dnf  = dy W_cls^T          dW_cls += nf^T dy
  *
  * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
- * and V. The loss of a row is put together in double; one below 6e-8, where S e^-max is a float
- * near 1, reads 0. A logit of NaN or +infinity makes the loss NaN, and a training then ends. A
- * model that knows nothing, all logits equal, has the loss ln V: 10.83 for the paper's V = 50432,
- * 7.62 for 2048. The paper's 60M model ends at 3.73.
+ * and V. A row's loss is a double; below 6e-8, where S e^-max is a float near 1, it reads 0. A
+ * logit of NaN or +infinity makes the loss NaN, and a training then ends. Equal logits have the
+ * loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432; its 60M model ends at 3.73.
  *
  * Cost: C V multiplications a row forward and twice that backward; at the paper's sizes 38.7
  * million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time are 32
  * MB of logits in float; the 16 x 2048 rows of the authors' forward would be 6.6 GB. */
 
-/* y [n] = X tanh(y / X), where logits have a cap. */
+/* y [n] <- X tanh(y / X), where logits have a cap X, as Gemma 2's. */
 static void cap_logits(const Config *c, idx n, real *y) {
   if (!(c->logit_cap > 0)) return;
   PARALLEL
@@ -2474,7 +2469,8 @@ static void cap_logits(const Config *c, idx n, real *y) {
 }
 
 /* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
- * paper. a->outp keeps out = nf W_out [R,E] when the embedding is narrower. */
+ * paper. Where the embedding is narrower, y = out W_cls of out = nf W_out [R,E], which a->outp
+ * keeps. Where it is tied, W_cls [E,V] is wte [V,E] read with its strides exchanged. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
   idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
   bool tied = m->c.tied;
@@ -2498,7 +2494,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
   matmul(din, E, dy, c->tied ? rows_of(m->w.wte, E) : transpose_of(m->w.wcls, V), R, E, V, false);
   if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
   else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
-  /* in = nf W_out */
+  /* in = nf W_out:  dnf = din W_out^T;  dW_out += nf^T din */
   if (E != C)
     linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
@@ -2506,20 +2502,19 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 /* -log p of the target from a row of logits y [V], overwritten: by dy, given weight = share / n.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]),  capped dz_v = dy_v (1 - (y_v / X)^2)
- *
- * where y_v, overwritten by then, comes back from e^(y_v - max). */
-static double cross_entropy(const Config *c, real *y, int target, const real *weight) {
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
+ *   capped: y = X tanh(z / X), dz_v = dy_v (1 - (y_v / X)^2); y_v comes back from e^(y_v - max) */
+static double cross_entropy(const Config *c, real *y, int target, real weight) {
   idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];
   vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
-  if (weight) {
-    vec_scale(V, y, *weight / sum);   /* softmax(y) share / n */
-    y[target] -= *weight;   /* less 1[v = target] share / n */
+  if (weight != 0) {
+    vec_scale(V, y, weight / sum);   /* softmax(y) share / n */
+    y[target] -= weight;   /* less 1[v = target] share / n */
     for (idx v = 0; c->logit_cap > 0 && v < V; v++) {
       double y_v = (double)(v == target ? right : most) / c->logit_cap;
-      if (v != target && y[v] > 0) y_v += log((double)(y[v] * sum / *weight)) / c->logit_cap;
+      if (v != target && y[v] > 0) y_v += log((double)(y[v] * sum / weight)) / c->logit_cap;
       y[v] *= (real)(1 - y_v * y_v);
     }
   }
@@ -2557,8 +2552,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
     model_logits(m, a, a->slice, R, a->logits);
     PARALLEL
     for (idx r = 0; r < R; r++)
-      a->loss_row[token[r]] = cross_entropy(c, a->logits + r * V, targets[token[r]],
-                                            with_grads ? &weight : NULL);
+      a->loss_row[token[r]] = cross_entropy(c, a->logits + r * V, targets[token[r]], weight);
     if (!with_grads) continue;
     logits_backward(m, a, R);
     for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
@@ -2586,9 +2580,9 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *
  * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
  * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
- * gains, k* and v* as well (F5). A number without gradient, as in the row of wte of a token that
- * never comes, shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45 in the paper's 20000
- * steps; at wd = 5, the end of Table 2, to 1/e in 500.
+ * gains, k* and v* too (F5). A number without gradient, as wte's of a token that never comes,
+ * shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45 in the paper's 20000 steps; at
+ * wd = 5, the end of Table 2, to 1/e in 500.
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
@@ -2723,7 +2717,7 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup, in
   if (step < warmup) return lr * (step + 1) / warmup;
   if (schedule == SCHEDULE_CONSTANT) return lr;
   double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
-  return min_lr + (lr - min_lr) * (1 + cos(PI * (done < 1 ? done : 1))) / 2;
+  return min_lr + (lr - min_lr) * (1 + cos(PI * fmin(done, 1))) / 2;
 }
 
 /* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). *bad: the first
@@ -2760,10 +2754,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
  * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
  * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times that.
- * Below T = 10 even rows pass for sinks: shorter sequences must not be judged.
- *
- * Sink of one sequence moves in steps of 1/(L H); mean alpha_1 and its multiple of the even value
- * (sink_uniform) move first, and are always printed beside it.
+ * Below T = 10 even rows pass for sinks: shorter sequences must not be judged. Sink of one sequence
+ * moves in steps of 1/(L H). So mean alpha_1 and its multiple of the even value (sink_uniform),
+ * which move first, are always printed beside it.
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -2773,11 +2766,10 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Column * is seen by every row, x* by those that a window lets. For both alpha is a mean over the
- * T real rows.
- * The authors' code evaluates one more row, a dummy query that gives * all its weight (F6): alpha_*
- * = (1 + sum)/(T+1), which passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all
- * rows, where the paper sums over i >= k. That differs inside a prefix, whose rows see ahead. */
+ * Every row sees *, a window may hide x*. For both alpha is a mean over the T real rows. In the
+ * authors' code (F6) a dummy row more gives * all its weight: alpha_* = (1 + sum)/(T+1), which
+ * passes 0.3 from a mean of 0.289 over 64 rows on. Theirs also sums over all rows, the paper over
+ * i >= k. That differs inside a prefix, whose rows see ahead. */
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
@@ -2786,13 +2778,14 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
   idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
   bool authors = rows == METRIC_PLUS1;
   for (idx j = 0; j < S; j++) {
-    idx k = j - token1;   /* token k+1, or a column before */
-    /* the paper's T-k+1 rows, k from 1; the authors divide by as many, but sum over all T */
-    double sum = 0, count = (double)(k > 0 ? T - k : T);
-    for (idx i = k > 0 && !authors ? first + k : first; i < N; i++) sum += m[i * S + j];
-    /* one row more: *'s dummy, or x*'s own, where a token has 0 but for a prefix, and no count */
-    if (authors && (first || k < 0)) sum += c->extra && j == 0 ? 1 : (double)m[j];
-    alpha[j] = sum / (authors && k < 0 ? count + 1 : count);
+    /* T-k rows from token k+1's own on, or for * and x* all T; the authors sum over T for all */
+    idx k = j > token1 ? j - token1 : 0;
+    double sum = 0, count = (double)(T - k);
+    for (idx i = authors ? first : first + k; i < N; i++) sum += m[i * S + j];
+    /* their row more: *'s dummy, or x*'s own, where a token has 0 but for a prefix, and no count */
+    if (authors && c->extra && j == 0) sum += 1;
+    else if (authors && first) sum += m[j];
+    alpha[j] = sum / (authors && j < token1 ? count + 1 : count);
   }
 }
 
@@ -2830,10 +2823,9 @@ static double sink_uniform(const Config *c, int T) {
   idx N = config_rows(c, T), first = N - T;
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
-    for (idx i = first; config_attends(c, l) && i < N; i++) {
-      idx seen = keys_seen(c, l, N, i) + (c->extra ? 1 : 0);   /* * is visible to every row */
-      sum += visible(c, l, i, first) ? 1.0 / (double)seen : 0;
-    }
+    for (idx i = first; i < N; i++)
+      if (config_attends(c, l) && visible(c, l, i, first))
+        sum += 1.0 / (double)(keys_seen(c, l, N, i) + (c->extra ? 1 : 0));
   return sum / config_attending(c) / T;
 }
 
@@ -2866,12 +2858,12 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
                .period = c->attention_period,
                .offset = c->attention_period ? c->attention_offset : 0};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
-  /* all the means in one array, sums; shapes in struct Sinks */
-  double **fields[] = {&s->alpha, &s->over,  &s->entropy, &s->mass,   &s->hnorm,  &s->prenorm,
-                       &s->qnorm, &s->knorm, &s->vnorm,   &s->cosine, &s->product, &s->raw};
-  idx sizes[] = {L * H * S, n_eps * L * H * S, L * H, L * H, (L + 1) * N, L * N,
-                 L * N,     L * N,             L * N, 2 * L * H, 2 * L * H, L * H};
-  for (int i = 0; i < 12; i++) s->n_sums += sizes[i];
+  const struct { double **field; idx size; } MEANS[] = {   /* all in one array, sums */
+    {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S}, {&s->entropy, L * H},
+    {&s->mass, L * H}, {&s->hnorm, (L + 1) * N}, {&s->prenorm, L * N}, {&s->qnorm, L * N},
+    {&s->knorm, L * N}, {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
+    {&s->raw, L * H}};
+  for (int i = 0; i < 12; i++) s->n_sums += MEANS[i].size;
   s->sums = grab(s->n_sums, sizeof(double), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
@@ -2879,9 +2871,8 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
   if (e->status) { sinks_free(s); return e->status; }
   double *at = s->sums;
-  for (int i = 0; i < 12; at += sizes[i++]) *fields[i] = at;
-  for (idx l = 0; l < L; l++)
-    s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
+  for (int i = 0; i < 12; at += MEANS[i++].size) *MEANS[i].field = at;
+  for (idx l = 0; l < L; l++) s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
 }
 
@@ -2904,8 +2895,9 @@ static void sinks_watch(Sinks *s, int block, int head, double x) {
 
 #define NOT_FINITE ": expected numbers, found NaN or infinity. Try: another copy of the model"
 static int sinks_fault(const Sinks *s, Error *e) {
-  return fail(e, 1, s->bad > s->L ? "the loss" NOT_FINITE : s->bad < 0 ? "the embedding" NOT_FINITE
-              : s->bad_head ? "block %d of %d, head %d of %d" NOT_FINITE
+  if (s->bad < 0) return fail(e, 1, "the embedding" NOT_FINITE);
+  if (s->bad > s->L) return fail(e, 1, "the loss" NOT_FINITE);
+  return fail(e, 1, s->bad_head ? "block %d of %d, head %d of %d" NOT_FINITE
               : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
 }
 
@@ -2955,10 +2947,9 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   }
 }
 
-/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi.
- * Without kernel and bias the score is this over sqrt(D). The paper's finding is that the angle
- * makes the sink: |q_t| |k_1| is comparatively small, but cos(q_t, k_1) is large. (It prints "keys
- * and values" for keys and queries.)
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi. Without
+ * kernel and bias the score is this over sqrt(D). The paper finds that the angle makes the sink:
+ * |q_t| |k_1| is rather small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
  * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with the key of the
  * first row (x*'s when there is one), seen or not. Index 1: the mean over the other keys up to the
@@ -3130,12 +3121,11 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
 
 /* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
- * Those after the | are of a second toy to compare with. A * in front stands for each position
- * scheme inside the score in turn. With --pos t5 x also sets T5's table, to x n for bucket n (at
- * x = 1 min(n, 16), equation 6 as printed; at 0 it is random). The first line of a table measures
- * nothing: name, heading, flags of all its toys; x is the seed of their tokens, 0 for a repeated
- * one. Behind a \n stands what the table says in a sentence; or of a line that is refuted, what is
- * printed and what is so. */
+ * Those after the | are of a second toy to compare with. A * in front stands for each of the first
+ * INSIDE schemes in turn. With --pos t5 x also sets T5's table: x n for bucket n (1: min(n, 16),
+ * equation 6 as printed; 0: random). The first line of a table measures nothing: name, heading and
+ * flags of all its toys; x is the seed of their tokens, 0 for a repeated one. Behind a \n stands
+ * what the table says in a sentence; of a line that is refuted, what is printed and what is so. */
 typedef struct Toy Toy;
 typedef struct Page Page;
 typedef struct Line {
@@ -3176,7 +3166,6 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "here, closed_bias,
 /* A toy with these flags after its default ones, or NULL; the worse for l of b and, if n > 0, a. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
-static void page_line(Page *p, const Line *l, double x);
 
 /* Runs on its ids; or on T tokens and the last's target: all the same for seed 0, else drawn. */
 static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
@@ -3424,12 +3413,9 @@ static const Line FIRST[] = {
 /* ----------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
- * With H_n = 1 + 1/2 + .. + 1/n
- *   alpha_k = (H_T - H_(k-1))/(T - k + 1)
- *   window w: A_ti = 1/min(t,w), alpha_1 = H_w/T
- *   prefix p: A_ti = 1/max(t,p), alpha_1 = (1 + H_T - H_p)/T
- *
- * "No attention sink" follows where H_T/T <= eps: at eps = 0.3 from T = 10 on. */
+ * So alpha_k = (H_T - H_(k-1))/(T - k + 1), H_n = 1 + 1/2 + .. + 1/n, and alpha_1 = H_T/T is no
+ * sink at eps = 0.3 from T = 10 on. A window w has A_ti = 1/min(t,w), a prefix p 1/max(t,p); their
+ * alpha_1 is at sink_uniform. */
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
@@ -3446,11 +3432,11 @@ static double closed_bias(const Toy *y, int h, int n) {
 static double row_proposition(const Toy *y, int l, int h, int t) {
   const real *A = toy_row(y, MAP_METRIC, l, h, t);
   int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
-  double worst = 0, m = alibi_slope(y, h), sum = 0;
+  double worst = 0, m = alibi_slope(y, h), sum = 0, seen = fmax(p, w ? fmin(t, w) : t);
   for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
   for (int i = 1; i <= y->T; i++) {
     if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
-    double closed = pos == POS_NONE ? 1.0 / (w && t > w ? w : t < p ? p : t)
+    double closed = pos == POS_NONE ? 1 / seen
                   : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
                   : exp(closed_bias(y, h, t - i)) / sum;
     worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
@@ -3631,9 +3617,8 @@ static const Line PROP3[] = {
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
  * With w = 0.05, or pair 15 from 0 of the paper's d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi
- * near 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives LN(h) of
- * every block, at which W_Q is aimed: a LN(h)^T/|LN(h)|^2 in the pair's column, 0 elsewhere; W_K is
- * -W_Q. */
+ * near 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives every
+ * LN(h), at which W_Q is aimed: a LN(h)^T/|LN(h)|^2 in the pair's column, else 0; W_K is -W_Q. */
 #define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
 #define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
 #define SLOW_512 SLOW_PAIR " --context 512"

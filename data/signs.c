@@ -484,7 +484,7 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
       loss[i] = -1;
       if (i + 1 < c->prefix) continue;
       model_logits(m, a, a->nf + (R - got + i - t) * C, 1, a->logits);
-      loss[i] = cross_entropy(c, a->logits, targets[i], NULL);
+      loss[i] = cross_entropy(c, a->logits, targets[i], 0);
     }
   }
   m->w.wpe = s.wpe;
