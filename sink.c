@@ -2625,10 +2625,9 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
-    if (s->optimizer != OPTIMIZER_SGD) adamw(&f, some, w + from, g + from, m + from, v + from);
-    else
-      for (idx j = from; j < from + some; j++)
-        w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
+    if (s->optimizer == OPTIMIZER_SGD)
+      for (idx j = from; j < from + some; j++) w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
+    else adamw(&f, some, w + from, g + from, m + from, v + from);
   }
 }
 
@@ -2660,7 +2659,7 @@ static double square_sum(idx n, const real *x) {
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
  * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
  * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
- * That is near U V^T, of all matrices of values up to 1 the one with the largest <X, G>: a rare
+ * That is near U V^T, which of all matrices of values up to 1 has the largest <X, G>. A rare
  * direction is stepped along as far as a common one.
  *
  * U V^T has min(rows, columns) values of 1: its root mean square is 1/sqrt(max). The factor makes
@@ -2805,8 +2804,7 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
 /* [M1] of a column, and raw mass, averaged over layers, heads and sequences: no threshold. */
 static double sinks_alpha(const Sinks *s, int k) { return column_mean(s, s->alpha, s->S, k); }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
-/* [M2] Sink_k^eps, in 0..1, of a column (config_column_first for Sink_1, config_column_star for
- * Sink_*) at threshold eps[x]. */
+/* [M2] Sink_k^eps[x], in 0..1, of a column: config_column_first for Sink_1, _star for Sink_*. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
@@ -2847,8 +2845,7 @@ static double sinks_ratio(const Sinks *s) {
 }
 
 /* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
- * thresholds, of which eps[0] is the one that is quoted. maps holds two maps [batch,H,N,S], of the
- * weights and of m, one block's at a time. On failure nothing is held. */
+ * thresholds, of which eps[0] is the one that is quoted. On failure nothing is held. */
 static int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
                         Error *e) {
   idx L = c->layers, H = c->heads, N = config_rows(c, T);
@@ -2872,6 +2869,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   if (e->status) { sinks_free(s); return e->status; }
   double *at = s->sums;
   for (int i = 0; i < 12; at += MEANS[i++].size) *MEANS[i].field = at;
+  /* all blocks have the same two maps, each while it is measured */
   for (idx l = 0; l < L; l++) s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
 }
@@ -2902,9 +2900,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) {
-  return sqrt(vec_dot(n, x, x));
-}
+static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
 /* The mean of |x_h|, for x [n,D]. */
 static void add_lengths(double *to, idx n, idx D, const real *x) {
@@ -3218,8 +3214,8 @@ static double worst_row(const Toy *y, double blocks,
   return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]; that the states of one toy lie from
- * those of token t of another, over all blocks. */
+/* The farthest that h_t^l with from <= t <= to lies from x [C]; that states of a toy, over all
+ * blocks, lie from those of token t of another. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
   double worst = 0;
   for (int t = from; t <= to; t++)
@@ -3413,9 +3409,8 @@ static const Line FIRST[] = {
 /* ----------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
- * So alpha_k = (H_T - H_(k-1))/(T - k + 1), H_n = 1 + 1/2 + .. + 1/n, and alpha_1 = H_T/T is no
- * sink at eps = 0.3 from T = 10 on. A window w has A_ti = 1/min(t,w), a prefix p 1/max(t,p); their
- * alpha_1 is at sink_uniform. */
+ * So alpha_k = (H_T - H_(k-1))/(T - k + 1), H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T =
+ * 10 on. In a window A_ti is 1/min(t,w), with a prefix 1/max(t,p); alpha_1: sink_uniform. */
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
@@ -3427,8 +3422,7 @@ static double closed_bias(const Toy *y, int h, int n) {
        : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
-/* The largest relative deviation of a row from the closed form of equation 18, 20 or 22; that of
- * all in the first x blocks, 0: in all. */
+/* The relative error of equation 18, 20 or 22: in a row; in the first x blocks, 0: in all. */
 static double row_proposition(const Toy *y, int l, int h, int t) {
   const real *A = toy_row(y, MAP_METRIC, l, h, t);
   int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
@@ -3590,8 +3584,7 @@ static double head_alpha(Toy *y) {
 
 static const Line PROP3[] = {
   {"prop3", "Proposition 3: ALiBi\nA row is a geometric series that grows with i: the first token "
-   "has the least weight.",
-   "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
+   "has the least weight.", "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
   {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
   {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
   {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
@@ -3731,8 +3724,7 @@ static const Line PROP4[] = {
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
- * the weights of a row the proportions of softmax back, e^(z_i - z_j). Any row sums to between 1
- * and t^(1-1/p), that of equal scores. */
+ * a row softmax's proportions back, e^(z_i - z_j). It sums to between 1 and t^(1-1/p) (equal z). */
 
 /* 8 random scores: how far the weights are off equation 44. */
 static double pnorm_row(Toy *y) {
@@ -3756,8 +3748,7 @@ static double pnorm_sum(Toy *y) {
 
 static const Line PNORMS[] = {
   {"pnorm", "Equations 43 and 44: the p-norm\np changes a row's sum, not its proportions: below 1 "
-   "it shrinks, above 1 it grows.",
-   "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
+   "it shrinks, above 1 it grows.", "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
   {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
   {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
   {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
