@@ -2444,13 +2444,12 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
  *
- * Let a batch have n scored targets. share is 1, or 1/k where a step adds the gradients of k
- * forwards. d log S / dy_v = e^{y_v} / S = softmax(y)_v, so that
+ * A batch has n scored targets; share is 1, or 1/k where a step adds the gradients of k forwards.
  *
  *   y = nf W_cls     L = (1/n) sum over rows of (log S - y_target)     S = sum_v e^{y_v}
  *
- *   dy_v = share (softmax(y)_v - 1[v = target]) / n     a row of dy sums to 0
- *   dnf  = dy W_cls^T          dW_cls += nf^T dy
+ *   dy_v = share (softmax(y)_v - 1[v = target]) / n     as d log S / dy_v = e^{y_v} / S
+ *   dnf  = dy W_cls^T          dW_cls += nf^T dy        a row of dy sums to 0
  *
  * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
  * and V. A row's loss is a double; below 6e-8, where S e^-max is a float near 1, it reads 0. A
@@ -2765,10 +2764,10 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        2        m    m     m    m    .
  *        3        m    m     m    m    m
  *
- * Every row sees *, a window may hide x*. For both alpha is a mean over the T real rows. In the
- * authors' code (F6) a dummy row more gives * all its weight: alpha_* = (1 + sum)/(T+1), which
- * passes 0.3 from a mean of 0.289 over 64 rows on. Theirs also sums over all rows, the paper over
- * i >= k. That differs inside a prefix, whose rows see ahead. */
+ * Every row sees *; a window may hide x*. For both alpha is a mean over the T real rows. The
+ * authors' code adds a dummy row that gives * all its weight (F6): alpha_* = (1 + sum)/(T+1), which
+ * passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all rows, where the paper sums
+ * over i >= k. That differs inside a prefix, whose rows see ahead. */
 
 /* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
@@ -2777,11 +2776,11 @@ static void sink_alpha(const Config *c, int T, int rows, const real *m, double *
   idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
   bool authors = rows == METRIC_PLUS1;
   for (idx j = 0; j < S; j++) {
-    /* T-k rows from token k+1's own on, or for * and x* all T; the authors sum over T for all */
+    /* token k+1 has T-k rows, from its own on, and * and x* have all T; the authors sum over T */
     idx k = j > token1 ? j - token1 : 0;
     double sum = 0, count = (double)(T - k);
     for (idx i = authors ? first : first + k; i < N; i++) sum += m[i * S + j];
-    /* their row more: *'s dummy, or x*'s own, where a token has 0 but for a prefix, and no count */
+    /* and one row more, *'s dummy or x*'s own, which for a token is 0 but in a prefix: no count */
     if (authors && c->extra && j == 0) sum += 1;
     else if (authors && first) sum += m[j];
     alpha[j] = sum / (authors && j < token1 ? count + 1 : count);
@@ -3409,8 +3408,8 @@ static const Line FIRST[] = {
 /* ----------
  * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
  *
- * So alpha_k = (H_T - H_(k-1))/(T - k + 1), H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T =
- * 10 on. In a window A_ti is 1/min(t,w), with a prefix 1/max(t,p); alpha_1: sink_uniform. */
+ * So alpha_k = (H_T - H_(k-1))/(T-k+1), with H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from
+ * T = 10 on. A window has A_ti = 1/min(t,w), a prefix 1/max(t,p); alpha_1: sink_uniform. */
 
 static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
 
@@ -3449,12 +3448,11 @@ static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
 
 /* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
 static double worst_alpha(const Toy *y, int head, int k, int rows) {
+  int from = head ? head - 1 : 0, to = head ? head : y->m.c.heads;
   double worst = NAN;
   for (int l = 0, found = 0; l < y->m.c.layers; l++)
-    for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++) {
-      if (head && h + 1 != head) continue;
+    for (int h = from; h < to && config_attends(&y->m.c, l); h++)
       worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
-    }
   return worst;
 }
 
