@@ -2769,22 +2769,20 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all rows, where the paper sums
  * over i >= k. That differs inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha [S] of one head from its map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
+/* [M1] alpha of column j of one head's map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
  * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
-static void sink_alpha(const Config *c, int T, int rows, const real *m, double *alpha) {
+static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   /* the row and the column of token 1: behind all x*, one column more with * */
   idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
   bool authors = rows == METRIC_PLUS1;
-  for (idx j = 0; j < S; j++) {
-    /* token k+1 has T-k rows, from its own on, and * and x* have all T; the authors sum over T */
-    idx k = j > token1 ? j - token1 : 0;
-    double sum = 0, count = (double)(T - k);
-    for (idx i = authors ? first : first + k; i < N; i++) sum += m[i * S + j];
-    /* and one row more, *'s dummy or x*'s own, which for a token is 0 but in a prefix: no count */
-    if (authors && c->extra && j == 0) sum += 1;
-    else if (authors && first) sum += m[j];
-    alpha[j] = sum / (authors && j < token1 ? count + 1 : count);
-  }
+  /* token k+1 has T-k rows, from its own on, and * and x* have all T; the authors sum over T */
+  idx k = j > token1 ? j - token1 : 0;
+  double sum = 0, count = (double)(T - k);
+  for (idx i = authors ? first : first + k; i < N; i++) sum += m[i * S + j];
+  /* and one row more, *'s dummy or x*'s own, which for a token is 0 but in a prefix: no count */
+  if (authors && c->extra && j == 0) sum += 1;
+  else if (authors && first) sum += m[j];
+  return sum / (authors && j < token1 ? count + 1 : count);
 }
 
 /* 2 for plus1 with several x*: the authors' dummy row stands for one. */
@@ -2863,7 +2861,6 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   s->sums = grab(s->n_sums, sizeof(double), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
-  s->alpha_now = grab(S, sizeof(double), e);
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
   if (e->status) { sinks_free(s); return e->status; }
   double *at = s->sums;
@@ -2875,7 +2872,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
 
 /* Whatever part of it exists; harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
-  free(s->sums); free(s->probe); free(s->maps); free(s->alpha_now); free(s->extreme);
+  free(s->sums); free(s->probe); free(s->maps); free(s->extreme);
   *s = (Sinks){0};
 }
 
@@ -2918,12 +2915,11 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
-  double *alpha = s->alpha_now;   /* [S] */
-  sink_alpha(c, s->T, rows, m, alpha);
   for (idx j = 0; j < S; j++) {
-    s->alpha[lh * S + j] += alpha[j];
+    double alpha = sink_alpha(c, s->T, rows, m, j);
+    s->alpha[lh * S + j] += alpha;
     for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha[j]) ? NAN : alpha[j] > s->eps[x];
+      s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha) ? NAN : alpha > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S, *w = weight + i * S;   /* [S] */
@@ -3440,10 +3436,9 @@ static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); 
 
 /* [M1] alpha_k of one head; rows as sink_alpha. */
 static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
-  double values[TOKENS + 1 + SINK_TOKENS];
-  idx map = (idx)config_rows(&y->m.c, y->T) * config_columns(&y->m.c, y->T);
-  sink_alpha(&y->m.c, y->T, rows, y->a.probe[l].metric + h * map, values);
-  return values[config_column_first(&y->m.c) + k - 1];
+  const Config *c = &y->m.c;
+  idx map = (idx)config_rows(c, y->T) * config_columns(c, y->T), j = config_column_first(c) + k - 1;
+  return sink_alpha(c, y->T, rows, y->a.probe[l].metric + h * map, j);
 }
 
 /* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
@@ -6066,13 +6061,12 @@ static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
 
 static void dump_alpha(Dump *d, const Acts *a) {
   idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
-  double *alpha = grab(S, sizeof(double), d->e);
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
-  for (idx i = 0; i < L * BH && !d->e->status; i++) {
-    sink_alpha(d->c, (int)d->T, METRIC_REAL, a->probe[i / BH].metric + i % BH * d->N * S, alpha);
-    for (idx j = 0; j < S; j++) npy_add(d, &(real){(real)alpha[j]}, 1);
+  for (idx i = 0; i < L * BH; i++) {
+    const real *m = a->probe[i / BH].metric + i % BH * d->N * S;
+    for (idx j = 0; j < S; j++)
+      npy_add(d, &(real){(real)sink_alpha(d->c, (int)d->T, METRIC_REAL, m, j)}, 1);
   }
-  free(alpha);
 }
 
 /* The last `rows` rows of an array [B,N,own,D], or [B,N,own] of rank 4, for each query head. */

@@ -309,7 +309,7 @@ typedef struct Sinks {
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), |q_t| |k_j|: first key; others, mean */
   double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
-  double loss, *alpha_now;         /* mean cross-entropy, when targets were given; [S] */
+  double loss;                     /* mean cross-entropy, when targets were given */
   double *sums; idx n_sums;        /* all of the arrays above in one */
   Probe *probe; real *maps, *extreme; /* [L], at maps [2,batch,H,N,S]; [batch,N,C] of largest |h| */
 } Sinks;

@@ -3785,23 +3785,23 @@ static void sink_alpha__by_hand(Test *t) {
   enum { T = 64 };
   const Config c = config_of(t, "");
   real *first = reals_of(t, T * T), *diagonal = reals_of(t, T * T), *even = reals_of(t, T * T);
-  double alpha[T], harmonic_T = 0;
+  double harmonic_T = 0;
   for (int i = 0; i < T; i++) {
     first[i * T] = diagonal[i * T + i] = 1;
     for (int j = 0; j <= i; j++) even[i * T + j] = (real)(1.0 / (i + 1));
     harmonic_T += 1.0 / (i + 1);
   }
   for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) { /* the same without * and prefix */
-    sink_alpha(&c, T, rows, first, alpha);
-    for (int k = 0; k < T; k++) within(t, alpha[k], k == 0, 0, "alpha_%d, all on column 1", k + 1);
-    sink_alpha(&c, T, rows, diagonal, alpha);
-    for (int k = 0; k < T; k++)
-      within(t, alpha[k], 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
-    sink_alpha(&c, T, rows, even, alpha);
     double left = harmonic_T;
-    for (int k = 0; k < T; left -= 1.0 / ++k)
-      within(t, alpha[k], left / (T - k), 64 * REAL_EPS, "alpha_%d of even rows", k + 1);
-    within(t, alpha[0], 0.07412329537, fmax(4 * REAL_EPS, 5e-12), "even rows: H_64/64");
+    for (int k = 0; k < T; left -= 1.0 / ++k) {
+      double one = sink_alpha(&c, T, rows, first, k), own = sink_alpha(&c, T, rows, diagonal, k);
+      within(t, one, k == 0, 0, "alpha_%d, all on column 1", k + 1);
+      within(t, own, 1.0 / (T - k), 1e-15, "alpha_%d of the diagonal", k + 1);
+      within(t, sink_alpha(&c, T, rows, even, k), left / (T - k), 64 * REAL_EPS,
+             "alpha_%d of even rows", k + 1);
+    }
+    within(t, sink_alpha(&c, T, rows, even, 0), 0.07412329537, fmax(4 * REAL_EPS, 5e-12),
+           "even rows: H_64/64");
   }
 }
 
@@ -3815,20 +3815,20 @@ static void sink_alpha__star_columns(Test *t) {
     const Config c = config_of(t, "%s", FLAGS[r]);
     int N = config_rows(&c, T), S = config_columns(&c, T), token1 = S - T;
     real *m = reals_of(t, N * S);
-    double alpha[T + 2], share = edge + (above ? 1e-5 : -1e-5);
+    double share = edge + (above ? 1e-5 : -1e-5);
     for (int i = 0; i < N; i++) {
       m[i * S] = (real)share;
       m[i * S + token1] = (real)(i >= c.sink_token ? 0.5 : 0);
     }
     if (c.sink_token) m[0] = 1;
-    sink_alpha(&c, T, METRIC_REAL, m, alpha);
-    within(t, alpha[0], share, 4 * REAL_EPS, "alpha_*, %s", FLAGS[r]);
-    within(t, alpha[token1], 0.5, 4 * REAL_EPS, "alpha_1, %s", FLAGS[r]);
-    fact(t, alpha[0] < 0.3, "%s passes 0.3", FLAGS[r]);
-    sink_alpha(&c, T, METRIC_PLUS1, m, alpha);
-    within(t, alpha[0], (1 + 64 * share) / 65, 4 * REAL_EPS, "authors' alpha_*, %s", FLAGS[r]);
-    within(t, alpha[token1], 0.5, 4 * REAL_EPS, "the authors' alpha_1, %s", FLAGS[r]);
-    fact(t, (alpha[0] > 0.3) == above, "0.28906 of %s", FLAGS[r]);
+    double ours = sink_alpha(&c, T, METRIC_REAL, m, 0);
+    double theirs = sink_alpha(&c, T, METRIC_PLUS1, m, 0);
+    within(t, ours, share, 4 * REAL_EPS, "alpha_*, %s", FLAGS[r]);
+    fact(t, ours < 0.3, "%s passes 0.3", FLAGS[r]);
+    within(t, theirs, (1 + 64 * share) / 65, 4 * REAL_EPS, "authors' alpha_*, %s", FLAGS[r]);
+    fact(t, (theirs > 0.3) == above, "0.28906 of %s", FLAGS[r]);
+    for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++)
+      within(t, sink_alpha(&c, T, rows, m, token1), 0.5, 4 * REAL_EPS, "alpha_1, %s", FLAGS[r]);
   }
 }
 

@@ -271,9 +271,9 @@ static bool tiny_line(Golden *g, const Model *m, const Acts *a, const int *ids, 
   case LOGITWAY:            tiny_way(ours, x, T, wide, k, "logits"); break;
   case WAY:                 tiny_way(ours, x, T, wide, k, of); break;
   case ATTN: row = a->probe[l].weight + ((idx)h * T + T - 1) * S; n = S; break;
-  case ALPHA:
-    sink_alpha(c, T, METRIC_REAL, a->probe[l].metric + (idx)h * T * S, ours);
-    n = S; break;
+  case ALPHA: for (n = 0; n < S; n++)
+      ours[n] = sink_alpha(c, T, METRIC_REAL, a->probe[l].metric + (idx)h * T * S, n);
+    break;
   case LOSS:                ours[0] = tiny_loss(logits, ids, T, wide); n = 1; break;
   default:                  n = c->head_dim;
     row = (w == KEY ? la->k : la->v) + ((idx)(T - 1) * c->kv_heads + h) * n;
