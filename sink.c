@@ -2903,14 +2903,13 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
   for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
 }
 
-/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds:
+/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds alpha of every
+ * column, for each eps 1[alpha > eps] of this sequence (F7), and as means over the T rows
  *
- *   alpha     of every column
- *   over      1[alpha > eps] for each eps, a sequence at a time (F7)
- *   entropy   -sum_j m_ij log m_ij in nats, mean over the T rows, * and x* included; 0 for a row on
- *             one key; even causal rows give log(T!)/T = 3.206 at T = 64
- *   mass      sum over the keys of scale s/Z, mean over the T rows: 1 for a plain softmax,
- *             1 - A_* with an extra column, anything for Z = 1
+ *   entropy   -sum_j m_ij log m_ij in nats, * and x* included; 0 for a row on one key; even causal
+ *             rows give log(T!)/T = 3.206 at T = 64
+ *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with an extra column,
+ *             anything for Z = 1
  *   raw       the same of |scale s/Z|; why: row_metric */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
@@ -2946,10 +2945,9 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
  * first row (x*'s when there is one), seen or not. Index 1: the mean over the other keys up to the
  * row's own that its mask shows; keys ahead, inside a prefix, are left out. Length 0: cos = 0. */
 static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, at = 2 * (l * H + h);
   const real *q = la->q + (b * N * H + h) * D;   /* [N,D], rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
-  double *cosine = s->cosine + 2 * (l * H + h), *product = s->product + (cosine - s->cosine);
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
     double keys[2] = {0}, angles[2] = {0}, products[2] = {0}, norm = length(D, q_i);
@@ -2961,9 +2959,9 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
       angles[j > 0] += both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
       products[j > 0] += both;
     }
-    for (int x = 0; x < 2; x++) {
-      cosine[x] += keys[x] > 0 ? angles[x] / keys[x] / (double)(N - 1) : 0;
-      product[x] += keys[x] > 0 ? products[x] / keys[x] / (double)(N - 1) : 0;
+    for (int x = 0; x < 2; x++) {   /* a row sees its own key: there is one of either */
+      s->cosine[at + x] += angles[x] / keys[x] / (double)(N - 1);
+      s->product[at + x] += products[x] / keys[x] / (double)(N - 1);
     }
   }
 }
@@ -2987,8 +2985,10 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++, h += n) {
     real *extreme = s->extreme + b * n;
-    for (idx i = 0; i < N; i++)
-      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i] += length(C, h + i * C));
+    for (idx i = 0; i < N; i++) {
+      s->hnorm[l * N + i] += length(C, h + i * C);
+      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
+    }
     if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
   }
 }
