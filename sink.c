@@ -3131,7 +3131,7 @@ enum { TOKENS = 512, WIDEST = 32,   /* of the longest and of the widest toy */
 
 /* A tiny model and the sequence it was last run on, with every map recorded. */
 struct Toy {
-  Page *page; Error *e;
+  Page *page;
   const Line *line;   /* that is measured on it */
   double x;   /* that line's x */
   Toy *other;   /* that line's second toy */
@@ -8235,7 +8235,7 @@ static void toy_fill(Model *m, uint64_t seed) {
 /* Acts and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
   if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e)) y->maps = maps_create(&y->a, &y->m.c, p->e);
-  y->page = p; y->e = p->e; y->T = T;
+  y->page = p; y->T = T;
   if (p->e->status) toy_free(y);
   return p->e->status;
 }

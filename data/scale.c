@@ -101,7 +101,7 @@ static void check_twins(Page *p) {
                  w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
     Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
     Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), a->e) : NULL;
+    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
     double gap = 0;
     if (!moments) return;
     fold(&b->m, w->tensor, pow(w->alpha, w->start));
