@@ -2779,7 +2779,7 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   idx k = j > token1 ? j - token1 : 0;
   double sum = 0, count = (double)(T - k);
   for (idx i = authors ? first : first + k; i < N; i++) sum += m[i * S + j];
-  /* and one row more, *'s dummy or x*'s own, which for a token is 0 but in a prefix: no count */
+  /* a row more, *'s dummy or x*'s own, counts for * and x*; a token has 0 there but in a prefix */
   if (authors && c->extra && j == 0) sum += 1;
   else if (authors && first) sum += m[j];
   return sum / (authors && j < token1 ? count + 1 : count);
