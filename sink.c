@@ -3856,10 +3856,9 @@ static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
   size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
-  while (p->slot[s]) {
+  for (; p->slot[s]; s = (s + 1) & mask) {
     const Pair *q = &p->at[p->slot[s] - 1];
     if (q->left == left && q->right == right) break;
-    s = (s + 1) & mask;
   }
   return s;
 }
@@ -4104,14 +4103,12 @@ static int bpe_count(BpeTrainer *r, const unsigned char *text, size_t n, Error *
 }
 
 /* Counts the pairs of a word `times` times more. */
-static int word_count(BpeTrainer *r, const Word *w, int64_t times, Error *e) {
+static void word_count(BpeTrainer *r, const Word *w, int64_t times, Error *e) {
   const int32_t *s = r->symbols.at + w->start;
   for (int i = 0; i + 1 < w->length; i++) {
     int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-    if (number < 0) return e->status;
-    r->pairs.at[number].count += times;
+    if (number >= 0) r->pairs.at[number].count += times;
   }
-  return 0;
 }
 
 static void bpe_words(BpeTrainer *r, Error *e) {
@@ -4131,9 +4128,8 @@ static void bpe_words(BpeTrainer *r, Error *e) {
 /* In every word the token `made` takes the place of a pair, from left to right. */
 static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
   int32_t merged[PIECE_MAX];
-  for (Word *w = r->words; w < r->words + r->n_words; w++) {
-    int32_t *s = r->symbols.at + w->start;
-    int length = 0;
+  for (Word *w = r->words; w < r->words + r->n_words && !e->status; w++) {
+    int32_t *s = r->symbols.at + w->start; int length = 0;
     for (int at = 0; at < w->length; at++) {
       bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
       merged[length++] = here ? made : s[at];
@@ -4143,7 +4139,7 @@ static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, 
     word_count(r, w, -w->count, e);   /* all of its pairs are there */
     memcpy(s, merged, (size_t)length * sizeof *s);
     w->length = length;
-    if (word_count(r, w, w->count, e)) return;
+    word_count(r, w, w->count, e);
   }
 }
 
@@ -4162,7 +4158,7 @@ static const Pair *bpe_best(const BpeTrainer *r) {
 
 /* The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
-  BpeTrainer r = {0}; Bytes file = {0};
+  BpeTrainer r = {0};
   *t = (Tokenizer){0};
   if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
     return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
@@ -4177,11 +4173,8 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
     else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
       bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
-  if (!e->status && !tokenizer_bytes(t, &file, e))
-    t->hash = number_at(file.at + file.size - TOKENIZER_TAIL, TOKENIZER_TAIL);
   if (e->status) tokenizer_free(t);
-  bytes_free(&file); pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
-  free(r.words);
+  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols); free(r.words);
   return e->status;
 }
 

@@ -330,7 +330,7 @@ typedef struct Tokenizer {
   int vocab, end, bos, fix; /* V; ids after a document, before one, of --fix-token, -1 none */
   bool blank; Pairs merges; /* a space goes before a text; pair r is the merge of rank r */
   uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
-  uint64_t hash;            /* the file's checksum: checkpoints keep it to know their own */
+  uint64_t hash;            /* of the file that it was read from, which checkpoints keep */
   const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
 } Tokenizer;
 

@@ -4493,6 +4493,15 @@ static void tokenizer_encode__by_the_book(Test *t) {
   }
 }
 
+/* Whether two tokenizers would be the same file. */
+static bool same_tokens(const Tokenizer *a, const Tokenizer *b) {
+  Bytes x = {0}, y = {0}; Error e = {0};
+  const bool same = !tokenizer_bytes(a, &x, &e) && !tokenizer_bytes(b, &y, &e)
+                    && bytes_are(&x, y.at, y.size);
+  bytes_free(&x); bytes_free(&y);
+  return same;
+}
+
 static void tokenizer_train__by_the_book(Test *t) {
   Rng r = {4}; unsigned char s[6000];
   for (int trial = 0; trial < 8; trial++) {
@@ -4508,7 +4517,7 @@ static void tokenizer_train__by_the_book(Test *t) {
     }
     const int same = (int)oracle_train(&k, s, n);
     fact(t, vocab > 265 && same == vocab - 259, "text %d: %d merges", trial, same);
-    fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && again.hash == k.hash,
+    fact(t, !tokenizer_train(&again, s, n, vocab, fresh(t)) && same_tokens(&again, &k),
          "text %d: another one", trial);
     tokenizer_free(&k); tokenizer_free(&again);
   }
@@ -4529,7 +4538,7 @@ static void tokenizer_train__by_hand(Test *t) {
     {"abab cd", 261, 1, "--vocab 260"}, {"", 260, 1, "--vocab 259"},
     {"", 258, 2, "259 to 262144"}, {"", TOKENIZER_VOCAB_MAX + 1, 2, "259 to 262144"}};
   Tokenizer a, b;
-  fact(t, !trained(t, &a, ONE, 262) && !trained(t, &b, TWO, 262) && a.hash == b.hash,
+  fact(t, !trained(t, &a, ONE, 262) && !trained(t, &b, TWO, 262) && same_tokens(&a, &b),
        "the order of documents plays a part %s", t->e.text);
   EACH(i, EXPECT) fact(t, a.merges.at[i].left == EXPECT[i][0] && a.merges.at[i].right
       == EXPECT[i][1], "merge %d is %d %d", i, a.merges.at[i].left, a.merges.at[i].right);
@@ -4555,7 +4564,8 @@ static void tokenizer_read__damage(Test *t) {
   Tokenizer *k = sample_tokenizer(t, 300), back; Bytes *b = bytes_of(t), *w = bytes_of(t);
   fact(t, !tokenizer_bytes(k, b, fresh(t)) && b->size == 28 + 8 * 41 &&
           !memcmp(b->at, "SINKTOK1\1\0\0\0\x2c\1\0\0\x29\0\0\0", 20), "%zu bytes", b->size);
-  fact(t, !tokenizer_read(b->at, b->size, "x", &back, &t->e) && back.hash == k->hash &&
+  fact(t, !tokenizer_read(b->at, b->size, "x", &back, &t->e) && back.hash ==
+          number_at(b->at + b->size - 8, 8) &&
           !tokenizer_bytes(&back, w, &t->e) && bytes_are(w, b->at, b->size) &&
           !memcmp(back.pool.at, k->pool.at, k->start[300]), "another one %s", t->e.text);
   tokenizer_free(&back);
