@@ -4349,19 +4349,18 @@ static int scan_alternatives(Scan *s, Node *rule, bool zipf);
 static int scan_form(Scan *s, Node *form) {
   Node *p = NULL, **last = &form->first;
   scan_blanks(s);
-  while (*s->p && !strchr("|/\n]}", *s->p)) {
+  while (!s->e->status && *s->p && !strchr("|/\n]}", *s->p)) {
     p = *last = node_new(s, NODE_TEXT);
     last = &p->next;
     if (scan_take(s, '[')) scan_reference(s, p);
     else if (scan_take(s, '{')) {
-      p->kind = NODE_GROUP; p->forms = 1;
+      p->kind = NODE_GROUP;
       if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
         scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
     } else scan_text(s, p);
-    if (s->e->status) return 1;
   }
   if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
-  return 0;
+  return s->e->status;
 }
 
 static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
@@ -4452,15 +4451,15 @@ typedef struct Telling {
 } Telling;
 
 /* Appends text; of blanks where it begins one stays at most. */
-static int tell_text(Telling *t, const unsigned char *p, size_t n) {
-  Bytes *o = t->out;
+static void tell_text(Telling *t, const void *text, size_t n) {
+  Bytes *o = t->out; const char *p = text;
   int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
   if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
   if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
-  return bytes_add(o, p, n, t->e);
+  bytes_add(o, p, n, t->e);
 }
 
-static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
+static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
 /* Where in memory the first form of what `name` remembers is; 0 for nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
@@ -4479,40 +4478,41 @@ static long long tell_number(const Telling *t, const Node *p, const Symbol *name
   return number;
 }
 
-static int tell_operation(Telling *t, const Node *p) {
-  char text[24];
+/* Computes into memory, alike in every form; where there. */
+static size_t tell_operation(Telling *t, const Node *p) {
+  char text[24]; size_t at = t->memory.size;
   long long x = tell_number(t, p, p->name);
   long long y = p->right ? tell_number(t, p, p->right) : p->number;
-  if (t->e->status) return 1;
   if (!y && strchr("/%", p->operator))
-    return fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0",
-                t->g->name, p->line);
+    fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name, p->line);
+  if (t->e->status) return 0;
   long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
               : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
   size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
   for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
-  return t->e->status;
+  return at;
 }
 
 /* Tells a rule's forms into memory, by way of out; again while another variable has the first. */
-static int tell_forms(Telling *t, const Node *p, size_t *at) {
-  size_t from = t->out->size, floor = t->floor; bool held = true;
+static size_t tell_forms(Telling *t, const Node *p) {
+  size_t from = t->out->size, floor = t->floor, at = 0; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
     const Rng start = t->rng; Rng after = start;
     for (const Node *form = p->name->rule; form; form = form->form) {
       t->rng = start; t->floor = t->out->size;
-      if (tell_rule(t, p->name->rule, form->name) || bytes_add(t->out, "", 1, t->e)) return 1;
+      tell_rule(t, p->name->rule, form->name);
+      bytes_add(t->out, "", 1, t->e);
       if (form == p->name->rule) after = t->rng;
     }
     t->rng = after; t->floor = floor;
-    *at = t->memory.size;
-    if (bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) return 1;
+    at = t->memory.size;
+    if (t->e->status || bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) break;
     t->out->size = from; held = false;
     const char *m = (const char *)t->memory.at;
     for (int i = 0; i < t->g->symbol_count && !held; i++)
-      held = t->values[i] && p->variable != t->g->symbols + i && !strcmp(m + t->values[i], m + *at);
+      held = t->values[i] && p->variable != t->g->symbols + i && !strcmp(m + t->values[i], m + at);
   }
-  return 0;
+  return at;
 }
 
 static bool takes_an(const unsigned char *word, size_t n) {
@@ -4525,56 +4525,55 @@ static bool takes_an(const unsigned char *word, size_t n) {
 }
 
 /* Article and capital of what was told from start on. */
-static int tell_finish(Telling *t, const Node *p, size_t start) {
+static void tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
   if (p->article && start < o->size) {
     size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
-    if (bytes_add(o, "an ", n, t->e)) return 1;
+    if (bytes_add(o, "an ", n, t->e)) return;
     memmove(o->at + start + n, o->at + start, size);
     memcpy(o->at + start, n == 3 ? "an " : "a ", n);
   }
-  if (!p->capital) return 0;
-  while (start < o->size && (o->at[start] == '"' || o->at[start] == '\'')) start++;
+  if (!p->capital) return;
+  while (start < o->size && strchr("\"'", o->at[start])) start++;
   if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-  return 0;
 }
 
 /* What is computed, recalled or drawn: remembered, and told in the form `wanted`. */
-static int tell_value(Telling *t, const Node *p, const Symbol *wanted) {
-  size_t at = t->memory.size;
-  if (p->operator ? tell_operation(t, p)
-      : p->recall ? !(at = tell_recall(t, p, p->name)) : tell_forms(t, p, &at)) return 1;
+static void tell_value(Telling *t, const Node *p, const Symbol *wanted) {
+  size_t at = p->operator ? tell_operation(t, p)
+            : p->recall ? tell_recall(t, p, p->name) : tell_forms(t, p);
   if (p->variable) t->values[p->variable - t->g->symbols] = at;
+  if (p->silent || t->e->status) return;
   const char *text = (const char *)t->memory.at + at;
   for (int f = form_index(reference_shape(p), wanted); f > 0; f--) text += strlen(text) + 1;
-  return p->silent ? 0 : tell_text(t, (const unsigned char *)text, strlen(text));
+  tell_text(t, text, strlen(text));
 }
 
 static int tell_bounded(const Telling *t, const Node *p) {
-  return t->depth <= GRAMMAR_DEPTH && t->steps <= GRAMMAR_STEPS &&
-         t->memory.size <= GRAMMAR_SIZE && t->out->size - t->start <= GRAMMAR_SIZE ? 0
-       : fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d "
-              "rules or %d bytes. Try: an alternative that ends", t->g->name, p->line,
-              GRAMMAR_STEPS, GRAMMAR_SIZE);
+  if (t->depth > GRAMMAR_DEPTH || t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE
+      || t->out->size - t->start > GRAMMAR_SIZE)
+    fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d rules or %d "
+         "bytes. Try: an alternative that ends", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
+  return t->e->status;
 }
 
 static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
   int times = p->low;
   if (p->wanted) wanted = p->wanted;
   if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
-  for (int i = 0; i < times; i++) {
-    if (tell_bounded(t, p) || (i && tell_text(t, (const unsigned char *)" ", 1))) return;
+  for (int i = 0; i < times && !tell_bounded(t, p); i++) {
+    if (i) tell_text(t, " ", 1);
     size_t start = t->out->size;
-    if (p->recall || p->variable ? tell_value(t, p, wanted)
-                                 : tell_rule(t, p->name->rule, wanted)) return;
-    if (!p->silent && tell_finish(t, p, start)) return;
+    if (p->recall || p->variable) tell_value(t, p, wanted);
+    else tell_rule(t, p->name->rule, wanted);
+    if (!p->silent) tell_finish(t, p, start);
   }
 }
 
-static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
+static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   t->depth++, t->steps++;
-  if (tell_bounded(t, rule)) return 1;
+  if (tell_bounded(t, rule)) return;
   const Node *a = rule->first;
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
@@ -4586,7 +4585,6 @@ static int tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
     else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
     else tell_reference(t, p, wanted);
   t->depth--;
-  return t->e->status;
 }
 
 /* Appends document n of a seed; after a failure nothing. */
@@ -4596,12 +4594,12 @@ static int grammar_document(const Grammar *g, uint64_t seed, uint64_t n, Bytes *
   t.rng.state = rng_next(&t.rng) ^ n;
   t.rng.state = rng_next(&t.rng);
   t.values = grab(g->symbol_count, sizeof *t.values, e);
-  bool bad = !t.values || bytes_add(&t.memory, "", 1, e) || bytes_add(out, "", 0, e)
-             || tell_rule(&t, g->nodes, NULL);
-  if (bad) out->size = start;
+  if (t.values && !bytes_add(&t.memory, "", 1, e) && !bytes_add(out, "", 0, e))
+    tell_rule(&t, g->nodes, NULL);
+  if (e->status) out->size = start;
   else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
   bytes_free(&t.memory); free(t.values);
-  return bad;
+  return e->status;
 }
 static void grammar_free(Grammar *g) {
   bytes_free(&g->text); free(g->symbols); free(g->nodes);
@@ -4633,7 +4631,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
   if (!bytes_add(&g->text, text, n, e) && !bytes_add(&g->text, "\n", 2, e)) {
     grammar_plain(g->text.at, n);
     s.p = g->text.at;
-    while (!e->status && (scan_blanks(&s), *s.p))
+    for (scan_blanks(&s); !e->status && *s.p; scan_blanks(&s))
       if (scan_take(&s, '\n')) s.line++;
       else scan_rule(&s);
     if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
