@@ -4670,17 +4670,15 @@ enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCA
 
 /* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
 static size_t utf8_length(const unsigned char *text, size_t n) {
-  static const uint32_t LEAST[4] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
     const unsigned char b = text[at];
     more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-    uint32_t code = b & (more ? 0x3Fu >> more : 0x7Fu);
-    if ((b >= 0x80 && b < 0xC0) || b > 0xF4 || n - at <= more) return at;
-    for (size_t i = 1; i <= more; i++) {
-      if ((text[at + i] & 0xC0) != 0x80) return at;
-      code = code << 6 | (text[at + i] & 0x3Fu);
-    }
-    if (code < LEAST[more] || code > 0x10FFFF || (code >= 0xD800 && code < 0xE000)) return at;
+    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || n - at <= more) return at;
+    /* the second byte: no code that has a shorter form, no surrogate, none above 0x10FFFF */
+    int least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
+    int most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
+    for (size_t i = 1; i <= more; i++, least = 0x80, most = 0xBF)
+      if (text[at + i] < least || text[at + i] > most) return at;
   }
   return n;
 }
@@ -4719,7 +4717,7 @@ static const char *located(char path[PATH_ROOM], const char *name, const Source 
   return name;
 }
 
-/* Appends a text. A byte order mark becomes blanks, which document_next drops. */
+/* Appends a text and a separator. Its byte order mark becomes blanks, which document_next drops. */
 static int text_read(const char *path, Bytes *out, Error *e) {
   size_t before = out->size, good, line = 1;
   if (file_read(path, out, e)) return e->status;
@@ -4735,19 +4733,18 @@ static int text_read(const char *path, Bytes *out, Error *e) {
                 path, line, text[good]);
   }
   if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3)) memset(text, ' ', 3);
-  return 0;
+  return bytes_print(out, e, DOCUMENT_END);
 }
 
-/* All that --text or --tokens names: texts with a separator after each, or the bytes of ids. */
+/* All that --text or --tokens names: texts, or the bytes of ids. */
 static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
   int below = s->bos || s->fix_token ? d->bos : d->vocab;
   Bytes names = {0}, file = {0};
   files_list(source_name(s), &names, e);
-  for (size_t at = 0; at < names.size && !e->status;) {
+  for (size_t at = 0; at < names.size && !e->status; at += strlen((char *)names.at + at) + 1) {
     const char *name = (const char *)names.at + at;
-    at += strlen(name) + 1;
     file.size = 0;
-    if (!s->tokens[0]) text_read(name, out, e), bytes_print(out, e, DOCUMENT_END);
+    if (!s->tokens[0]) text_read(name, out, e);
     else if (!file_read(name, &file, e)) shard_read(file.at, file.size, name, below, out, e);
   }
   bytes_free(&names); bytes_free(&file);
@@ -8539,8 +8536,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     return fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
                 s->out[0] ? "out" : "force", what);
   if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
-    for (int i = 1; i < n && !text_read(words[i], &w.in, e); i++)
-      bytes_print(&w.in, e, DOCUMENT_END);
+    for (int i = 1; i < n && !e->status; i++) text_read(words[i], &w.in, e);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
     int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
