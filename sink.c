@@ -4788,12 +4788,13 @@ static bool data_own(const Data *d, const Source *s) {
 
 /* d->read: how much of its text is held; in an evaluation, where T is 0, also whose it is. */
 static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
-  bool known = T || d->source == s->own, other = !known && s->own && !data_own(d, s);
+  bool other = !T && s->own && !data_own(d, s);
+  const char *whose = T || d->source == s->own ? "" : other ? "; not the model's own, "
+                    : s->own ? "; changed since the training" : "; the model's own is not known";
   char much[32] = "all of it";
   if (share > 0) snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much,
-           known ? "" : other ? "; not the model's own, " : s->own ? "; changed since the training"
-           : "; the model's own is not known", other ? s->own_name : "");
+  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much, whose,
+           other ? s->own_name : "");
 }
 
 /* A document's tokens: --bos, its own, its end. Of held ones starts has where each begins. */
@@ -4849,10 +4850,9 @@ static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
   d->source = hash64(0, text.at, text.size);
   data_describe(d, s, 0, true, T);
   bytes_free(&text);
-  d->endless = s->data_tokens == 0 || !T;
   for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
     data_told(d, s, HELD_SEED, i, &d->held, e);
-  while (!d->endless && (double)d->train.size < s->data_tokens && !e->status)
+  while (T && (double)d->train.size < s->data_tokens && !e->status)
     data_told(d, s, d->seed, d->document++, &d->train, e);
   return e->status;
 }
@@ -4872,8 +4872,8 @@ static int data_open_ids(Data *d, const Source *s, Error *e) {
   if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)) return e->status;
   d->encoder.tokenizer = t;
   d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
-  bool bos = s->bos && d->bos < 0;
-  return !bos && !(s->fix_token && !s->first_tokens[0] && d->fix < 0) ? 0
+  bool bos = s->bos && d->bos < 0, fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
+  return !bos && !fix ? 0
        : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
               "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
 }
@@ -4946,8 +4946,9 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   }
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
-  d->blocks = d->endless ? 0 : (idx)d->train.size / (T + 1);
-  if (T && !d->endless && d->blocks < 1)
+  d->blocks = (idx)d->train.size / (T + 1);
+  bool endless = d->grammar.nodes && s->data_tokens == 0;
+  if (T && !endless && !d->blocks)
     fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: more "
          "text, or a smaller --context", source_name(s), T + 1, d->train.size);
   if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
@@ -4980,23 +4981,22 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
   size_t n = (size_t)T + 1;
   *number = d->sample++;
   if (d->draw) return d->draw(d, d->seed, *number, block, T + 1), 0;
-  if (!d->endless) {
+  if (d->blocks) {
     uint64_t blocks = (uint64_t)d->blocks, pass = *number / blocks;
     if ((idx)pass != d->pass) data_shuffle(d, (idx)pass);
     *number = (uint64_t)d->order[*number % blocks];
     memcpy(block, d->train.at + *number * n, n * sizeof *block);
     return 0;
   }
-  for (size_t have = 0, some; have < n; have += some, d->offset += some) {
-    if (d->told.size && d->offset >= d->told.size) {
+  /* a grammar without end; nothing of it is told at the start and after a checkpoint was read */
+  for (size_t have = 0; have < n;) {
+    if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
+    if (d->offset < d->told.size) {
+      block[have++] = d->told.at[d->offset++];
+    } else {
       d->document++;
       d->told.size = d->offset = 0;
     }
-    /* none is told yet: at the start, or after a checkpoint has said which and where in it */
-    if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-    size_t left = d->told.size > d->offset ? d->told.size - d->offset : 0;
-    some = left < n - have ? left : n - have;
-    memcpy(block + have, d->told.at + d->offset, some * sizeof *block);
   }
   return 0;
 }
@@ -5007,10 +5007,11 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  * They overwrite, they do not insert: the target before position p changes with it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
- * --first-tokens draws an ordinary id at p, or 1, once for a block: evenly from N, those numbered
- * floor((i + 1/2) n / N) of all n; `text`, as often as the training text (an endless grammar's held
- * documents) has it; of a trained model also evenly from the others, or none, `natural`. With it
- * --random-tokens draws so too. The sink is read with what is fixed or drawn so, no random id. */
+ *   --first-tokens ..    an ordinary id at p, or 1, drawn once for a block:
+ *       N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
+ *       text    as often as the training text, of an endless grammar its held documents, has it
+ *       other   evenly one that a model's training did not draw       natural   none is drawn
+ * Then --random-tokens draws so too. Otherwise the sink is read without random ids. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -5040,10 +5041,11 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
 
 /* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
+  if (!d->first) return d->fix;
   Rng rng = {hash_number(seed, number)};
   double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
-  while (d->first && id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
-  return d->first ? id : d->fix;
+  while (id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  return id;
 }
 
 static void intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
@@ -5087,18 +5089,20 @@ _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
                       int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  int got = *starts = 0;   /* a pass that finds none is the last */
-  for (idx skip = 0, last = -1; natural && last < got && got < n; skip += spare > 0 ? spare * T : T)
-    for (int i = (last = got, 0); i < documents && got < n; i++) {
+  bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
+  int got = *starts = 0, last = -1;   /* a pass that finds none is the last */
+  for (idx skip = 0; natural && last < got && got < n; skip += spare > 0 ? spare * T : T) {
+    last = got;
+    for (int i = 0; i < documents && got < n; i++) {
       idx from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end) continue;
       block_split(d->held.at + from, T, ids, targets);
-      intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, targets, &(Error){0});
-      ids += T, targets += T, got++;
-      *starts += skip == 0;
+      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets, &(Error){0});
+      ids += T, targets += T;
     }
+    if (skip == 0) *starts = got;
+  }
   if (natural) return got;
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
   for (; got < n; got++, ids += T) {

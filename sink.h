@@ -364,9 +364,9 @@ typedef struct Grammar {
 typedef struct Data {
   Tokenizer tokenizer; Encoder encoder; Grammar grammar;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
-  bool endless; uint64_t seed; /* a grammar that needs no end: told as it is needed */
+  uint64_t seed;
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
-  idx blocks, pass; int32_t *order; /* of a text: how many, which pass order [blocks] belongs to */
+  idx blocks, pass; int32_t *order; /* 0: an endless grammar; the pass that order [blocks] is of */
   double *first, draws; char drawn[800];    /* --first-tokens: [V] counts; sum; in words */
   uint64_t sample;             /* blocks read so far. Of a grammar, the next one starts in */
   uint64_t document; size_t offset; Ids told;   /* this document, at this one of its tokens */

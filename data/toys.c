@@ -220,7 +220,6 @@ static int toys_open(Data *d, const Source *s, int T, Error *e) {
   int n = (T ? T : BACKCOPY_LENGTH) + 1;
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
-  d->endless = true;
   if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
     return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
                       "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
