@@ -3848,7 +3848,7 @@ static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
 
 typedef struct Pair {
   int32_t left, right;
-  uint32_t last;   /* a companion's: 1 + what ends here, 0 nothing */
+  uint32_t last;   /* 8.5; a companion's: 1 + what ends here, 0 nothing */
   int64_t count;   /* training only: how often the pair is in the text */
 } Pair;
 
@@ -4079,67 +4079,56 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Byt
 /* ---- 8.5  Training --- */
 
 enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
-typedef struct Word { size_t start; int length; int64_t count; } Word;
-/* A text's words: first counted as paths of a tree, then listed, and their pairs merged. */
 typedef struct BpeTrainer {
-  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte); count: words */
+  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
+                 /* count, how often it is in the text; last, where in symbols it starts */
+  Ids words, symbols;   /* the nodes of words; the ids that spell them, a -1 after each word */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
-  Ids symbols;   /* word w is symbols[start .. start + length - 1] */
-  Word *words;   /* [n_words] */
-  size_t n_words;
 } BpeTrainer;
 
-static int bpe_count(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
-  for (size_t at = 0, length; at < n; at += sizeof DOCUMENT_END - 1)
+/* Counts a text's words; at first sight each is spelled by its bytes. */
+static int bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
+  for (size_t at = 0, length; at < n; at += strlen(DOCUMENT_END))
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
       for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-      if (node < 0) return e->status;
-      r->nodes.at[node].count++;
+      if (e->status) return e->status;
+      Pair *word = &r->nodes.at[node];
+      if (word->count++ > 0) continue;
+      word->last = (uint32_t)r->symbols.size;
+      ids_add(&r->words, &(int32_t){(int32_t)node}, 1, e);
+      for (size_t i = 0; i < length; i++)
+        ids_add(&r->symbols, &(int32_t){TOKEN_BYTE + text[at + i]}, 1, e);
+      ids_add(&r->symbols, &(int32_t){-1}, 1, e);
     }
-  return 0;
+  return e->status;
 }
 
-/* Counts the pairs of a word `times` times more. */
-static void word_count(BpeTrainer *r, const Word *w, int64_t times, Error *e) {
-  const int32_t *s = r->symbols.at + w->start;
-  for (int i = 0; i + 1 < w->length; i++) {
-    int64_t number = pairs_number(&r->pairs, s[i], s[i + 1], e);
-    if (number >= 0) r->pairs.at[number].count += times;
-  }
-}
-
-static void bpe_words(BpeTrainer *r, Error *e) {
-  r->words = grab((idx)r->nodes.size, sizeof *r->words, e);
-  for (size_t i = 0; i < r->nodes.size && !e->status; i++) {
-    const Pair *p = &r->nodes.at[i];
-    if (p->count == 0 || p->left == 0) continue;   /* no word, or no pair */
-    int32_t word[PIECE_MAX]; int first = PIECE_MAX;
-    Word *w = &r->words[r->n_words++];
-    *w = (Word){.start = r->symbols.size, .count = p->count};
-    for (; p; p = p->left ? &r->nodes.at[p->left - 1] : NULL) word[--first] = TOKEN_BYTE + p->right;
-    w->length = PIECE_MAX - first;
-    if (!ids_add(&r->symbols, word + first, (size_t)w->length, e)) word_count(r, w, w->count, e);
+/* Adds the pairs of word k, or with sign -1 takes them away. */
+static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
+  const Pair *word = &r->nodes.at[r->words.at[k]];
+  for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
+    int64_t number = pairs_number(&r->pairs, s[0], s[1], e);
+    if (number >= 0) r->pairs.at[number].count += sign * word->count;
   }
 }
 
 /* In every word the token `made` takes the place of a pair, from left to right. */
 static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
-  int32_t merged[PIECE_MAX];
-  for (Word *w = r->words; w < r->words + r->n_words && !e->status; w++) {
-    int32_t *s = r->symbols.at + w->start; int length = 0;
-    for (int at = 0; at < w->length; at++) {
-      bool here = at + 1 < w->length && s[at] == left && s[at + 1] == right;
-      merged[length++] = here ? made : s[at];
-      at += here;
+  for (size_t k = 0; k < r->words.size && !e->status; k++) {
+    int32_t *s = r->symbols.at + r->nodes.at[r->words.at[k]].last, *to;
+    while (s[1] >= 0 && (s[0] != left || s[1] != right)) s++;
+    if (s[1] < 0) continue;
+    word_count(r, k, -1, e);   /* all of its pairs are there */
+    for (to = s; *s >= 0; s++) {
+      bool here = s[0] == left && s[1] == right;
+      *to++ = here ? made : *s;
+      s += here;
     }
-    if (length == w->length) continue;
-    word_count(r, w, -w->count, e);   /* all of its pairs are there */
-    memcpy(s, merged, (size_t)length * sizeof *s);
-    w->length = length;
-    word_count(r, w, w->count, e);
+    *to = -1;
+    word_count(r, k, 1, e);
   }
 }
 
@@ -4165,7 +4154,8 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
                 TOKENIZER_VOCAB_MAX, vocab);
   if (n > TRAIN_BYTES_MAX)
     return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(t, vocab, e) && !bpe_count(&r, text, n, e)) bpe_words(&r, e);
+  if (!tokenizer_begin(t, vocab, e)) bpe_words(&r, text, n, e);
+  for (size_t k = 0; k < r.words.size && !e->status; k++) word_count(&r, k, 1, e);
   while (!e->status && t->vocab < vocab) {
     const Pair *best = bpe_best(&r);
     if (!best)
@@ -4174,7 +4164,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
       bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
   if (e->status) tokenizer_free(t);
-  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols); free(r.words);
+  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.words); ids_free(&r.symbols);
   return e->status;
 }
 
@@ -4578,7 +4568,7 @@ static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
   uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
   while (a->weight <= draw) a = a->next;
   int index = form_index(rule, wanted);
-  if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;
+  if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;   /* nothing to hand on */
   for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
   for (const Node *p = a->first; p && !t->e->status; p = p->next)
     if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
@@ -4769,7 +4759,7 @@ static bool document_next(const Data *d, const Source *s, const Bytes *all, size
 
 /* hash64 of n bytes of numbers of that width, their lowest byte first: alike on every machine. */
 static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
-  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;
+  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;   /* turns round the bytes of a number */
   uint64_t h = hash_start(seed);
   for (size_t i = 0; i < n; i++) h = hash_add(h, (const char *)x + (i ^ flip), 1);
   return hash_end(h);
@@ -4900,11 +4890,15 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
   if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  for (int v = 0, i = 0, rank = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix; double *count = &d->first[v];
-    if (ordinary && i < N && rank++ == (2 * i + 1) * all / (2 * N)) *count = 1, i++;
-    *count = !ordinary ? 0 : other ? !(*count > 0) : *count;
-    d->draws += *count;
+  idx i = 0, rank = 0;   /* of the next of the N; of v among the ordinary ids */
+  for (int v = 0; v < d->vocab; v++) {
+    bool ordinary = v != d->end && v != d->bos && v != d->fix;
+    bool chosen = ordinary && i < N && rank == (2 * i + 1) * all / (2 * N);
+    if (chosen) d->first[v] = 1;
+    if (other) d->first[v] = !(d->first[v] > 0);
+    if (!ordinary) d->first[v] = 0;
+    i += chosen; rank += ordinary;
+    d->draws += d->first[v];
   }
   return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
 }
