@@ -353,7 +353,7 @@ typedef struct TokenizerKind {
 
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
-  char name[128]; Bytes text; /* the file's, for errors; a copy of it, its text made plain */
+  char name[PATH_ROOM]; Bytes text; /* the file's, for errors; a copy of it, its text made plain */
   struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
   int symbol_count, node_count;
 } Grammar;

@@ -5130,7 +5130,8 @@ static void data_open__limits(Test *t) {
 
 /* Too little, what is missing or of another kind, other encodings, texts of no document. */
 static void data_open__refuses(Test *t) {
-  static const char *const FILES[][2] = {
+#define FIFTY "-a-part-of-a-name-that-has-fifty-letters-and-marks"
+  static const char *const FILES[][2] = {{SCRATCH "/whole" FIFTY FIFTY FIFTY, "s = [t"},
     {SCRATCH "/latin1", "one\ntwo\ncaf\xe9 x\n"}, {SCRATCH "/deeper/c.txt", "deeper \xff"},
     {SCRATCH "/blank", " \n\n<|endoftext|> \n"}, {SCRATCH "/bom", "\xef\xbb\xbf"},
     {SCRATCH "/nothing", ""}, {SCRATCH "/utf16", "\xff\xfeh"}, {SCRATCH "/utf16b", "\xfe\xffh"}};
@@ -5141,6 +5142,7 @@ static void data_open__refuses(Test *t) {
     {FROM_TEXT "--grammar x", 16, 2, "exclude each other"},
     {TEXT_OF "/none.txt", 16, 1, SCRATCH "/none.txt: "},
     {"--grammar " SCRATCH "/none", 16, 1, "/none: "},
+    {"--grammar " SCRATCH "/whole" FIFTY FIFTY FIFTY, 16, 1, FIFTY ":1: expected ] after"},
     {FROM_TEXT "--tokenizer " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
     {FROM_TEXT "--tokenizer " SCRATCH "/tale.txt", 16, 1, "expected a tokenizer"},
     {"--grammar " SCRATCH "/tale.txt", 16, 1, "tale.txt:1: expected "},
