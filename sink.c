@@ -4078,7 +4078,7 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Byt
 
 /* ---- 8.5  Training --- */
 
-enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number the nodes of the tree */
+enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number nodes and symbols */
 typedef struct BpeTrainer {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
                  /* count, how often it is in the text; last, where in symbols it starts */
@@ -4087,14 +4087,14 @@ typedef struct BpeTrainer {
 } BpeTrainer;
 
 /* Counts a text's words; at first sight each is spelled by its bytes. */
-static int bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
+static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
   for (size_t at = 0, length; at < n; at += strlen(DOCUMENT_END))
     for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
       int64_t node = -1;
       length = piece_length(text + at, end - at);
       for (size_t i = 0; i < length && !e->status; i++)
         node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-      if (e->status) return e->status;
+      if (e->status) return;
       Pair *word = &r->nodes.at[node];
       if (word->count++ > 0) continue;
       word->last = (uint32_t)r->symbols.size;
@@ -4103,7 +4103,6 @@ static int bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *
         ids_add(&r->symbols, &(int32_t){TOKEN_BYTE + text[at + i]}, 1, e);
       ids_add(&r->symbols, &(int32_t){-1}, 1, e);
     }
-  return e->status;
 }
 
 /* Adds the pairs of word k, or with sign -1 takes them away. */
@@ -4409,8 +4408,9 @@ static int reference_check(const Grammar *g, const Node *p, Error *e) {
   const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
   if (!p->recall && !shape)
     return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
-  const Symbol *unset = !shape ? p->name : p->variable && !held ? p->variable
-                      : p->right && !p->right->shape ? p->right : NULL;
+  const Symbol *unset = p->right && !p->right->shape ? p->right : NULL;
+  if (p->variable && !held) unset = p->variable;
+  if (!shape) unset = p->name;
   if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
   if (p->wanted && form_index(shape, p->wanted) < 0)
     return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
