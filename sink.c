@@ -1295,14 +1295,10 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
 }
 
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-  real low[CHUNK];   /* e^min(x,0) */
-  for (idx from = 0; from < n; from += CHUNK) {
-    idx some = chunk(n, from);
-    for (idx j = 0; j < some; j++) low[j] = x[from + j] > 0 ? 0 : x[from + j];
-    vec_exp(some, low, low, 0);
-    for (idx j = 0; j < some; j++) f[from + j] = low[j] + (x[from + j] > 0 ? x[from + j] : 0);
-    if (df) copy(df + from, low, some);
-  }
+  for (idx j = 0; j < n; j++) f[j] = x[j] > 0 ? 0 : x[j];
+  vec_exp(n, f, f, 0);   /* e^min(x,0) */
+  if (df) copy(df, f, n);
+  for (idx j = 0; j < n; j++) f[j] += x[j] > 0 ? x[j] : 0;
 }
 
 /* What acts on x W_1, beside a gate or without one. */
@@ -1488,22 +1484,19 @@ static real row_normalizer(const Config *c, real row_stat) {
   }
 }
 
-/* Rectified: scores below 0 are masked, from z into y, which may be z; a NaN stays one. */
-static void rectify(idx n, real *y, const real *z) {
-  for (idx j = 0; j < n; j++) y[j] = z[j] < 0 ? -(real)INFINITY : z[j];
-}
-
 /* row_forward for exp, relative to the maximum. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
-  if (c->sim == SIM_RECTIFIED) rectify(n, z, z);
+  bool rectified = c->sim == SIM_RECTIFIED;
+  for (idx j = 0; rectified && j < n; j++) if (z[j] < 0) z[j] = -INFINITY;   /* a NaN stays one */
   real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-  if (c->sim == SIM_RECTIFIED && top == -INFINITY) {   /* no score is left */
-    for (idx j = 0; j < n; j++) z[j] = z[j] == top ? 0 : z[j];
+  if (rectified && top == -INFINITY) {   /* no score is left */
+    for (idx j = 0; j < n; j++) if (z[j] == top) z[j] = 0;
     return 0;
   }
   if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
     real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
-    for (idx j = 0; j < n; j++) spare[j] = p * (z[j] -= top);
+    for (idx j = 0; j < n; j++) z[j] -= top;
+    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
     vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
     vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
@@ -1540,22 +1533,20 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
   real log_Z = clamped ? 0 : row_stat;
   vec_exp(n, a, z, log_Z);
-  if (c->normalizer == NORMALIZER_PNORM) {   /* dlogz = (s/Z)^p */
+  for (idx j = 0; c->sim == SIM_RECTIFIED && j < n; j++) if (z[j] < 0) a[j] = 0;
+  copy(deriv, a, n);
+  if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);   /* Z = 1 */
+  else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
     for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
     vec_exp(n, dlogz, dlogz, 0);
-  }
-  copy(deriv, a, n);
-  /* Z = 1: 0.   Z = sum: dlogz = s'/sum = a */
-  if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);
-  else if (c->normalizer != NORMALIZER_PNORM) copy(dlogz, a, n);
+  } else copy(dlogz, a, n);   /* s'/sum = a */
 }
 
 /* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n], none overlaps z. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
                          real *dlogz) {
   if (is_exp(c)) {
-    if (c->sim == SIM_RECTIFIED) rectify(n, dlogz, z);   /* read before dlogz is written */
-    row_exp_backward(c, n, c->sim == SIM_RECTIFIED ? dlogz : z, row_stat, a, deriv, dlogz);
+    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
     return;
   }
   real Z = row_normalizer(c, row_stat);
