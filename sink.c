@@ -1177,9 +1177,9 @@ static bool rope_is_local(const Config *c, int l) {
 
 /* Tables of the model's scheme: cosine, sine [N,r/2], then --rope-local's; sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
-  int half = c->rotary_dims / 2, C = c->dim;
+  int half = c->rotary_dims / 2, C = c->dim, tables = c->rope_local > 0 ? 2 : 1;
   for (int p = 0; a->cosine && p < half; p++)
-    for (idx n = 0, tables = c->rope_local > 0 ? 2 : 1; n < tables * N; n++) {
+    for (idx n = 0; n < tables * N; n++) {
       double w = n < N ? rope_frequency(c, p) : pow(c->rope_local, -2.0 * p / c->rotary_dims);
       real angle = (real)(n % N) * (real)w;
       a->cosine[n * half + p] = (real)cos(angle);
@@ -1563,8 +1563,8 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
       }
     break;
   case NORMALIZER_CLAMP:   /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
-    for (idx j = 0; j < n; j++)
-      dlogz[j] = real_abs(row_stat) <= 1 ? 0 : row_stat > 0 ? deriv[j] : -deriv[j];
+    if (real_abs(row_stat) <= 1) zero(dlogz, n);
+    else for (idx j = 0; j < n; j++) dlogz[j] = row_stat > 0 ? deriv[j] : -deriv[j];
     break;
   /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2) (vec_pow takes |a|): for p < 1 the
    * whole power of a small a might overflow before a small s' multiplies it. It is 0 at s = 0: the
@@ -1688,7 +1688,7 @@ static bool visible(const Config *c, int l, idx i, idx j) {
 static idx keys_seen(const Config *c, int l, idx N, idx i) {
   idx w = config_window(c, l), first = c->sink_token, last = at_most(first + c->prefix, N);
   idx own = w ? at_most(w, i + 1) : i + 1, seen = own;   /* up to i, and what a prefix adds */
-  for (idx j = first; j < last; j++) seen += j > i || j <= i - own;
+  for (idx j = first; j < last; j++) if (j > i || j <= i - own) seen++;
   return seen;
 }
 
@@ -1715,9 +1715,9 @@ static const real *extra_value(const Config *c, const Layer *w, const Acts *a, i
 
 /* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), of that length. */
 static void fixed_value(const Config *c, real *v) {
-  double n = c->extra_norm;
-  for (int d = 0; d < c->head_dim; d++)
-    v[d] = (real)(c->extra_value == VALUE_ONES ? n / sqrt((double)c->head_dim) : d ? 0 : n);
+  double n = c->extra_norm, each = n / sqrt((double)c->head_dim);
+  for (int d = 0; d < c->head_dim; d++) v[d] = c->extra_value == VALUE_ONES ? (real)each : 0;
+  if (c->extra_value == VALUE_E1) v[0] = (real)n;
 }
 
 _Static_assert(EXTRA_ROWS == 6, "a new column: its score, its value, and the backward below");
@@ -1748,9 +1748,9 @@ static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
 
 /* z [n] in place. y [n] is kept for the backward, or NULL. What is masked stays so, with y = 0. */
 static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z, real *y) {
+  if (!config_score_mod(c)) return;
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
   real shift = w->sbias ? w->sbias[h] : c->shift ? -real_log((real)seen) : 0;
-  if (!config_score_mod(c)) return;
   for (idx j = 0; j < n; j++) {
     bool masked = z[j] == -INFINITY;
     if (X > 0 && !masked) z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
@@ -1762,8 +1762,8 @@ static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, 
 /* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added to. */
 static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
                                 const real *y, real *dc_df) {
-  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
   if (!config_score_mod(c)) return;
+  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
   dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);
   dc_df[1] += vec_sum(n, dz);
   for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
