@@ -1071,12 +1071,11 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
  * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
- * The paper's projections all have this form, without b; --linear-bias is for published models.
- *
- * Cost: rows * in * out multiplications forward, twice that backward. A row meets each weight
- * once: 58,982,400 in the paper's blocks. The sum over `in` runs in one fixed order, so a row's
- * result does not depend on the rows beside it. Test: linear__with_biases. m->linear: matrices in
- * their file (data/hf.c), or rounded (--quantize). */
+ * The paper's projections have no b; --linear-bias is for published models. m->linear has matrices
+ * that stay in their file (data/hf.c), or are rounded (--quantize). Cost: rows * in * out
+ * multiplications forward, twice that backward. A row meets each weight once: 58,982,400 in the
+ * paper's blocks. The sum over `in` runs in one fixed order, so a row's result does not depend on
+ * the rows beside it. Test: linear__with_biases. */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
@@ -1116,8 +1115,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3     (2c, 2c + 1): equation 9
  *
- * The two are one model with its dims renamed (F4). With r < D the dims from r on stand still. k*
- * is not rotated: it has no position.
+ * The two are one model with its dims renamed (F4). With r < D the dims from r on stand still.
  * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
  *
  * Relative [E6], T5 and ALiBi [E7] add a distance bias b_h(i-j) to the score, after the division
@@ -1190,8 +1188,7 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
       a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them; made at
- * each forward, since T5's are learned. */
+/* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them. */
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1418,8 +1415,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   softpick         (log 3, -log 2)  (4/5, 0)   (6/5, 0)     (6/5, -1/5)    0.8   (0.24, 0.16)
  *
  * KEPT for the backward is row_stat, one number a row: log Z for exp, but log sum under its clamp
- * (the sign tells the branch); else the signed sum (sum, clamp), softpick's sum of |u|, or Z
- * (p-norm, count). Z = 1 needs none.
+ * (the sign tells the branch); else the signed sum, softpick's sum of |u|, or Z (p-norm, count).
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
  * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] exp with a p-norm
@@ -1457,8 +1453,7 @@ _Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, and row_* both wa
 
 static bool is_exp(const Config *c) { return !SIMS[c->sim]; }
 
-/* The e of the sums, from the authors' code (operations 3, 5 and 6 of Table 15). exp does without:
- * its sum of e^(z - top) is at least 1. */
+/* e, from the authors' code (operations 3, 5 and 6 of Table 15). exp's sum is at least 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
@@ -1526,8 +1521,7 @@ static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) 
   return row_stat;
 }
 
-/* row_backward for exp. s' = s: the derivative is the weight. a is e^(z - log Z), so it differs
- * from the forward's quotient by the rounding of log Z. */
+/* row_backward for exp: s' = s. Its a = e^(z - log Z) is the forward's but for log Z's rounding. */
 static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
                              real *deriv, real *dlogz) {
   bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
@@ -1640,8 +1634,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *   V biases     no column; v+ joins every output, outside the weights         -        17.53
  *
  * k* and v* are the paper's attention biases; others call k* a null key, PyTorch bias_k. Beyond the
- * paper z_i* may be 0 (softmax-off-by-one) or a number, with v* = 0. k* joins after the rotation,
- * not rotated itself, so <R_i q, k*> depends on i. Every row sees it, with no distance bias. Under
+ * paper z_i* may be 0 (softmax-off-by-one) or a number, with v* = 0. k* has no position: it is not
+ * rotated, so <R_i q, k*> depends on i, and every row sees it, with no distance bias. Under
  * softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their weights
  * sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
  *
@@ -1655,13 +1649,11 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
  *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i equals <do_i, o_i> where a is not clipped, which is how FlashAttention computes it. With
- * v* = 0 a K bias has da_i* = 0 and learns from delta_i alone: dz_i* = -dlogz_i* delta_i. With
- * Z = 1 even that is 0, and so is all of dk*.
+ * delta_i is <do_i, o_i> where a is not clipped; FlashAttention computes it so. With v* = 0 a K
+ * bias has da_i* = 0 and learns from dz_i* = -dlogz_i* delta_i alone. With Z = 1 that is 0, too.
  *
- * Of a row of scores the forward leaves row_stat [B,H,N]; the backward makes z again, with the same
- * bits. Cost for a head and a sequence of N rows: N^2 pairs (i,j) of D multiply-adds, twice forward
- * (z, o) and five times backward (z again, da, dq, dk, dv).
+ * The backward makes z again, with the same bits. Cost for a head and a sequence of N rows: N^2
+ * pairs (i,j) of D multiply-adds, twice forward (z, o) and five times backward (z, da, dq, dk, dv).
  * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
@@ -1769,8 +1761,7 @@ static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen
   for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
 }
 
-/* The scores z [1+N] of query q_i [D]: column 0 is *, column 1 + j is key j. k leads to this head's
- * key 0. y [N] as in before_sim. Returns n_i. */
+/* Scores z [1+N] of q_i [D]: column 0 is *, 1 + j is key j. k: the head's key 0. Returns n_i. */
 static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
@@ -1907,9 +1898,8 @@ static void slots_end(Model *m, const Acts *a, int l, int B) {
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq [B,N,H,D] (overwritten), a->dk and a->dv [B,N,K,D], a->dbias and
- * what slots_end adds up (added to). A task owns the dk and dv of its sequence and key head, to
- * which its H/K query heads add in turn. */
+/* From a->dout [B,N,H,D] to a->dq (overwritten), a->dk, a->dv [B,N,K,D], a->dbias and slots (added
+ * to). A task owns dk and dv of its sequence and key head; its H/K query heads add in turn. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
