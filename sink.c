@@ -801,23 +801,21 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * the gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
  * overwrites (dx =). Above each step of a backward stands the forward's line.
  *
- * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads. A
- * sum over rows (a gain, a bias, an embedding) is therefore shared out by columns, not by rows: a
- * task owns CHANNELS of them, and walks down the rows. What a forward keeps for its backward is in
- * Acts, of one block in LayerActs (la->q); gradients on their way are in Acts (a->dq): sink.h, 4.
+ * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads:
+ * sums over rows (a gain, a bias, an embedding) are shared out by columns. What a forward keeps is
+ * in Acts, of one block in LayerActs (la->q), as are gradients on their way (a->dq): sink.h, 4.
  *
  * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = f wte[id] (W_in) + p_n    row n of a sequence; x*, if there are any, come first
  *
- * The paper's X has one-hot rows, so X W_E picks rows of W_E: a copy, not a product. W_in [E,C] is
- * there when E is not C. f is 1, but for Gemma's sqrt(C) (--embed-scale). P is absolute [E5], a
- * table of learned rows, or 0: then the position enters the scores only (3.4), or nowhere (NoPE).
- * Appendix B.1 draws its line here. Without P a repeated token starts from equal states and, under
- * softmax, keeps them in all blocks; with P it does not. So on repeated tokens Table 1 has a Sink_1
- * of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B (rotary).
- * Positions count from 0, as in the authors' code, x* first; the paper counts from 1.
+ * The paper's X has one-hot rows: X W_E copies rows of W_E. W_in [E,C] is there when E is not C. f
+ * is 1, or Gemma's sqrt(C) (--embed-scale). P is absolute [E5], a table of learned rows, or 0: then
+ * the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1: without P a repeated
+ * token starts from equal states and, under softmax, keeps them in all blocks. So on repeated
+ * tokens Table 1 has a Sink_1 of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B
+ * (rotary). Positions count from 0, as in the authors' code, x* first; the paper's from 1.
  *
  * Backward. h is linear in each of wte, W_in, x* and P. From dh_n, summed over the sequences:
  *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
@@ -1120,8 +1118,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *
  * Relative [E6], T5 and ALiBi [E7] add a distance bias b_h(i-j) to the score, after the division
  * by sqrt(D); a key ahead of its query, inside a prefix, counts as distance 0:
- *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads, and growing with the
- *              distance, as the authors' code has it (F3)
+ *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads: the authors' (F3)
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
  *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
  *
@@ -1133,17 +1130,16 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
  * learns from it, drel[bucket(n),h] += db_h(n). */
 
-/* w of a pair, in radians a position. Published models stretch it to serve a longer context:
- * ROPE_LINEAR divides all by a factor. Llama 3.1's rule divides the pairs with fewer than `low`
- * turns in the original context, keeps those with more than `high`, and blends in between; YaRN's
- * blends by the logarithm of the turns. longrope: data/families.c. */
+/* w of a pair, in radians a position. Published models stretch it for a longer context: ROPE_LINEAR
+ * divides all by a factor; Llama 3.1 and YaRN divide pairs with fewer than `low` turns in the
+ * original context, keep those above `high`, and blend between. longrope: data/families.c. */
 static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
   if (c->rope_scaling == ROPE_NONE) return w;
   if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
   double turns = c->rope_original * w / (2 * PI);   /* in the original context */
   double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);   /* 0: divided, 1: w */
-  if (c->rope_scaling == ROPE_YARN)
+  if (c->rope_scaling == ROPE_YARN)   /* it blends by the logarithm of the turns */
     kept = log(turns / c->rope_low) / log(c->rope_high / c->rope_low);
   kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
   return w * (kept + (1 - kept) / c->rope_factor);
@@ -1246,14 +1242,13 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. f' is made again from x.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
- *   gelu     x Phi(x), Phi by erf            Phi(x) + x phi(x), phi = Phi' the normal density
+ *   gelu     x Phi(x), by erf (Table 11's)   Phi(x) + x phi(x), phi = Phi' the normal density
  *   gelutanh x (1 + tanh(u))/2 = x g         g + x g (1 - g) 2u'
  *            u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u): swish's g at 2u
  *   relu     max(x, 0)                       1 above 0, else 0 (as PyTorch)
  *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
  *
- * The authors' GELU is the one with erf. elu + 1 takes e^ of min(x, 0) only: nothing overflows, and
- * a masked score, x = -infinity, gives 0 with derivative 0. */
+ * elu + 1 takes e^ of min(x, 0) only: nothing overflows. A masked z, -infinity, has f = f' = 0. */
 
 /* f(x), and its derivative unless df is NULL, of n numbers; of swish and gelus at most CHUNK. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
@@ -1390,8 +1385,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
  *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
  *   one     Z = 1, count Z = n_i     Z|k = 0                        0
- *   clamp   Z = |sum| if |sum| > 1   Z|k = sign(sum) s'_k           sign(sum) s'_k / |sum|
- *                                                                        = s'_k / sum
+ *   clamp   Z = |sum| if |sum| > 1   Z|k = sign(sum) s'_k           s'_k / sum, by either sign
  *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
  *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
  *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
@@ -1453,7 +1447,7 @@ _Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, and row_* both wa
 
 static bool is_exp(const Config *c) { return !SIMS[c->sim]; }
 
-/* e, from the authors' code (operations 3, 5 and 6 of Table 15). exp's sum is at least 1. */
+/* e, from the authors' code (operations 3, 5, 6 of Table 15). exp needs none: its sum is >= 1. */
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
