@@ -1071,9 +1071,8 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  *
  * The paper's projections have no b; --linear-bias is for published models. m->linear has matrices
  * that stay in their file (data/hf.c), or are rounded (--quantize). Cost: rows * in * out
- * multiplications forward, twice that backward. A row meets each weight once: 58,982,400 in the
- * paper's blocks. The sum over `in` runs in one fixed order, so a row's result does not depend on
- * the rows beside it. Test: linear__with_biases. */
+ * multiplications forward, twice that backward. The sum over `in` runs in one fixed order, so a
+ * row's result does not depend on the rows beside it. Test: linear__with_biases. */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
@@ -2072,9 +2071,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * The tanh rows and the biases b1, b2, b3 are for published models.
- *
- * With f1 = x W1, f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
+ * The tanh rows and the biases b1, b2, b3 are for published models. Backward, with f1 = x W1,
+ * f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
