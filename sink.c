@@ -1140,7 +1140,7 @@ static double rope_frequency(const Config *c, int pair) {
   double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);   /* 0: divided, 1: w */
   if (c->rope_scaling == ROPE_YARN)   /* it blends by the logarithm of the turns */
     kept = log(turns / c->rope_low) / log(c->rope_high / c->rope_low);
-  kept = kept < 0 ? 0 : kept > 1 ? 1 : kept;
+  kept = fmin(fmax(kept, 0), 1);
   return w * (kept + (1 - kept) / c->rope_factor);
 }
 
@@ -1957,16 +1957,16 @@ static void gate_backward(const Config *c, const Layer *w, Layer *d, const Layer
   for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
 }
 
-/* One row of head h, with its own value v [D]: from av [D] to o [D] before the head norm, which may
- * be av. plain [D] is o before V-scale and gate; g [D], or one for all dims, or NULL. */
+/* One row of head h, with its own value v [D]: from av [D] to o [D], which may be av, before the
+ * head norm. plain [D] is o before V-scale and gate; g [D], or one for all dims, or NULL. */
 static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
                       const real *v, const real *g) {
   idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
   copy(plain, av, D);
   if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
   if (w->vplus) vec_add(D, plain, w->vplus + h * D);
-  for (idx d = 0; d < D; d++)
-    o[d] = (w->vscale ? w->vscale[h] : 1) * plain[d] * (g ? g[each * d] : 1);
+  real scale = w->vscale ? w->vscale[h] : 1;
+  for (idx d = 0; d < D; d++) o[d] = scale * plain[d] * (g ? g[each * d] : 1);
 }
 
 /* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
@@ -1998,13 +1998,13 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
   for (idx task = 0; task < B * K; task++)
     for (idx turn = 0; turn < group * N; turn++) {
       idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
-      idx at = (n * H + h) * D, own = (n * K + task % K) * D;
+      idx at = (n * H + h) * D, own = (n * K + task % K) * D, gate = n * G + h * G / H;
       const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
-      const real *g = config_gates_o(c) ? la->gate + n * G + h * G / H : NULL;
+      const real *g = config_gates_o(c) ? la->gate + gate : NULL;
       real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
-      /* this head's slot, and what goes on to 3.7 */
-      real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D, *dhnorm = dvplus + D;
-      real *dscale = dhnorm + D + 3, *dy = a->dout + at, *dv = a->dv + own;
+      real *slot = a->slot + (b * H + h) * slot_size(c), *dvplus = slot + 2 * D;
+      real *dhnorm = slot + 3 * D, *dscale = slot + 4 * D + 3;
+      real *dy = a->dout + at, *dv = a->dv + own;   /* both go on to 3.7 */
       leave_row(c, w, h, gated, plain, av, v, g);   /* again */
       if (w->hnorm) {   /* o = hnorm gated r */
         const Norm gain = {.g = w->hnorm + h * D};
@@ -2016,7 +2016,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
       }
       for (idx d = 0; d < D; d++) {   /* gated = g c plain */
         real g_d = g ? g[each * d] : 1;
-        if (g) a->dgate[g - la->gate + each * d] += dy[d] * scale * plain[d];
+        if (g) a->dgate[gate + each * d] += dy[d] * scale * plain[d];
         *dscale += dy[d] * g_d * plain[d];   /* dc = <dy, o>, o = g plain */
         dy[d] *= g_d * scale;   /* do = g c dy */
       }
