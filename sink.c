@@ -802,8 +802,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * overwrites (dx =). Above each step of a backward stands the forward's line.
  *
  * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads:
- * sums over rows (a gain, a bias, an embedding) are shared out by columns. What a forward keeps is
- * in Acts, of one block in LayerActs (la->q), as are gradients on their way (a->dq): sink.h, 4.
+ * sums over rows (a gain, a bias, an embedding) are shared out by columns. Acts (sink.h, 4) holds
+ * gradients on their way (a->dq) and, by block in LayerActs (la->q), what a forward keeps.
  *
  * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
