@@ -854,8 +854,7 @@ static idx position_row(const PositionEdit *edit, idx n, idx first) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
-  const real *table = c->pos == POS_LEARNED ? m->w.wpe
-                    : c->pos == POS_ABSOLUTE ? a->sinusoid : NULL;
+  const real *table = m->w.wpe ? m->w.wpe : a->sinusoid;   /* P [rows,C], or NULL */
   for (idx b = 0; b < B; b++) {
     real *h_b = h + b * N * C;   /* [N,C] */
     real *rows = h_b + first * C;   /* [T,C] the tokens' rows */
