@@ -994,7 +994,7 @@ WIDE(norm_row_backward,
     for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
     for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
     if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
-    along += vec_dot(some, dn, off);
+    along += vec_dot(some, dn, off);   /* sum dn (x - mu) */
   }
   mean *= r / (real)C;   /* from the sum to r mean dn */
   along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
@@ -1012,7 +1012,7 @@ WIDE(norm_gains,
     for (idx ch = 0; ch < width; ch++) t[ch] = *a * x[ch];
     vec_tanh(width, t, t);
     for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * t[ch];
-  } else for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;
+  } else for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;   /* dy n */
   if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
@@ -1045,7 +1045,7 @@ static Config head_norm_of(const Config *c, idx heads) {
  * 1, |q| = |k| = sqrt(D), and no score is above it. --qk-whole (OLMo 2's): a row's heads as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
                             idx rows, idx heads) {
-  idx one = c->qk_whole ? heads : 1;
+  idx one = c->qk_whole ? heads : 1;   /* heads that make one row of the norm */
   const Config own = head_norm_of(c, one);
   norm_forward(&own, q, stat, q0, w, rows * heads / one);
 }
@@ -1149,7 +1149,7 @@ static double rope_frequency(const Config *c, int pair) {
 static int position_bucket(idx distance) {
   if (distance < 16) return distance < 0 ? 0 : (int)distance;
   int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
-  return bucket < 31 ? bucket : 31;
+  return bucket < 31 ? bucket : 31;   /* all from 113 on */
 }
 
 _Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated in 4, or a bias: also take_all");
@@ -1288,7 +1288,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++) f[j] = x[j] > 0 ? 0 : x[j];
   vec_exp(n, f, f, 0);   /* e^min(x,0) */
   if (df) copy(df, f, n);
-  for (idx j = 0; j < n; j++) f[j] += x[j] > 0 ? x[j] : 0;
+  for (idx j = 0; j < n; j++) f[j] += x[j] > 0 ? x[j] : 0;   /* + max(x,0) */
 }
 
 /* What acts on x W_1, beside a gate or without one. */
@@ -1329,7 +1329,7 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
   if (c->kernel == KERNEL_ELU) {
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-      real f[CHUNK], df[CHUNK];
+      real f[CHUNK], df[CHUNK];   /* f: not needed here */
       elu_plus_one(chunk(n, from), x + from, f, df);
       /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
       vec_multiply(chunk(n, from), dx + from, df);
@@ -1523,7 +1523,7 @@ static void row_exp_backward(const Config *c, idx n, const real *z, real row_sta
   copy(deriv, a, n);
   if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);   /* Z = 1 */
   else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
-    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
+    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);   /* log of it */
     vec_exp(n, dlogz, dlogz, 0);
   } else copy(dlogz, a, n);   /* s'/sum = a */
 }
@@ -1556,7 +1556,7 @@ static void row_backward(const Config *c, idx n, const real *z, real row_stat, r
    * whole power of a small a might overflow before a small s' multiplies it. It is 0 at s = 0: the
    * limit for p > 1; for p < 1 s' is 0 there too, or s is the zero logit, which learns nothing */
   case NORMALIZER_PNORM:
-    vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));
+    vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));   /* h */
     for (idx j = 0; j < n; j++) {
       real x = dlogz[j] * (dlogz[j] * deriv[j]);
       dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
@@ -1581,7 +1581,7 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
   real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
   for (idx j = 0; config_clips(c) && j < n; j++) {
     real y = width * a[j] + G;
-    da[j] *= y < 0 || y > 1 ? 0 : width;
+    da[j] *= y < 0 || y > 1 ? 0 : width;   /* width = X - G */
   }
 }
 
@@ -1748,8 +1748,8 @@ static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen
                                 const real *y, real *dc_df) {
   if (!config_score_mod(c)) return;
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);
-  dc_df[1] += vec_sum(n, dz);
+  dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);   /* dc_h = log(n_i) sum y dz */
+  dc_df[1] += vec_sum(n, dz);   /* df_h = sum dz */
   for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
 }
 
@@ -1790,7 +1790,7 @@ static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const real *k = la->fk + kv, *v = la->v + kv, *vstar = extra_value(c, w, a, h);
   real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
   for (idx i = 0; i < N; i++) {
-    real *o_i = la->av + at + i * Qw, *a_i = row;
+    real *o_i = la->av + at + i * Qw, *a_i = row;   /* [D] [1+N] */
     /* z_i, then a_i = s/Z in its place, 0 where not visible */
     idx seen = row_scores(m, a, l, b, h, N, i, la->fq + at + i * Qw, k, row, NULL);
     la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, seen, row, spare);
@@ -1821,7 +1821,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
   idx at = b * N * Qw + h * D, kv = b * N * Kw + h / (H / K) * D, bh = b * H + h;
-  const real *k = la->fk + kv, *v = la->v + kv;
+  const real *k = la->fk + kv, *v = la->v + kv;   /* key 0, value 0 */
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   real *dk = a->dk + kv, *dv = a->dv + kv;   /* [N,D], rows Kw apart */
   real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
