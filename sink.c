@@ -7735,9 +7735,9 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
 /* The Levenshtein distance from a to b, or most + 1 where it is larger. */
 static int edits(const char *a, const char *b, int most) {
   for (; *a && *a == *b; a++) b++;
-  if (!most || (!*a && !*b)) return *a || *b;
-  int change = *a && *b ? edits(a + 1, b + 1, most - 1) : most;
-  int less = *a ? edits(a + 1, b, most - 1) : most, more = *b ? edits(a, b + 1, most - 1) : most;
+  if (!*a || !*b || !most) return (int)at_most((idx)(strlen(a) + strlen(b)), most + 1);
+  int change = edits(a + 1, b + 1, most - 1);
+  int less = edits(a + 1, b, most - 1), more = edits(a, b + 1, most - 1);
   return 1 + (int)at_most(change, at_most(less, more));
 }
 /* Of the words looked at the nearest to `word`; or "". */
@@ -7814,25 +7814,33 @@ static bool has_word(const char *words, const char *word) {
 static bool option_in(const Option *o, const char *groups) {
   return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
-static const Option *option_among(const Option *o, const char *flag, const char *groups) {
-  for (; o && o->flag; o++) if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
+/* The option after o: the program's own follow OPTIONS. The first after NULL. */
+static const Option *option_after(const Option *o, const Program *program) {
+  const Option *end = OPTIONS + sizeof OPTIONS / sizeof *OPTIONS - 1;
+  o = o ? o + 1 : OPTIONS;
+  return o->flag ? o : o == end ? program->options : NULL;
+}
+static const Option *option_named(const char *flag, const char *groups, const Program *program) {
+  for (const Option *o = NULL; (o = option_after(o, program)) != NULL;)
+    if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
   return NULL;
 }
 const Option *option_find(const char *flag, const char *groups) {
-  return option_among(OPTIONS, flag, groups);
+  return option_named(flag, groups, &SINK);
 }
 
-/* Does `what` of BELONGS hold? Also where the verb has none of its flags. */
+/* Does one of the flags in `what`, of BELONGS, hold? Also where the verb has none of them. */
 static bool is_chosen(const Settings *s, const char *what) {
   char flag[24], values[24], is[PATH_ROOM]; bool known = false;
-  for (const char *at = what; at; at = strchr(at + 1, '/')) {
-    int n = sscanf(at + !isalpha((unsigned char)*at), "%23[a-z-] %23[a-z0-9|-]", flag, values);
+  for (const char *at = what; (at = strstr(at, "--")) != NULL; at += 2) {
+    int n = sscanf(at, "--%23[a-z-] %23[a-z0-9|-]", flag, values);
     const Option *o = option_find(flag, s->groups);
     if (!o) continue;
     known = true;
     option_text(o, s, is, sizeof is);
-    const char *word = n > 1 ? strstr(values, is) : NULL;   /* whole: a | or the end follows */
-    if (n > 1 ? word && strchr("|", word[strlen(is)]) : *is && strcmp(is, "0")) return *what != '!';
+    bool any = n < 2 || !strcmp(values, "or");   /* no value is named */
+    const char *word = any ? NULL : strstr(values, is);   /* whole: a | or the end follows */
+    if (any ? *is && strcmp(is, "0") : word && strchr("|", word[strlen(is)])) return *what != '!';
   }
   return !known || *what == '!';
 }
@@ -7844,27 +7852,27 @@ const char *option_idle(const char *flag, const Settings *s) {
 }
 
 int settings_count(const Settings *s, Error *e) {
-  const char *longer = " or a longer --context"; int most = s->model.context;
   if (!*s->groups) return e->status;   /* of no verb */
-  if (!option_find("context", s->groups)) most = s->eval_T, longer = " or a longer --T";
-  if (option_find("prompt", s->groups)) most = 1, longer = "";   /* a text that begins */
+  bool trains = option_find("context", s->groups) != NULL;
+  bool begins = option_find("prompt", s->groups) != NULL;   /* a text, with one token */
+  int most = begins ? 1 : trains ? s->model.context : s->eval_T;
+  const char *longer = trains ? " or a longer --context" : " or a longer --T";
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
     char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS]) continue;
     option_text(o, s, is, sizeof is);
     if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra ", o->flag))
       fail(e, 2, "--%s: the arms have their own. Try: sink train", o->flag);
-    const char *to = option_idle(o->flag, s), *or = to ? strchr(to, '/') : NULL;
-    bool not = to && *to == '!';
-    if (to)
-      fail(e, 2, "--%s: it %s --%.*s%s%s. Try: with%s", o->flag,
-           not ? "changes nothing beside" : "belongs to", (int)strcspn(to + not, "/"), to + not,
-           or ? " or --" : "", or ? or + 1 : "", not ? "out one of them" : " that, or without it");
+    const char *to = option_idle(o->flag, s);
+    if (to && *to == '!')
+      fail(e, 2, "--%s: it changes nothing beside %s. Try: without one of them", o->flag, to + 1);
+    else if (to)
+      fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it", o->flag, to);
     if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
     for (int i = 0; at[i]; i++)
       if (at[i] > most)
         fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d%s", o->flag, is, most, most,
-             longer);
+             begins ? "" : longer);
   }
   return e->status;
 }
@@ -7882,12 +7890,10 @@ static const char *advice(const char *word, const char *groups, char text[64]) {
 /* A flag that the verb does not take: its name here, or the nearest that it takes. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
-  const Option *const options[] = {OPTIONS, s->program->options};
   Near near = {.word = flag}; char text[64];
   if (*advice(flag, groups, text)) return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
-  for (int i = 0; i < 2; i++)
-    for (const Option *o = options[i]; o && o->flag; o++)
-      if (option_in(o, groups)) near_look(&near, o->flag);
+  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;)
+    if (option_in(o, groups)) near_look(&near, o->flag);
   return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
        : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
 }
@@ -7911,18 +7917,15 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
     bool no = !strncmp(flag, "no-", 3) && !value;   /* of a switch that a model has on */
     bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
-    const Option *o = option_find(flag + (no ? 3 : 0), groups);
-    bool own = !o;   /* one of the program's own */
-    if (own) o = option_among(s->program->options, flag, groups);
+    const Option *o = option_named(flag + (no ? 3 : 0), groups, s->program);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
-    if (o && o->kind == 'b' && !value) {
-      bool counts = o->most > 1 && !no && i + 1 < argc && *argv[i + 1]
-                    && !argv[i + 1][strspn(argv[i + 1], "0123456789")];
-      value = counts ? argv[++i] : no ? "0" : "1";
-    }
+    const char *next = i + 1 < argc ? argv[i + 1] : "";
+    bool counts = o && o->most > 1 && !no && *next && !next[strspn(next, "0123456789")];
+    if (!value && o && o->kind == 'b' && !counts) value = no ? "0" : "1";
     if (!value && ++i < argc) value = argv[i];
     if (!value)
       return fail(e, 2, "%s: expected a value after it. Try: %s help", word, s->program->name);
+    bool own = o && o != option_find(o->flag, groups);   /* one of the program's own */
     if (o && !own) s->given[o - OPTIONS] = true;
     if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
     else {   /* the flags of a row of VARIANTS */
@@ -8688,27 +8691,22 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
 
 /* A verb's flags in sections; what only published models have with --all. */
 static int help_verb(const Program *program, const Verb *v, bool all) {
-  const Option *const options[] = {OPTIONS, program->options};
-  bool model = v->groups[0] == 'm';
+  bool model = v->groups[0] == 'm', hidden = false; const char *heading = NULL;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
   if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
-  for (int i = 0; i < 2; i++) {
-    const char *heading = program->name; bool hidden = false;
-    for (const Option *o = options[i]; o && o->flag; o++) {
-      bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
-      char left[128], value[VALUE_ROOM];
-      for (int k = 0; SECTIONS[k][0] && !i; k++)
-        if (!strcmp(o->flag, SECTIONS[k][0])) {
-          heading = SECTIONS[k][1];
-          hidden = !all && strstr("embed-dim attention-period", o->flag);
-        }
-      if (hidden || option_among(options[i], o->flag, v->groups) != o
-          || (i && option_find(o->flag, v->groups))) continue;
-      if (heading) printf("\n%s\n", heading), heading = NULL;
-      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
-      printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
-    }
+  for (const Option *o = NULL; (o = option_after(o, program)) != NULL;) {
+    bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+    char left[128], value[VALUE_ROOM];
+    for (int k = 0; SECTIONS[k][0]; k++)
+      if (!strcmp(o->flag, SECTIONS[k][0])) heading = SECTIONS[k][1];
+    if (o == program->options) heading = program->name;
+    if (heading) hidden = !all && !strncmp(heading, "Of ", 3);
+    if (hidden || option_named(o->flag, v->groups, program) != o) continue;
+    if (heading) printf("\n%s\n", heading);
+    heading = NULL;
+    snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
+    printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
   }
   if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
   return 0;

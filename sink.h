@@ -653,30 +653,31 @@ static const char *const THEIRS[] = {
   "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
 
-/* What flags belong to (of one verb, where that is named): "extra k|kv" is one of these values of
- * --extra, "window" any but none, "a/b" one of both, "!a" no --a. Where that is not so they are
- * refused if given, and not echoed. A flag that the verb does not take counts as said. */
+/* What flags belong to (of one verb, where that is named): "--extra k|kv" is one of these values,
+ * "--window" any but none, "or" one of them, "!" none. Where that is not so they are refused if
+ * given, and not echoed. A flag that the verb does not take counts as said. */
 static const char *const BELONGS[][3] = {
-  {" rope-base rope-local rope-scaling ", "pos rotary"}, {" window-period rope-local ", "window"},
-  {" rope-factor ", "rope-scaling linear|llama3|yarn"},
-  {" rope-low rope-high rope-original ", "rope-scaling llama3|yarn"},
-  {" rotary-dims rope-pairing ", "pos rotary/extra-order lowfreq"}, {" bias-in ", "linear-bias"},
-  {" pnorm ", "normalizer pnorm"}, {" extra-shared extra-dims ", "extra k|kv"},
-  {" extra-order ", "extra-dims"}, {" extra-value ", "extra k"}, {" qk-whole ", "qk-norm"},
-  {" extra-norm ", "extra-value e1|ones"}, {" extra-logit ", "extra logit"},
-  {" window-offset window-others ", "window-period"}, {" bos tokenizer ", "!out", "tokenize"},
-  {" isolate-blocks ", "isolate"}, {" positions ", "cache"}, {" behind-only ", "place sandwich"},
-  {" replace-position swap-position ", "!signs"}, {" expert-slope ", "expert-limit"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "attention-period"},
-  {" expert-top expert-period expert-limit ", "experts"}, {" expert-offset ", "expert-period"},
-  {" init ", "!start"}, {" min-lr ", "schedule cosine"}, {" save-every ", "out"},
-  {" beta1 beta2 adam-eps ", "optimizer adamw|muon"}, {" end-token ", "tokens"},
-  {" tokenizer ", "!tokens"}, {" valid ", "!grammar"}, {" top-k top-p ", "temperature"},
-  {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!ids"},
-  {" text grammar tokens ids ", "!domains"}, {" input ", "!inputs/ids"}, {" T ", "!lengths"},
-  {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!grammar",
-   "generate"}, {" seed ", "temperature/first-tokens", "generate"},
-  {" seed ", "ablate key1|value1-mean|kstar/isolate/probe", "eval"}, {NULL}};
+  {" rope-base rope-local rope-scaling ", "--pos rotary"}, {" bias-in ", "--linear-bias"},
+  {" window-period rope-local ", "--window"}, {" pnorm ", "--normalizer pnorm"},
+  {" rope-factor ", "--rope-scaling linear|llama3|yarn"}, {" extra-order ", "--extra-dims"},
+  {" rope-low rope-high rope-original ", "--rope-scaling llama3|yarn"}, {" qk-whole ", "--qk-norm"},
+  {" rotary-dims rope-pairing ", "--pos rotary or --extra-order lowfreq"}, {" init ", "!--start"},
+  {" extra-shared extra-dims ", "--extra k|kv"}, {" extra-value ", "--extra k"},
+  {" extra-norm ", "--extra-value e1|ones"}, {" extra-logit ", "--extra logit"},
+  {" window-offset window-others ", "--window-period"}, {" bos tokenizer ", "!--out", "tokenize"},
+  {" isolate-blocks ", "--isolate"}, {" positions ", "--cache"}, {" min-lr ", "--schedule cosine"},
+  {" behind-only ", "--place sandwich"}, {" replace-position swap-position ", "!--signs"},
+  {" expert-slope ", "--expert-limit"}, {" expert-top expert-period expert-limit ", "--experts"},
+  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "--attention-period"},
+  {" expert-offset ", "--expert-period"}, {" save-every ", "--out"}, {" end-token ", "--tokens"},
+  {" beta1 beta2 adam-eps ", "--optimizer adamw|muon"}, {" tokenizer ", "!--tokens"},
+  {" valid ", "!--grammar"}, {" top-k top-p ", "--temperature"}, {" input ", "!--inputs or --ids"},
+  {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!--ids"},
+  {" text grammar tokens ids ", "!--domains"}, {" T ", "!--lengths"},
+  {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!--grammar",
+   "generate"},
+  {" seed ", "--temperature or --first-tokens", "generate"},
+  {" seed ", "--ablate key1|value1-mean|kstar, --isolate or --probe", "eval"}, {NULL}};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
 /* ./sink, all NULL but its name; or a companion in data/, which has sink's verbs beside its own. */
