@@ -8073,15 +8073,13 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 
 enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
 struct Page {
-  FILE *out; bool colour; Error *e;
+  FILE *out; Error *e;
   int count[FINDINGS]; Line refuted[16];
   const Line *heading;   /* of the table that is run */
   Toy toy[4]; int toys;   /* the last four toys; an older one is freed */
 };
 
-static const struct { const char *text, *colour; } FINDING[FINDINGS] = {
-  {"holds", "\x1b[32m"}, {"control", "\x1b[36m"},
-  {"refuted as printed", "\x1b[33m"}, {"WRONG", "\x1b[1;31m"}};
+static const char *const FINDING[FINDINGS] = {"holds", "control", "refuted as printed", "WRONG"};
 
 static const struct { const char *sign; int finding; } RELATION[] = {
   [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
@@ -8095,11 +8093,6 @@ static double worse(const Line *l, int n, double a, double b) {
   return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
 }
 
-static void page_mark(Page *p, int finding, const char *text) {
-  p->count[finding]++;
-  fprintf(p->out, "%s%s%s", p->colour ? FINDING[finding].colour : "", text,
-          p->colour ? "\x1b[0m" : "");
-}
 static const char *number(char text[32], double x) {
   snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
   return text;
@@ -8119,8 +8112,8 @@ static void page_line(Page *p, const Line *l, double x) {
           number(measured, x));
   if (finding == FINDING_REFUTED && p->count[finding] < 16) p->refuted[p->count[finding]] = *l;
   if (l->relation != SAYS) {
-    fprintf(p->out, " %2s %-8s ", sign, number(limit, bound));
-    page_mark(p, finding, FINDING[finding].text);
+    fprintf(p->out, " %2s %-8s %s", sign, number(limit, bound), FINDING[finding]);
+    p->count[finding]++;
   }
   fprintf(p->out, "\n");
 }
@@ -8147,8 +8140,8 @@ static void check_states(Page *p) {
       bool good = agree ? spread <= bound && single <= bound : APART <= spread && isfinite(spread);
       if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
       else least = smaller(least, spread);
-      page_mark(p, !good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS,
-                !good ? "     !" : agree ? "     =" : "     x");
+      p->count[!good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS]++;
+      fprintf(p->out, "     %c", !good ? '!' : agree ? '=' : 'x');
     }
     if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
     else fprintf(p->out, "   %26.1e\n", least);
@@ -8254,7 +8247,7 @@ static const Check CHECKS[] = {
 
 static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
   const Check *const tables[] = {CHECKS, program->checks};
-  Page p = {.out = out, .colour = wants_colour(out), .e = e};
+  Page p = {.out = out, .e = e};
   Near near = {.word = name ? name : ""};
   int ran = 0, threads = workers(); bool list = !strcmp(near.word, "list");
   set_workers(1);   /* toys are too small to share */
@@ -8270,8 +8263,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
                 " holds: within the bound, or the number stated   control: it must fail, and does\n"
                 " refuted as printed: listed at the end           WRONG: anything else\n",
                 sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-      fprintf(out, "\n%s%-9s%-*.*s%s%s\n %s\n", p.colour ? "\x1b[1m" : "", l->reference,
-              lines ? 51 : 0, n, l->text, p.colour ? "\x1b[0m" : "",
+      fprintf(out, "\n%-9s%-*.*s%s\n %s\n", l->reference, lines ? 51 : 0, n, l->text,
               lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
       for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
       if (c->more && !e->status) c->more(&p);

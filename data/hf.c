@@ -3419,8 +3419,8 @@ static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
   }
 }
 
-static int check_model(const char *path, FILE *out, bool colour, Error *e) {
-  Page p = {.out = out, .colour = colour, .e = e};
+static int check_model(const char *path, FILE *out, Error *e) {
+  Page p = {.out = out, .e = e};
   Toy *y = &p.toy[0];
   Trainer t = {0}; char positions[PATH_ROOM];
   if (checkpoint_open(path, &t, e)) return e->status;
@@ -3458,7 +3458,7 @@ static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
   if (n == 1 && strpbrk(words[0], "./") && file_missing(words[0]))   /* no check is named so */
     return fail(e, 1, "%s: no such model. Try: check the path, or hf check list", words[0]);
   if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
-  return check_model(words[0], stdout, wants_colour(stdout), e);
+  return check_model(words[0], stdout, e);
 }
 
 /* The standard error of a share p of n questions, as the harness states it. */

@@ -37,7 +37,7 @@ static bool hf_does(Test *t, const char *words) {
 
 /* What `sink check` says of a model file; its last line, and how many lines were measured. */
 static int checked(Test *t, const char *path, char last[120], int *lines) {
-  Error e = {0}; FILE *page = printing(); int status = check_model(path, page, false, &e);
+  Error e = {0}; FILE *page = printing(); int status = check_model(path, page, &e);
   char *line = strtok(printed(t, page), "\n");
   *lines = 0;
   last[0] = 0;
@@ -2960,7 +2960,7 @@ static void check_model__every_variant(Test *t) {
     fact(t, !checked(t, SCRATCH "/any.ckpt", last, &n) && n >= 4, "%s: %s", flags, last);
     measured += n; trainer_free(&r);
   }
-  fact(t, check_model(SCRATCH "/none.ckpt", stdout, false, &(Error){0}) == 1, "no file");
+  fact(t, check_model(SCRATCH "/none.ckpt", stdout, &(Error){0}) == 1, "no file");
   note(t, "%d models, %d lines", models + EXTRA, measured);
 }
 
