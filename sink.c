@@ -5638,7 +5638,6 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
       if (save) saved = t->step;
     }
   }
-  progress_end(p);
   bool ended = e->status && isnan(t->loss);
   if (ended) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
   if (ended || (e->status && t->step > p->from)) run_save(t, &log, false, &(Error){0});
@@ -8009,16 +8008,14 @@ void progress_show(const Trainer *t, Progress *p) {
   int full = (int)(12.0 * (double)t->step / r->steps);
   char star[32] = "";
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s  "
-          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s",
-          p->live && p->shown > 0 ? "\x1b[A\r" : "", p->name, full, "############", 12 - full,
-          "............", t->step, r->steps, t->loss, tokens / per,
-          per * (r->steps - (double)t->step), p->live ? "\x1b[K\n" : "", 100 * p->sink1_low,
-          100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio, p->live ? "\x1b[K" : "\n");
+  const char *up = p->live && p->shown > 0 ? "\x1b[2A" : "", *clear = p->live ? "\x1b[K" : "";
+  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s%s  "
+          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s\n", up, p->name, full,
+          "############", 12 - full, "............", t->step, r->steps, t->loss, tokens / per,
+          per * (r->steps - (double)t->step), clear, p->live ? "\n" : "", 100 * p->sink1_low,
+          100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio, clear);
   p->shown = now;
-  fflush(stderr);
 }
-void progress_end(Progress *p) { if (p->live && p->shown > 0) fputc('\n', stderr); }
 
 /* What a column j of a map is called: "*", "x*", "x*1" .. where there are several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {

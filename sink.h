@@ -481,7 +481,7 @@ enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of
 double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
-void progress_show(const Trainer *t, Progress *p), progress_end(Progress *p);
+void progress_show(const Trainer *t, Progress *p);
 
 enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */

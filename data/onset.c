@@ -194,7 +194,6 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
     if (trainer_step(t, e) || (t->step % apart == 0 && onset_look(w, t, p, start, e))) break;
     progress_show(t, p);
   }
-  progress_end(p);
   onset_numbers(w, p, r, e);
   if (!e->status && !interrupted) onset_beyond(w, t, r, e);
   put(r, e, text_effective(t, e), "text_effective");

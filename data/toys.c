@@ -503,7 +503,6 @@ static int play_train(Play *y, Progress *p, Result *r, Error *e) {
            t->step, steps);
     if (!e->status && t->loss_steps) play_watch(y, p, e);
   }
-  progress_end(p);
   if (has_ended(r->ended, t, e))
     y->seen = (ToySums){0};                              /* of the last look: not the end's */
   return e->status;
