@@ -7916,17 +7916,16 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
     bool no = !strncmp(flag, "no-", 3) && !value;   /* of a switch that a model has on */
     bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
-    const Option *o = option_named(flag + (no ? 3 : 0), groups, s->program);
+    const char *name = flag + (no ? 3 : 0), *next = i + 1 < argc ? argv[i + 1] : "";
+    const Option *o = option_named(name, groups, s->program), *ours = option_find(name, groups);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
-    const char *next = i + 1 < argc ? argv[i + 1] : "";
     bool counts = o && o->most > 1 && !no && *next && !next[strspn(next, "0123456789")];
     if (!value && o && o->kind == 'b' && !counts) value = no ? "0" : "1";
     if (!value && ++i < argc) value = argv[i];
     if (!value)
       return fail(e, 2, "%s: expected a value after it. Try: %s help", word, s->program->name);
-    bool own = o && o != option_find(o->flag, groups);   /* one of the program's own */
-    if (o && !own) s->given[o - OPTIONS] = true;
-    if (o) option_set(o, own ? s->own : (void *)s, value, true, e);
+    if (ours) s->given[ours - OPTIONS] = true;
+    if (o) option_set(o, ours ? (void *)s : s->own, value, true, e);
     else {   /* the flags of a row of VARIANTS */
       Near near = {.word = value}; const Variant *v = VARIANTS;
       for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);

@@ -7086,7 +7086,7 @@ static void settings_count__rows(Test *t) {
     {"--text a[b", ""}, {"--grammar g --bos --fix-token 2 --tokenizer t --plain", ""},
     {"generate: --grammar g --bos", "beside --grammar."}, {"generate: --bos --tokenizer t", ""},
     {"tokenize: --out a --tokenizer b", "beside --out."}, {"tokenize: --tokenizer b --bos", ""},
-    {"eval: --ablate value1 --seed 3", "to --ablate key1"}, {"eval: --ablate key1 --seed 3", ""},
+    {"eval: --ablate value1 --seed 3", "isolate or --probe."}, {"eval: --ablate key1 --seed 3", ""},
     {"--window 3 --window-others", "--window-period."}, {"--rope-local 9", "to --window."},
     {"--rope-local 9 --window 3 --window-period 2 --pos none", "--pos rotary."},
     {"run: --init torch --steps 2000", ""},
