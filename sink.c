@@ -7876,21 +7876,19 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
-/* What THEIRS advises for a word to someone who can use these groups, or "". */
-static const char *advice(const char *word, const char *groups, char text[64]) {
+/* What THEIRS advises for a word to someone who can use these groups, or NULL. */
+static const char *advice(const char *word, const char *groups) {
   for (int i = 0; THEIRS[i]; i++) {
-    int size = (int)strcspn(THEIRS[i], "|");
-    snprintf(text, 64, "%.*s", size, THEIRS[i]);
-    if (has_word(THEIRS[i] + size, word) && (text[0] != '-' || option_find(text + 2, groups)))
-      return text;
+    const char *ours = THEIRS[i], *theirs = ours + strlen(ours) + 1;
+    if (has_word(theirs, word) && (*ours != '-' || option_find(ours + 2, groups))) return ours;
   }
-  return "";
+  return NULL;
 }
 /* A flag that the verb does not take: its name here, or the nearest that it takes. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         const char *groups, Error *e) {
-  Near near = {.word = flag}; char text[64];
-  if (*advice(flag, groups, text)) return fail(e, 2, "%s: no such flag here. Try: %s", word, text);
+  const char *ours = advice(flag, groups); Near near = {.word = flag};
+  if (ours) return fail(e, 2, "%s: no such flag here. Try: %s", word, ours);
   for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;)
     if (option_in(o, groups)) near_look(&near, o->flag);
   return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
@@ -8668,9 +8666,8 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* near may know words that are no verbs. */
 static int verb_unknown(const Program *program, Near near, Error *e) {
-  char text[64];
-  if (*advice(near.word, "", text))
-    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, text);
+  const char *ours = advice(near.word, "");
+  if (ours) return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, ours);
   for (const Verb *v = NULL; (v = verb_after(v, program));) near_look(&near, v->name);
   return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
               near.best[0] ? near.best

@@ -635,23 +635,23 @@ static const char *const SECTIONS[][2] = {
   {"text", "Data"}, {"out", "Output"}, {"ids", "Input"}, {"embed-dim", "Of published models"},
   {"report", "Pages, tables"}, {"cache", "The cache"}, {"attention-period", "Of Jamba"}, {NULL}};
 
-/* Our flag, or what to do without one, and what llm.c, nanoGPT and transformers call it. */
+/* Our flag, or what to do without one; behind a 0 what llm.c, nanoGPT, transformers call it. */
 static const char *const THEIRS[] = {
-  "--lr| learning-rate ", "--prompt| start ", "--norm-eps| rms-norm-eps ", "--act| hidden-act ",
-  "--context| block-size sequence-length max-position-embeddings ", "--heads| n-head ",
-  "--kv-heads| num-key-value-heads n-kv-heads ", "--layers| n-layer ", "--wd| weight-decay ",
-  "--dim| hidden-size n-embd d-model ", "--ffn| intermediate-size ", "--clip| max-grad-norm ",
-  "--warmup| warmup-steps ", "--accumulate| gradient-accumulation-steps ",
-  "--steps| max-iters num-iterations num-train-epochs epochs ", "--temperature| do-sample ",
-  "--rope-base| rope-theta ", "--tied| tie-word-embeddings ", "--tokens| input-bin train-bin ",
-  "--text| train-file dataset ", "--log-every| logging-steps log-interval eval-interval ",
-  "--save-every| save-steps ", "--start| init-from model-name-or-path ", "--n| max-new-tokens ",
-  "without it, as the paper trains| dropout attention-dropout ",
-  "without it: all runs on the processor, in float| device dtype compile bf16 fp16 ",
-  "make paper; ./paper help| report inputs domains lengths ablate isolate probe repro all readme ",
-  "make paper or hf; ./paper help, ./hf help| signs quantize stream cache sinks cache-size ",
-  "make hf, and ./hf help| import export tokenizer choices pace link experts attention-period ",
-  "make bench, and ./bench help| bench gemm step ops length isa ", NULL};
+  "--lr\0 learning-rate ", "--prompt\0 start ", "--norm-eps\0 rms-norm-eps ", "--act\0 hidden-act ",
+  "--context\0 block-size sequence-length max-position-embeddings ", "--heads\0 n-head ",
+  "--kv-heads\0 num-key-value-heads n-kv-heads ", "--layers\0 n-layer ", "--wd\0 weight-decay ",
+  "--dim\0 hidden-size n-embd d-model ", "--ffn\0 intermediate-size ", "--clip\0 max-grad-norm ",
+  "--warmup\0 warmup-steps ", "--accumulate\0 gradient-accumulation-steps ",
+  "--steps\0 max-iters num-iterations num-train-epochs epochs ", "--temperature\0 do-sample ",
+  "--rope-base\0 rope-theta ", "--tied\0 tie-word-embeddings ", "--tokens\0 input-bin train-bin ",
+  "--text\0 train-file dataset ", "--log-every\0 logging-steps log-interval eval-interval ",
+  "--save-every\0 save-steps ", "--start\0 init-from model-name-or-path ", "--n\0 max-new-tokens ",
+  "without it, as the paper trains\0 dropout attention-dropout ",
+  "without it: all runs on the processor, in float\0 device dtype compile bf16 fp16 ",
+  "make paper; ./paper help\0 report inputs domains lengths ablate isolate probe repro all readme ",
+  "make paper or hf; ./paper help, ./hf help\0 signs quantize stream cache sinks cache-size ",
+  "make hf, and ./hf help\0 import export tokenizer choices pace link experts attention-period ",
+  "make bench, and ./bench help\0 bench gemm step ops length isa ", NULL};
 
 /* What flags belong to (of one verb, where that is named): "--extra k|kv" is one of these values,
  * "--window" any but none, "or" one of them, "!" none. Where that is not so they are refused if
