@@ -8454,7 +8454,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   for (const Variant *v = VARIANTS; v->name; v++) {
     int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
                     : "%-16s %-38s %s%s", v->name, v->source, v->sink, v->loss);
-    printf(at + (int)strlen(v->flags) > 79 ? "\n%16s%s\n" : "%.0s%s\n", "", v->flags);
+    printf("%s%s\n", at + (int)strlen(v->flags) > 79 ? "\n                " : "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
          "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n\n"
