@@ -8481,10 +8481,9 @@ static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
 }
 
 static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Tokenizer *t = &w.t.data.tokenizer; Encoder *encoder = &w.t.data.encoder;
+  Work w = {0}; Data *d = &w.t.data; Tokenizer *t = &d->tokenizer;
   const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
-  char name[PATH_ROOM];
   if (settings_count(s, e)) return e->status;
   if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
             : n > 2 || s->model.vocab || s->data.grammar[0]
@@ -8501,20 +8500,16 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
       printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
-  } else if (train || tokenizer_load(located(name, s->data.tokenizer, &s->data, e), t, e)
-             || file_read(path, &w.in, e)) {
+  } else if (train || data_open_ids(d, &s->data, e) || file_read(path, &w.in, e)) {
     return work_end(&w, e);
   } else if (encode) {
-    encoder->tokenizer = t;
-    if (s->data.bos && t->bos < 0)
-      fail(e, 2, "--bos: %s has no id for it. Try: without it", s->data.tokenizer);
     if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
     if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
       fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
-    tokenizer_encode(encoder, w.in.at, w.in.size, &w.ids, e);
+    tokenizer_encode(&d->encoder, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &w.t.data.starts, e)
+  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
              && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e) && w.out.size) {
     bool blank = t->blank && w.out.at[0] == ' ';   /* which encoding adds */
     fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
@@ -8604,7 +8599,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Model *m = &w.t.m; Ids *starts = &w.t.data.starts;
+  Work w = {0}; Model *m = &w.t.m; const Ids *ids = &w.t.data.held, *starts = &w.t.data.starts;
   char config[PATH_ROOM + 16]; Error forward = {0};
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
@@ -8615,9 +8610,8 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
-  if (!e->status && !file_read(s->ids, &w.in, e))
-    ids_parse(&w.in, s->ids, m->c.vocab, &w.ids, starts, e);
-  int B = (int)starts->size, size = (int)w.ids.size, T = (B > 1 ? starts->at[1] : size) - 1;
+  if (!e->status) data_ids(&w.t.data, s->ids, m->c.vocab, e);
+  int B = (int)starts->size, size = (int)ids->size, T = (B > 1 ? starts->at[1] : size) - 1;
   for (int b = 1; b <= B; b++)
     if ((b < B ? starts->at[b] : size) != (idx)b * (T + 1))
       fail(e, 1, "%s: expected %d ids in line %d as before. Try: lines of one length", s->ids,
@@ -8631,7 +8625,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   else model_grads(m, e);
   Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
             .S = config_columns(&m->c, T), .e = e};
-  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, &w.ids);
+  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, ids);
   return work_end(&w, e);
 }
 
