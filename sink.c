@@ -7914,8 +7914,9 @@ int settings_parse(Settings *s, int argc, char **argv, const char *groups, const
     if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
     bool no = !strncmp(flag, "no-", 3) && !value;   /* of a switch that a model has on */
     bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
-    const char *name = flag + (no ? 3 : 0), *next = i + 1 < argc ? argv[i + 1] : "";
-    const Option *o = option_named(name, groups, s->program), *ours = option_find(name, groups);
+    const char *next = i + 1 < argc ? argv[i + 1] : "";
+    const Option *ours = option_find(flag + (no ? 3 : 0), groups);   /* not the program's own */
+    const Option *o = ours ? ours : option_named(flag, groups, s->program);
     if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
     bool counts = o && o->most > 1 && !no && *next && !next[strspn(next, "0123456789")];
     if (!value && o && o->kind == 'b' && !counts) value = no ? "0" : "1";
