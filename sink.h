@@ -675,8 +675,7 @@ static const char *const BELONGS[][3] = {
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!--ids"},
   {" text grammar tokens ids ", "!--domains"}, {" T ", "!--lengths"},
   {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!--grammar",
-   "generate"},
-  {" seed ", "--temperature or --first-tokens", "generate"},
+   "generate"}, {" seed ", "--temperature or --first-tokens", "generate"},
   {" seed ", "--ablate key1|value1-mean|kstar, --isolate or --probe", "eval"}, {NULL}};
 
 typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
