@@ -5159,22 +5159,9 @@ static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx i = 0; i < n && !c->e->status; i++) {
     real y = x ? x[i] : 0;
-    uint64_t bits = pass(c, width == 8 ? bits_of_double(y) : bits_of((float)y), width);
-    if (x && !c->out) x[i] = width == 8 ? (real)double_of(bits) : (real)float_of((uint32_t)bits);
-  }
-}
-
-/* Does it name a file? --text, --grammar, --tokens, --tokenizer. */
-static bool option_file(const Option *o) {
-  return o->group == 'd' && o->kind == 's' && o->most == 0;
-}
-
-static void settings_lines(const Settings *s, const char *groups, Bytes *out, Error *e) {
-  char value[PATH_ROOM];
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    option_text(o, s, value, sizeof value);
-    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
-      bytes_print(out, e, "%s %s\n", o->flag, value);
+    if (width == 8) y = (real)pass_double(c, y);
+    else y = (real)float_of((uint32_t)pass(c, bits_of((float)y), 4));
+    if (x && !c->out) x[i] = y;
   }
 }
 
@@ -5197,8 +5184,12 @@ static void settings_of(Settings *s, const char *groups, char *text, const char 
 
 /* The settings of `groups` as a text behind its length. */
 static void pass_settings(Passage *c, Settings *s, const char *groups) {
-  Bytes text = {0}; Error *e = c->e;
-  if (c->out) settings_lines(s, groups, &text, e);
+  char value[PATH_ROOM]; Bytes text = {0}; Error *e = c->e;
+  for (const Option *o = OPTIONS; c->out && o->flag; o++) {
+    option_text(o, s, value, sizeof value);
+    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
+      bytes_print(&text, e, "%s %s\n", o->flag, value);
+  }
   uint64_t length = pass(c, text.size, 8);
   if (c->out) pass_bytes(c, text.at, text.size);
   else if (length > c->left) damaged(c->name, e);
@@ -5218,14 +5209,13 @@ static int moments_create(Trainer *t, Error *e) {
 /* Before memory is taken: does what is left of the file fit its model? */
 static void checkpoint_room(Passage *c, Trainer *t, uint64_t count, int parts, int width,
                             bool with_moments) {
-  Error *e = c->e; Model list = {0};
+  Error *e = c->e; Model list = {0}; int run = parts & ~PARTS_FIRST;
   if (model_list(&list, &t->s.model, e)) return;
-  uint64_t expected = (uint64_t)list.count, first = 8 * (uint64_t)t->s.model.vocab;
+  uint64_t expected = (uint64_t)list.count, left = expected * (unsigned)width * (run ? 3 : 1)
+    + (run == PARTS_START ? 40u : run ? 32u : 0u)
+    + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
   model_free(&list);
-  int run = parts & ~PARTS_FIRST;
-  uint64_t more = (run == PARTS_START ? 40u : run ? 32u : 0u) + (parts & PARTS_FIRST ? first : 0);
-  if (count != expected || (run && run != PARTS_RUN && run != PARTS_START)
-      || c->left != count * (unsigned)width * (run ? 3 : 1) + more)
+  if (count != expected || c->left != left || (run && run != PARTS_RUN && run != PARTS_START))
     fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy", c->name,
          (unsigned long long)expected);
   else if (!model_create(&t->m, &t->s.model, with_moments, e) && with_moments && run)
@@ -5337,6 +5327,11 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
+/* Does it name a file? --text, --grammar, --tokens, --tokenizer. */
+static bool option_file(const Option *o) {
+  return o->group == 'd' && o->kind == 's' && o->most == 0;
+}
+
 /* The settings of a run that goes on: of `was` what its file fixes, and how its text is made ids;
  * all else of s. --resume fixes all but when it ends and saves; --start the model, and its context
  * where positions are learned. The command line must not contradict that. */
@@ -5440,26 +5435,23 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   return e->status;
 }
 
-static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
-  Settings now;
-  if (!strcmp(s->start, s->out))
-    return fail(e, 2, "--out %s: it is --start's own file. Try: another one", s->out);
-  if (checkpoint_load(s->start, t, false, e)) return e->status;
-  if (settings_go_on(&now, &t->s, s, flags, false, e)) return trainer_free(t), e->status;
-  if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
-  return trainer_restart(t, &now, e);
-}
-
-/* After a failure t holds no memory. */
+/* From --out with --resume, from --start, or from the seed. After a failure t holds no memory. */
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
+  Settings now = *s;
   if (s->resume && !s->out[0])
     return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
   if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
-  if (s->start[0]) return trainer_start(t, s, flags, e);
-  Settings now = *s;
-  return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
-       : trainer_create(t, &now, e);
+  if (!s->start[0])
+    return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
+         : trainer_create(t, &now, e);
+  if (checkpoint_load(s->start, t, false, e)) return e->status;
+  if (settings_go_on(&now, &t->s, s, flags, false, e)) trainer_free(t);
+  else {
+    if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
+    trainer_restart(t, &now, e);
+  }
+  return e->status;
 }
 
 /* Not finite: the training has diverged, with t->loss NAN. Any other error passes on. */
@@ -5578,18 +5570,18 @@ static long look_keep(Progress *p, const char *line) {
 /* The log to go on with: its lines up to t->step, the last of them the last look's. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   const char *path = t->s.log;
-  long looked = t->step - t->loss_steps;
-  size_t at = sizeof LOG_HEAD - 1; long last = 0;
+  long looked = t->step - t->loss_steps, last = 0;
   if (!(t->step || t->s.resume) || !path[0] || file_missing(path))
     return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
-  const char *text = (const char *)log->at, *end;
-  if (strncmp(text, LOG_HEAD, at))
+  const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
+  if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
     return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
-  for (; strncmp(text + at, "# step ", 7) && (end = strchr(text + at, '\n'))
-       && strtol(text + at, NULL, 10) <= t->step; at = (size_t)(end + 1 - text))
-    last = look_keep(p, text + at);
-  log->size = at;
+  for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
+    if (!strncmp(line, "# step ", 7) || strtol(line, NULL, 10) > t->step) break;
+    last = look_keep(p, line);
+  }
+  log->size = (size_t)(line - text);
   if (last != looked)
     fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
   return e->status;

@@ -5936,7 +5936,6 @@ static void trainer_begin__refuses(Test *t) {
     {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
     {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi: "},
     {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
-    {"--seed", "8", OLD, OLD, 0, 0, 2, "--start's own file"},
     {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
     {"--seed", "3", TUNED, TUNED, 1, 0, 2, "begun from other parameters"},
     {"--seed", "3", ON, TUNED, 1, 0, 2, "begun from other parameters"}};
@@ -7278,6 +7277,8 @@ static void sink__outputs(Test *t) {
     {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "it is not the log of this"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
+    {"train --quiet --steps 1 --start " SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt --force", 2,
+     "/m.ckpt: it is read, too. Try: another name"},
     {TRAINED "--out " SCRATCH "/n --report " SCRATCH "/p", 2, "make paper"},
     {"tokenize train " SCRATCH "/i --out " SCRATCH "/t", 1, "/t.new: it is there already"},
     {"tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t", 2, "/t.new: it is read, too"},
