@@ -5840,30 +5840,30 @@ static bool results_alone(const Settings *s) {
   return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
-/* n rows as --csv and --json; a number that is not there is empty, or null. `labels` ends with
- * NULL; where the first is the text, the JSON is an object, not a list. */
+/* n rows as --csv, below their names, and as --json; a number that is not there is empty, or null.
+ * `labels` ends with NULL; where the first is the text, the JSON is an object, not a list. */
 static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
                       Error *e) {
   bool list = strcmp(labels[0], "text") != 0;
-  int known = 0;
-  while (labels[known]) known++;
   for (int json = 0; json < 2; json++) {
-    const char *path = json ? s->json : s->csv;
+    const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
     Bytes out = {0};
     if (!path[0]) continue;
-    for (int r = json - 1; r < n; r++) {   /* -1: the names above a CSV's rows */
-      const Measured *m = &row[r < 0 ? 0 : r];
-      bytes_print(&out, e, json ? r ? ",\n {" : list ? "[{" : "{" : r < 0 ? "" : "\n");
-      for (int i = 0; i < known + m->all.lists; i++) {
-        const Numbers *at = i < known ? NULL : &m->all.list[i - known];
-        double x = at ? m->all.value[at->at] : 0;
-        if (i) bytes_print(&out, e, json ? ", " : ",");
-        if (json || r < 0)
-          bytes_print(&out, e, json ? "\"%s\": " : "%s", at ? at->name : labels[i]);
-        if (r >= 0 && at) bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
-        else if (r >= 0) quoted(&out, m->label[i], json, e);
+    for (int i = 0; !json && labels[i]; i++) bytes_print(&out, e, i ? ",%s" : "%s", labels[i]);
+    for (int i = 0; !json && i < row->all.lists; i++)
+      bytes_print(&out, e, ",%s", row->all.list[i].name);
+    for (const Measured *m = row; m < row + n; m++) {
+      bytes_print(&out, e, !json ? "\n" : m > row ? ",\n {" : list ? "[{" : "{");
+      for (int i = 0; labels[i]; i++) {
+        bytes_print(&out, e, json ? "%s\"%s\": " : "%s", i ? comma : "", labels[i]);
+        quoted(&out, m->label[i], json, e);
       }
-      bytes_print(&out, e, json ? "}" : "");
+      for (int i = 0; i < m->all.lists; i++) {
+        double x = m->all.value[m->all.list[i].at];
+        bytes_print(&out, e, json ? "%s\"%s\": " : "%s", comma, m->all.list[i].name);
+        bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
+      }
+      if (json) bytes_print(&out, e, "}");
     }
     bytes_print(&out, e, json && list ? "]\n" : "\n");
     if (strcmp(path, "-")) file_write(path, out.at, out.size, e);
@@ -5900,7 +5900,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
  * 11.2  sink dump: every tensor of one forward and backward as .npy, to check in NumPy */
 
 typedef struct Dump {
-  Settings *s; const Config *c;
+  Settings *s; const Config *c; Acts *a;
   bool drawn;   /* the model */
   idx B, T, N, S;
   Passage file; char path[PATH_ROOM + 80];
@@ -5912,21 +5912,20 @@ static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
 /* Begins another file. NumPy's format 1.0: magic, a header padded to a multiple of 64, numbers. */
 static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
   const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
-  char magic[] = "\x93NUMPY\x01", header[256], dims[128] = "";
-  for (int i = 0, to = 0; i < rank; i++)
-    to += snprintf(dims + to, sizeof dims - (size_t)to, "%lld,%s", shape[i],
-                   i + 1 < rank ? " " : "");
-  int n = snprintf(header, sizeof header, "{'descr': '<%s', 'fortran_order': False, 'shape': "
-                   "(%s), }", type, dims);
-  int padded = (10 + n + 1 + 63) / 64 * 64 - 10;
-  snprintf(header + n, sizeof header - (size_t)n, "%*s", padded - n, "\n");
+  char magic[] = "\x93NUMPY\x01"; Bytes head = {0};
+  bytes_print(&head, d->e, "{'descr': '<%s', 'fortran_order': False, 'shape': (", type);
+  for (int i = 0; i < rank; i++) bytes_print(&head, d->e, i ? " %lld," : "%lld,", shape[i]);
+  bytes_print(&head, d->e, "), }");
+  bytes_print(&head, d->e, "%*s", 64 - (10 + (int)head.size) % 64, "\n");   /* 10: magic, length */
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
   d->file = (Passage){.out = true, .e = d->e};
-  if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
-  pass_bytes(&d->file, magic, 8);
-  pass(&d->file, (uint64_t)padded, 2);
-  pass_bytes(&d->file, header, (size_t)padded);
+  if (!d->e->status && !writing_begin(&d->file.w, d->path, d->e)) {
+    pass_bytes(&d->file, magic, 8);
+    pass(&d->file, head.size, 2);
+    pass_bytes(&d->file, head.at, head.size);
+  }
+  bytes_free(&head);
 }
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
@@ -5951,14 +5950,14 @@ static void dump_config(Dump *d) {
   d->s->groups = "mlw";   /* a MODEL takes none of them, yet option_idle reads them */
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool start = o->group == 't' && option_find(o->flag, " init seed ");
+    bool kept = start ? d->drawn : strchr("mlw", o->group) != NULL;
     option_text(o, d->s, value, sizeof value);
-    if (!(start ? d->drawn : strchr("mlw", o->group) != NULL) || option_idle(o->flag, d->s)
-        || option_set(o, d->s, value, true, &(Error){0})) continue;
-    bool truth = o->kind == 'b' && o->most == 1, word = o->kind == 'c' || !strcmp(value, "none");
-    const char *quote = word ? "\"" : "";
-    if (truth) strcpy(value, strcmp(value, "0") ? "true" : "false");
-    bytes_print(&out, d->e, "%s  \"%s\": %s%s%s", out.size ? ",\n" : "{\n", o->flag, quote, value,
-                quote);
+    if (!kept || option_idle(o->flag, d->s)
+        || option_set(o, d->s, value, true, &(Error){0})) continue;   /* no flag takes this value */
+    bool word = o->kind == 'c' || !strcmp(value, "none");
+    if (o->kind == 'b' && o->most == 1) strcpy(value, strcmp(value, "0") ? "true" : "false");
+    bytes_print(&out, d->e, word ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
+                out.size ? ",\n" : "{\n", o->flag, value);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
   snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
@@ -5999,39 +5998,38 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
   return e->status;
 }
 
-static void dump_maps(Dump *d, const char *name, const Acts *a, size_t field) {
+static void dump_maps(Dump *d, const char *name, size_t field) {
   idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
   npy_begin(d, name, 5, shape);
   for (idx l = 0; l < L; l++) {
-    const real *map = *(real *const *)((const char *)&a->probe[l] + field);
+    const real *map = *(real *const *)((const char *)&d->a->probe[l] + field);
     for (idx bh = 1; bh <= d->B * H; bh++) npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
   }
 }
 
-static void dump_alpha(Dump *d, const Acts *a) {
+static void dump_alpha(Dump *d) {
   idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
   npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
   for (idx i = 0; i < L * BH; i++) {
-    const real *m = a->probe[i / BH].metric + i % BH * d->N * S;
+    const real *m = d->a->probe[i / BH].metric + i % BH * d->N * S;
     for (idx j = 0; j < S; j++)
       npy_add(d, &(real){(real)sink_alpha(d->c, (int)d->T, METRIC_REAL, m, j)}, 1);
   }
 }
 
 /* The last `rows` rows of an array [B,N,own,D], or [B,N,own] of rank 4, for each query head. */
-static void dump_heads(Dump *d, const char *name, const Acts *a, size_t field, idx own, idx rows,
-                       int rank) {
+static void dump_heads(Dump *d, const char *name, size_t field, idx own, idx rows, int rank) {
   idx L = d->c->layers, B = d->B, H = d->c->heads, D = rank == 5 ? d->c->head_dim : 1;
   npy_begin(d, name, rank, (idx[]){L, B, H, rows, D});
   for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
     idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
-    const char *layer = (const char *)&a->layer[i / rows / H / B];
+    const char *layer = (const char *)&d->a->layer[i / rows / H / B];
     npy_add(d, *(real *const *)(layer + field) + (n * own + h / (H / own)) * D, D);
   }
 }
 
-static void dump_states(Dump *d, const Acts *a) {
-  const Config *c = d->c;
+static void dump_states(Dump *d) {
+  const Config *c = d->c; const Acts *a = d->a;
   idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim;
   npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
   for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
@@ -6040,21 +6038,21 @@ static void dump_states(Dump *d, const Acts *a) {
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
   bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
-  dump_heads(d, "q", a, offsetof(LayerActs, q), H, N, 5);
-  dump_heads(d, "k", a, offsetof(LayerActs, k), c->kv_heads, N, 5);
+  dump_heads(d, "q", offsetof(LayerActs, q), H, N, 5);
+  dump_heads(d, "k", offsetof(LayerActs, k), c->kv_heads, N, 5);
   if (c->gate)
-    dump_heads(d, "gate", a, offsetof(LayerActs, gate), value ? c->kv_heads : H,
+    dump_heads(d, "gate", offsetof(LayerActs, gate), value ? c->kv_heads : H,
                value ? N : d->T, each ? 5 : 4);
 }
 
-static void dump_logits(Dump *d, const Model *m, Acts *a) {
+static void dump_logits(Dump *d, const Model *m) {
   idx C = m->c.dim, V = m->c.vocab;
   real *y = grab(SLICE * V, sizeof(real), d->e);
   npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
   for (idx b = 0; b < d->B; b++)
     for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
       some = at_most(d->T - t, SLICE);
-      model_logits(m, a, a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
+      model_logits(m, d->a, d->a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
       npy_add(d, y, some * V);
     }
   free(y);
@@ -6083,6 +6081,7 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
 static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
   int B = (int)d->B, T = (int)d->T, *ids = grab(2 * (idx)B * T, sizeof(int), d->e);
   real *maps = maps_create(a, &m->c, d->e);
+  d->a = a;
   dump_config(d);
   if (!d->e->status) {
     int *targets = ids + (idx)B * T;
@@ -6090,7 +6089,7 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
       block_split(file->at + b * (T + 1), T, ids + b * T, targets + b * T);
     model_forward(m, a, ids, B, T);
     real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
-    dump_logits(d, m, a);   /* before the backward: it shares scratch */
+    dump_logits(d, m);   /* before the backward: it shares scratch */
     if (m->grads) model_backward(m, a, ids, B, T);
     npy_begin(d, "ids", 2, (idx[]){B, T + 1});
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
@@ -6098,11 +6097,11 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     npy_add(d, &loss, 1);
     dump_tensors(d, m, "param", m->params);
     dump_tensors(d, m, "grad", m->grads);
-    dump_states(d, a);
-    dump_maps(d, "attn", a, offsetof(Probe, weight));
-    dump_maps(d, "metric", a, offsetof(Probe, metric));
-    if (d->s->all) dump_maps(d, "z", a, offsetof(Probe, z));
-    dump_alpha(d, a);
+    dump_states(d);
+    dump_maps(d, "attn", offsetof(Probe, weight));
+    dump_maps(d, "metric", offsetof(Probe, metric));
+    if (d->s->all) dump_maps(d, "z", offsetof(Probe, z));
+    dump_alpha(d);
     npy_end(d);
     for (int b = 0; b < B && !isfinite(loss); b++)
       forward_fault(m, ids + b * (idx)T, T, d->e);
