@@ -6124,6 +6124,11 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm ends at 3.50 nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
+/* What the rule says of an alpha that is so many times what even rows give. */
+static const char *by_rule(double times, const char *sink, const char *unclear, const char *none) {
+  return times >= SHOWS ? sink : times < ABSENT ? none : unclear;
+}
+
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
@@ -6153,8 +6158,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
       put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
     }
     double times = row[TIMES_EVEN];
-    fprintf(out, " %8s\n", !isfinite(times) ? "-" : times >= SHOWS ? "yes"
-                           : times < ABSENT ? "no" : "unclear");
+    fprintf(out, " %8s\n", isfinite(times) ? by_rule(times, "yes", "unclear", "no") : "-");
   }
   fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
           "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
@@ -6189,16 +6193,17 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   for (int i = 0, first = config_column_first(&o[2].c); i < s->L * s->H; i++)
     heavy += s->alpha[i * s->S + first] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
   bool there = sink >= SHOWS; int all = atoi(strstr(RUN_FLAGS, "--steps") + 8);
+  const char *moved = star < SHOWS ? "none shows on the bias" : "one emerged on the bias";
+  if (there)
+    moved = star < SHOWS || left >= ABSENT ? "it did not move clearly" : "it moved onto the bias";
   bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
               "even), with a\nkey bias %s (alpha_* %.1f times, alpha_1 %.1f), and under "
               "sigmoid\nattention without normalisation %s (alpha_1 %.1f times even, %.1f with\n"
               "heads counted by their row mass, %.2f)",
-              there ? "emerged" : sink < ABSENT ? "did not emerge" : "is unclear", sink,
-              !there ? star < SHOWS ? "none shows on the bias" : "one emerged on the bias"
-              : star < SHOWS || left >= ABSENT ? "it did not move clearly"
-              : "it moved onto the bias", star, left,
-              sigmoid >= SHOWS ? "one appeared" : sigmoid >= ABSENT ? "it is unclear"
-              : there ? "it failed to appear" : "none appeared", sigmoid, heavy, row[2][ROW_MASS]);
+              by_rule(sink, "emerged", "is unclear", "did not emerge"), sink, moved, star, left,
+              by_rule(sigmoid, "one appeared", "it is unclear",
+                      there ? "it failed to appear" : "none appeared"),
+              sigmoid, heavy, row[2][ROW_MASS]);
   bytes_print(out, e, isnan(gap) ? ".\nNo loss was measured: too little text is held.\n"
               : " at %s loss (%+.3f nats).\n", gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower"
               : "equal", gap);
@@ -6236,13 +6241,16 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
+/* A file of an arm in the folder --out; none without. It fits: run_outputs sees to it. */
+static void arm_file(char path[PATH_ROOM], const char *folder, const char *arm, const char *end) {
+  if (folder[0]) snprintf(path, PATH_ROOM, "%.490s/%s.%s", folder, arm, end);
+}
+
 /* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *base, const char *folder, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  if (folder[0]) {   /* they fit: run_outputs saw to it */
-    snprintf(s.out, PATH_ROOM, "%.490s/%s.ckpt", folder, arm->name);
-    snprintf(s.log, PATH_ROOM, "%.490s/%s.csv", folder, arm->name);
-  }
+  arm_file(s.out, folder, arm->name, "ckpt");
+  arm_file(s.log, folder, arm->name, "csv");
   if (trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6255,16 +6263,15 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *base, const char *
 
 /* Where all of it goes: with --out into that folder, the page too. */
 static int run_outputs(Settings *s, Error *e) {
-  char name[2 * ARMS][PATH_ROOM + 16];
+  char file[2 * ARMS][PATH_ROOM] = {0};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
   if (strlen(s->out) > 490)   /* run.html would be elsewhere */
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < 2 * ARMS; i++) {
-    const char *arm = RUN_ARMS[i / 2].name;
-    snprintf(name[i], sizeof name[i], "%s/%s%s", s->out, arm, i % 2 ? ".csv" : ".ckpt");
-    path[3 + i] = s->out[0] ? name[i] : "";
+    arm_file(file[i], s->out, RUN_ARMS[i / 2].name, i % 2 ? "csv" : "ckpt");
+    path[3 + i] = file[i];
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
