@@ -6169,16 +6169,18 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
+/* By look. An arm that is done and whose log is lost has none. */
 static void run_history(const Outcome *o, FILE *out) {
   int n = o->p.looks, shown = n < 10 ? n : 10;
   fprintf(out, "\n%-17s", "x even at step");
   for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o->p.look[n * k / shown - 1].step);
   for (int i = 0; i < ARMS; i++) {
     fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
-    const Look *look = o[i].p.look, *end = look + o[i].p.looks - 1;
+    const Look *look = o[i].p.look, *end = look + o[i].p.looks;
     for (int k = 1; k <= shown; k++) {
-      while (look < end && look->step < o->p.look[n * k / shown - 1].step) look++;
-      fprintf(out, " %6.2f", (o[i].star ? look->alpha_star : look->alpha1) / o[i].even);
+      while (end - look > 1 && look->step < o->p.look[n * k / shown - 1].step) look++;
+      double alpha = o[i].star ? look->alpha_star : look->alpha1;
+      fprintf(out, look < end ? " %6.2f" : "      -", alpha / o[i].even);
     }
   }
   fprintf(out, "\n");

@@ -6375,6 +6375,11 @@ static void run_verdict__words(Test *t) {
   run_history(looks, out);
   fact(t, strstr(printed(t, out), "1    2.00   4.00   6.00   8.00\nb        alpha_1    2.00   4.00"
        "   6.00   8.00\nc        alpha_1    2.00   4.00   4.00   4.00\n") != NULL, "other looks");
+  looks[1].p = (Progress){0};                              /* b's log is lost */
+  out = printing();
+  run_history(looks, out);
+  fact(t, strstr(printed(t, out), "\nb        alpha_1       -      -      -      -\nc ") != NULL,
+       "looks of a log that is lost");
 }
 
 /* The page of `sink eval`, or only a map. */
