@@ -5610,7 +5610,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train; Bytes log = {0};
-  long saved = t->step ? t->step : -1;
+  bool saved = t->step > 0;   /* is this step's checkpoint there? */
   if (!log_begin(t, p, &log, e) && r->steps)   /* a run that goes on meets its errors again */
     look_at_sink(t, p, t->step ? &(Error){0} : e);
   double logged = p->start = seconds();
@@ -5618,22 +5618,21 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   stop_gently();
   while (t->step < r->steps && !e->status && !interrupted) {
     if (trainer_step(t, e)) break;
-    bool save = r->save_every && t->step % r->save_every == 0;
+    saved = r->save_every && t->step % r->save_every == 0;
     if (t->step % r->log_every == 0 || t->step == r->steps) {
       if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
       if (p->holds) trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
     }
     progress_show(t, p);
-    if (save || seconds() - logged > FOLLOW) {
-      run_save(t, &log, save, e);
+    if (saved || seconds() - logged > FOLLOW) {
+      run_save(t, &log, saved, e);
       logged = seconds();
-      if (save) saved = t->step;
     }
   }
   bool ended = e->status && isnan(t->loss);
   if (ended) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
   if (ended || (e->status && t->step > p->from)) run_save(t, &log, false, &(Error){0});
-  if (!e->status && t->step != saved) run_save(t, &log, true, e);
+  if (!e->status && !saved) run_save(t, &log, true, e);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
@@ -6136,7 +6135,8 @@ static const Variant RUN_ARMS[ARMS] = {
   {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15", 0, 0}};
 
 /* Training's defaults, but for these. */
-#define RUN_FLAGS "--init gpt2 --steps 3000 --fix-token 1"
+#define RUN_STEPS "3000"
+#define RUN_FLAGS "--init gpt2 --steps " RUN_STEPS " --fix-token 1"
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
   static const char *const LABEL[] = {"arm", "text", "read", NULL};
@@ -6194,7 +6194,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
          star = row[1][ALPHA_STAR] / o[1].even, gap = o[2].loss - o[0].loss;
   for (int i = 0, first = config_column_first(&o[2].c); i < s->L * s->H; i++)
     heavy += s->alpha[i * s->S + first] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
-  bool there = sink >= SHOWS; int all = atoi(strstr(RUN_FLAGS, "--steps") + 8);
+  bool there = sink >= SHOWS;
   const char *moved = star < SHOWS ? "none shows on the bias" : "one emerged on the bias";
   if (there)
     moved = star < SHOWS || left >= ABSENT ? "it did not move clearly" : "it moved onto the bias";
@@ -6209,7 +6209,8 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   bytes_print(out, e, isnan(gap) ? ".\nNo loss was measured: too little text is held.\n"
               : " at %s loss (%+.3f nats).\n", gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower"
               : "equal", gap);
-  if (steps < all) bytes_print(out, e, "These are %d of the job's %d steps.\n", steps, all);
+  if (steps < atoi(RUN_STEPS))
+    bytes_print(out, e, "These are %d of the job's " RUN_STEPS " steps.\n", steps);
   bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
               "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, ALIKE);
 }
@@ -6237,22 +6238,19 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *ve
 
 /* Has the training diverged? That is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
-  if (!e->status || interrupted || (isfinite(t->loss) && isfinite(t->norm))) return false;
+  if (!e->status || interrupted || !isnan(t->loss)) return false;
   strcpy(why, e->text);
   *e = (Error){0};
   return true;
 }
 
-/* A file of an arm in the folder --out; none without. It fits: run_outputs sees to it. */
-static void arm_file(char path[PATH_ROOM], const char *folder, const char *arm, const char *end) {
-  if (folder[0]) snprintf(path, PATH_ROOM, "%.490s/%s.%s", folder, arm, end);
-}
+/* The checkpoint and the log of an arm, empty without --out. */
+typedef struct ArmFiles { char out[PATH_ROOM], log[PATH_ROOM]; } ArmFiles;
 
-/* One arm, from the seed or from `folder`, to its numbers; the first's settings become *base. */
-static void run_arm(Outcome *o, const Variant *arm, Settings *base, const char *folder, Error *e) {
+/* One arm, from the seed or from its files, to its numbers; the first's settings become *base. */
+static void run_arm(Outcome *o, const Variant *arm, Settings *base, const ArmFiles *f, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  arm_file(s.out, folder, arm->name, "ckpt");
-  arm_file(s.log, folder, arm->name, "csv");
+  strcpy(s.out, f->out), strcpy(s.log, f->log);
   if (trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
   outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
@@ -6264,16 +6262,17 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *base, const char *
 }
 
 /* Where all of it goes: with --out into that folder, the page too. */
-static int run_outputs(Settings *s, Error *e) {
-  char file[2 * ARMS][PATH_ROOM] = {0};
+static int run_outputs(Settings *s, ArmFiles file[ARMS], Error *e) {
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
   if (strlen(s->out) > 490)   /* run.html would be elsewhere */
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
-  for (int i = 0; i < 2 * ARMS; i++) {
-    arm_file(file[i], s->out, RUN_ARMS[i / 2].name, i % 2 ? "csv" : "ckpt");
-    path[3 + i] = file[i];
+  for (int i = 0; i < ARMS; i++) {
+    path[2 * i + 3] = file[i].out, path[2 * i + 4] = file[i].log;
+    if (!s->out[0]) continue;
+    snprintf(file[i].out, PATH_ROOM, "%.490s/%s.ckpt", s->out, RUN_ARMS[i].name);
+    snprintf(file[i].log, PATH_ROOM, "%.490s/%s.csv", s->out, RUN_ARMS[i].name);
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
@@ -6289,11 +6288,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   if (read_once(s, e)) return e->status;
   Outcome *o = grab(ARMS, sizeof *o, e);
+  ArmFiles file[ARMS] = {0};
   Settings base = *s; Bytes verdict = {0}; double start = seconds();
   base.eval_T = (int)at_most(base.eval_T, base.model.context);   /* unless said */
-  if (!e->status) run_outputs(&base, e);
+  if (!e->status) run_outputs(&base, file, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
-    run_arm(&o[i], &RUN_ARMS[i], &base, s->out, e);
+    run_arm(&o[i], &RUN_ARMS[i], &base, &file[i], e);
   if (!e->status && !interrupted) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
