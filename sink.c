@@ -5212,7 +5212,7 @@ static void checkpoint_room(Passage *c, Trainer *t, uint64_t count, int parts, i
   Error *e = c->e; Model list = {0}; int run = parts & ~PARTS_FIRST;
   if (model_list(&list, &t->s.model, e)) return;
   uint64_t expected = (uint64_t)list.count, left = expected * (unsigned)width * (run ? 3 : 1)
-    + (run == PARTS_START ? 40u : run ? 32u : 0u)
+    + (run ? 32u : 0u) + (run == PARTS_START ? 8u : 0u)
     + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
   model_free(&list);
   if (count != expected || c->left != left || (run && run != PARTS_RUN && run != PARTS_START))
@@ -5341,10 +5341,10 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
   char old[PATH_ROOM], new[PATH_ROOM];
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool text = option_file(o) && !*o->fallback;   /* the command may name another one */
+    bool fixed = strchr(groups, o->group) != NULL;
     bool ids = !strcmp(o->flag, "tokenizer") || (!strcmp(o->flag, "bos") && was->data.bos);
-    if ((!strchr(groups, o->group) && (!ids || s->data.tokens[0]))
-        || (text && source_named(&s->data))) continue;
+    bool named = option_file(o) && !*o->fallback && source_named(&s->data);   /* another text */
+    if (named || !(fixed || (ids && !s->data.tokens[0]))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
