@@ -6169,7 +6169,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
   for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
 }
 
-/* By look. An arm that is done and whose log is lost has none. */
+/* At up to ten looks of the first arm. An arm that is done and whose log is lost has none. */
 static void run_history(const Outcome *o, FILE *out) {
   int n = o->p.looks, shown = n < 10 ? n : 10;
   fprintf(out, "\n%-17s", "x even at step");
