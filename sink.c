@@ -5680,8 +5680,11 @@ static int none_held(const Data *d, int T, Error *e) {
   for (size_t i = d->starts.size; i--; end = d->starts.at[i])
     if (end - d->starts.at[i] > longest) longest = end - d->starts.at[i];
   if (longest > 2) snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
-  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d in one. Try: %sa "
-              "larger --valid or a longer text", T + 1, d->held.size, longest, shorter);
+  const char *more = "a larger --valid or a longer text";
+  if (!d->source) more = "longer lines";   /* of --ids, which are no text with a hash */
+  if (d->grammar.nodes) more = "a grammar of longer documents";
+  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d in one. Try: %s%s",
+              T + 1, d->held.size, longest, shorter, more);
 }
 
 /* n sequences of T tokens, *starts of them at a document's start. After a failure out is empty. */
