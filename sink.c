@@ -5525,7 +5525,7 @@ static void on_interrupt(int number) {
 }
 static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
 
-enum { LOOK_N = 16 };   /* sequences of a look */
+enum { LOOK_N = 16 };
 
 /* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
@@ -5544,9 +5544,22 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
+/* Mean cross-entropy over up to n held blocks of the model's context; NAN where there is none. */
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
-  Error why = {0};
-  *loss = held_loss(&t->m, &t->data, &t->s, n, &why);
+  enum { BATCH = 16 };
+  Model *m = &t->m; Acts a = {0}; Error why = {0};
+  int T = m->c.context, *ids = grab(2 * (idx)n * T, sizeof(int), &why), got = 0; double sum = 0;
+  if (!why.status && !acts_create(&a, m, BATCH, T, ACTS_ONE, &why)) {
+    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T, &why);
+    for (int b = 0; b < got && !why.status; b += BATCH) {
+      int B = (int)at_most(got - b, BATCH);
+      model_forward(m, &a, ids + (idx)b * T, B, T);
+      sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
+      for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, &why);
+    }
+  }
+  acts_free(&a); free(ids);
+  *loss = got ? sum / got : NAN;
   return step_fault(t, &why, e);
 }
 
@@ -5735,24 +5748,6 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
   outcome_begin(o, o->name, o->source, t, o->s.T);
   return s->program->heads ? s->program->heads(o, t, s, e) : 0;
-}
-
-/* Mean cross-entropy over up to n held blocks of the model's context; NAN where there is none. */
-double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e) {
-  enum { BATCH = 16 };
-  int T = m->c.context; double sum = 0; Acts a = {0};
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
-  if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e)) {
-    got = data_held(d, &s->data, n, T, ids, ids + (idx)n * T, e);
-    for (int b = 0; b < got && !e->status; b += BATCH) {
-      int B = (int)at_most(got - b, BATCH);
-      model_forward(m, &a, ids + (idx)b * T, B, T);
-      sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
-      for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, e);
-    }
-  }
-  acts_free(&a); free(ids);
-  return got ? sum / got : NAN;
 }
 
 /* ----------

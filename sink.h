@@ -478,7 +478,6 @@ int  look_at_sink(Trainer *t, Progress *p, Error *e);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
-double held_loss(Model *m, const Data *d, const Settings *s, int n, Error *e);
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p);

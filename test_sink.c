@@ -6228,13 +6228,14 @@ static void evaluate__refuses(Test *t) {
 }
 
 /* The validation loss: log V before training; the mean over blocks of any number of forwards. */
-static void held_loss__blocks(Test *t) {
+static void trained_loss__blocks(Test *t) {
   Error e = {0}; int ids[37 * 16], targets[37 * 16];
   Trainer *r = trainer_of(t, "--init gpt2 --fix-token 1");
-  double before = held_loss(&r->m, &r->data, &r->s, 50, &e), sum = 0;
+  double before, after, sum = 0;
+  trained_loss(&before, r, 50, &e);
   within(t, before, log(320), 0.05, "an untrained model's loss, log 320");
   steps_of(t, r, 30);
-  double after = held_loss(&r->m, &r->data, &r->s, 37, &e);
+  trained_loss(&after, r, 37, &e);
   fact(t, after > 0 && after < before - 0.4, "%g after %g", after, before);
   fact(t, data_held(&r->data, &r->s.data, 37, 16, ids, targets, &e) == 37, "%s", e.text);
   for (int b = 0; b < 37; b++) {           /* one by one through the trainer's own activations */
@@ -7941,7 +7942,7 @@ static const TestEntry TESTS[] = {
   RUNS(checkpoint_read__other_precision), RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
   RUNS(trainer_restart__from_parameters), RUNS(train_run__continues_the_log),
   RUNS(checkpoint_write__no_room), RUNS(train_run__leaves), RUNS(evaluate__against_maps),
-  RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(held_loss__blocks),
+  RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(trained_loss__blocks),
   RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(run_verdict__words),
   RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha), RUNS(matmul__sizes),
   RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy), RUNS(vec_map__special),
