@@ -7349,6 +7349,9 @@ __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, c
 #define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
 #define rmdir _rmdir
+#define unlink _unlink
+#define NEW_FILE "wb"
+static bool name_lost(FILE *f) { return !f; }   /* what is open keeps its name there */
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
@@ -7365,6 +7368,11 @@ static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || er
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 #define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
 static int make_folder(const char *path) { return mkdir(path, 0777); }
+#define NEW_FILE "wbx"
+static bool name_lost(FILE *f) {
+  struct stat is;
+  return !fstat(fileno(f), &is) && !is.st_nlink;
+}
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }   /* too long a file: a full disk */
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
@@ -7506,8 +7514,9 @@ static void writing_undo(Writing *w) {
   for (int n = (int)strlen(w->beside); w->made && n >= w->made; n--)
     if (w->beside[n] == '/') w->beside[n] = 0, rmdir(w->beside);
 }
-/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first. Its
- * folders are made, and again where another process takes an empty one away. */
+/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first, a new
+ * file in place of what a killed process left. Where two processes write PATH at once, the first
+ * loses that name and fails. Folders are made, and again where another process takes one away. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is; int tries = 9, why = 0;
   *w = (Writing){.path = path};
@@ -7521,7 +7530,7 @@ int writing_begin(Writing *w, const char *path, Error *e) {
     }
     if (!stat(path, &is) && !S_ISREG(is.st_mode))
       fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
-    else w->f = fopen(w->beside, "wb");
+    else if (!unlink(w->beside) || errno == ENOENT) w->f = fopen(w->beside, NEW_FILE);
   } while (!w->f && !e->status && errno == ENOENT && --tries);
   if (w->f) return 0;
   fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
@@ -7537,7 +7546,9 @@ void writing_add(Writing *w, const void *at, size_t n) {
 int writing_end(Writing *w, Error *e) {
   errno = 0;
   if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
+  bool lost = name_lost(w->f);
   if (fclose(w->f)) writing_failed(w);
+  if (lost) return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
   if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
   writing_failed(w);
   writing_undo(w);
