@@ -6322,9 +6322,9 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
- * Registers. A multiply-add takes 4 cycles or so and two begin in each: 8 must be under way.
- * A tile of C is that many sums, in registers for DEPTH steps of p: 8 x 32 or 48 floats with
- * AVX-512, 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ * Registers. A multiply-add takes some 4 cycles and two begin in each, so 8 must be under way. The
+ * sums of a tile of C are, in registers for DEPTH steps of p: 8 x 32 or 48 floats with AVX-512,
+ * 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
  * Panels. B is packed one tile wide, so that a tile reads consecutive bytes; in a large product A
  * too. Zeros fill up their ends.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
@@ -7210,15 +7210,14 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
 }
 
 /* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
- * adds up their sizes, with base NULL, or places them. No pass allocates. */
-typedef struct Arena { real *base; idx used; } Arena;   /* used: numbers, not bytes */
+ * adds up their sizes and, once there is an arena, places them. No pass allocates. */
 typedef struct Room { real **at; idx n; } Room;   /* an array, and how many numbers */
 
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
-static void arena_take(Arena *arena, const Room *room, size_t n) {
+static void arena_take(Acts *a, const Room *room, size_t n) {
   for (; n--; room++) {
-    *room->at = arena->base && room->n ? arena->base + arena->used : NULL;
-    arena->used += (room->n + 15) / 16 * 16;
+    *room->at = a->arena && room->n ? a->arena + a->size : NULL;
+    a->size += (room->n + 15) / 16 * 16;
   }
 }
 
@@ -7230,7 +7229,7 @@ static void arena_take(Arena *arena, const Room *room, size_t n) {
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
  *   out1, out2    sandwich: n3 reads out1 before out2 is made; s1 and s2 elsewhere
  *   f1, fa        the activation works in place */
-static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool keeps, real *h0) {
+static void take_layer(const Config *c, Acts *a, LayerActs *la, idx rows, bool keeps) {
   idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
   idx K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
@@ -7249,13 +7248,13 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
     {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0},
     {&la->out1, sandwich ? C : 0}, {&la->out2, sandwich && keeps ? C : 0},
     {&la->n3stat, sandwich ? 2 * rows : 0}, {&la->n4stat, sandwich ? 2 * rows : 0}};
-  arena_take(at, room, sizeof room / sizeof *room);
+  arena_take(a, room, sizeof room / sizeof *room);
   if (!phi) la->fq = la->q;
   if (!keeps) {
     la->o = la->n1;
-    la->n2 = post ? h0 : la->n1;
+    la->n2 = post ? a->h0 : la->n1;
     la->fa = la->f1;
-    la->s2 = post ? la->s1 : h0;
+    la->s2 = post ? la->s1 : a->h0;
     la->out2 = la->out1;
   }
   if (!sandwich) la->out1 = la->s1, la->out2 = la->s2;
@@ -7263,7 +7262,7 @@ static void take_layer(const Config *c, LayerActs *la, Arena *at, idx rows, bool
 }
 
 /* All arrays. A backward's serve all blocks: each ends before the next begins. */
-static void take_all(const Model *m, Acts *a, Arena *at, int what) {
+static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
   bool phi = c->kernel != KERNEL_IDENTITY, rotary = c->pos == POS_ROTARY;
@@ -7271,13 +7270,14 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
   idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads, biases = 2 * N - 1;
   idx half = rotary ? N * c->rotary_dims / (c->rope_local > 0 ? 1 : 2) : 0;   /* or two */
   idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
-  arena_take(at, &(Room){&a->h0, C}, 1);
+  a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));   /* begins a cache line */
+  arena_take(a, &(Room){&a->h0, C}, 1);
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
-    if (l == 0 || all) take_layer(c, la, at, rows, all, a->h0);
+    if (l == 0 || all) take_layer(c, a, la, rows, all);
     if (l > 0 && what == ACTS_ONE) continue;   /* k and v: what later rows ask for */
-    arena_take(at, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
     if (!phi) la->fk = la->k;
   }
   a->scratch_size = tile_size(c, N);
@@ -7296,18 +7296,17 @@ static void take_all(const Model *m, Acts *a, Arena *at, int what) {
     {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->dgate, back * rows * config_gates(c)},
     {&a->slot, back * heads * slot_size(c)},
     {&a->dbias, c->pos == POS_T5 ? back * heads * biases : 0}};
-  arena_take(at, room, sizeof room / sizeof *room);
+  arena_take(a, room, sizeof room / sizeof *room);
   if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
   if (!add) a->dosum = a->dout;
 }
 
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-  Arena at = {0};
   Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-  if (!e->status) take_all(m, &a, &at, what);
+  if (!e->status) take_all(m, &a, what);
   free(a.layer);
-  return at.used;
+  return a.size;
 }
 
 /* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass must not run
@@ -7316,11 +7315,10 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  a->size = acts_size(m, B, T, what, e);
-  a->arena = grab(a->size + 16, sizeof(real), e);
+  if (!e->status) take_all(m, a, what);
+  a->arena = grab(a->size, sizeof(real), e);
   if (e->status) { acts_free(a); return e->status; }
-  real *line = (real *)a->arena + (64 - (uintptr_t)a->arena % 64) / sizeof(real);
-  take_all(m, a, &(Arena){.base = line}, what);
+  take_all(m, a, what);
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed) fixed_value(&m->c, a->vfixed);
   return 0;
@@ -7581,40 +7579,41 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
   home[size] = 0;
 }
 
-/* Is it a file that the command reads? */
-static bool is_read(const Settings *s, const char *path) {
-  static const char NOT[] = "--out --log --csv --json --report --variant";
+/* No command replaces a file that it reads; one that is there only with --force, or with `on`. */
+static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
+  static const char WRITTEN[] = "--out --log --csv --json --report --variant";
+  struct stat is;
   for (int i = 0; i < s->argc; i++)
-    if (!strcmp(s->argv[i], path) && (!i || !strstr(NOT, s->argv[i - 1]))) return true;
-  return false;
+    if (!strcmp(s->argv[i], path) && (!i || !strstr(WRITTEN, s->argv[i - 1])))
+      return fail(e, 2, "%s: it is read, too. Try: another name", path);
+  if (s->force || on || stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size) return 0;
+  bool resumes = !file_missing(s->out) && option_find("resume", s->groups);
+  return fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace "
+              "it", path, resumes ? "--resume to go on, " : "");
 }
 
 /* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
- * that is not read, and there already only where --force, or a run that goes on, may replace it? */
+ * and may it and the one beside it replace what is there? A run that goes on replaces its own. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  Writing w; char beside[sizeof w.beside]; struct stat is;
-  for (int i = 0; i < n && !e->status; i++) {
+  Writing w; char beside[sizeof w.beside];
+  for (int i = 0; i < n; i++) {
     const char *to = path[i];
     bool screen = !strcmp(to, "-"), same = screen && !strcmp(s->csv, s->json);
     if (screen && to != s->csv && to != s->json)
       return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    bool on = !stat(s->out, &is), own = to == s->out || to == s->log;
-    for (int k = 0; k < 2 && *to && !screen; k++) {
-      snprintf(beside, sizeof beside, k ? "%s.new" : "%s", to);
-      if (is_read(s, beside)) fail(e, 2, "%s: it is read, too. Try: another name", beside);
-      else if (!s->force && !(s->resume && (on || own)) && !stat(beside, &is)
-               && S_ISREG(is.st_mode) && is.st_size)
-        fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace it",
-             beside, on && option_find("resume", s->groups) ? "--resume to go on, " : "");
-    }
-    if (!*to || e->status || (!screen && writing_begin(&w, to, e))) continue;
-    for (int j = 0; j < i && !screen; j++) {   /* whose file beside it is now there? */
-      snprintf(beside, sizeof beside, "%s.new", path[j]);
-      same = same || (path[j][0] && (!file_missing(beside) || !strcmp(beside, to)
+    if (*to && !screen) {
+      bool on = s->resume && (to == s->out || to == s->log || !file_missing(s->out));
+      snprintf(beside, sizeof beside, "%s.new", to);
+      if (may_replace(s, to, on, e) || may_replace(s, beside, on, e) || writing_begin(&w, to, e))
+        return e->status;
+      for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
+        snprintf(beside, sizeof beside, "%s.new", path[j]);
+        same = same || (*path[j] && (!file_missing(beside) || !strcmp(beside, to)
                                      || !strcmp(path[j], w.beside)));
+      }
+      fclose(w.f), writing_undo(&w);
     }
-    if (!screen) fclose(w.f), writing_undo(&w);
-    if (same) fail(e, 2, "%s: two results would go there. Try: another name for one", to);
+    if (same) return fail(e, 2, "%s: two results would go there. Try: another name for one", to);
   }
   return e->status;
 }

@@ -278,7 +278,7 @@ typedef struct Acts {
   real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
   real *outp, *doutp;          /* [SLICE,E] when E differs from C */
   double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-  int threads; idx size; void *arena; /* how many pieces scratch has; numbers in the arena */
+  int threads; idx size; real *arena; /* how many pieces scratch has; numbers in the arena */
   struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
 } Acts;
 
