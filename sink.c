@@ -7010,8 +7010,7 @@ void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
   }
 }
 
-/* ABLATIONS. paper eval --ablate takes one column j from all rows but j's own, in every block and
- * head:
+/* ABLATIONS. eval --ablate takes one column j from all rows but j's own, in all blocks and heads:
  *   key      z_ij = -infinity      i spreads its weight over what else it sees
  *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
  *   mean     v_j becomes the mean of the sequence's v
@@ -7340,16 +7339,16 @@ void acts_free(Acts *a) {
 #include <fcntl.h>
 #include <io.h>
 #define QUOTE "\""   /* of a word with spaces, for the shell */
-static bool to_disk(FILE *f) { return !_commit(_fileno(f)); }
-static bool is_terminal(FILE *f) { return _isatty(_fileno(f)); }
+#define NEW_FILE "wb"
+#define unlink _unlink   /* not of a file that is open: that keeps its name */
+#define fileno _fileno
+static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
+static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
 __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
     unsigned long room);
 #define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
 #define rmdir _rmdir
-#define unlink _unlink
-#define NEW_FILE "wb"
-static bool name_lost(FILE *f) { return !f; }   /* what is open keeps its name there */
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file; this does, and waits for the disk. */
 __declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
@@ -7362,15 +7361,11 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by 
 #else
 #include <unistd.h>
 #define QUOTE "'"
+#define NEW_FILE "wbx"   /* x: none that another process has just made */
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 #define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
 static int make_folder(const char *path) { return mkdir(path, 0777); }
-#define NEW_FILE "wbx"
-static bool name_lost(FILE *f) {
-  struct stat is;
-  return !fstat(fileno(f), &is) && !is.st_nlink;
-}
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }   /* too long a file: a full disk */
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
@@ -7542,11 +7537,12 @@ void writing_add(Writing *w, const void *at, size_t n) {
   if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
 }
 int writing_end(Writing *w, Error *e) {
+  struct stat is;
   errno = 0;
   if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
-  bool lost = name_lost(w->f);
+  bool nameless = !fstat(fileno(w->f), &is) && !is.st_nlink;
   if (fclose(w->f)) writing_failed(w);
-  if (lost) return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
+  if (nameless) return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
   if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
   writing_failed(w);
   writing_undo(w);
