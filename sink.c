@@ -6863,9 +6863,9 @@ void vec_exp(idx n, real *y, const real *x, real less) {
 void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
 
 static real fold_any(bool largest, idx n, const real *x, const real *y) {
-  real few[PARTS], factors[PARTS] = {0};
+  real few[PARTS], factors[PARTS] = {0}, none = largest ? -(real)INFINITY : 0;
   if (n >= PARTS) return fold_for[isa_best()](largest, n, x, y);
-  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : largest ? -(real)INFINITY : 0;
+  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : none;
   if (y) copy(factors, y, n);
   return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
 }
@@ -7034,9 +7034,11 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
   const real *vstar = extra_value(c, w, a, h);
   /* what an ablation takes from each row's weight goes to the mean v, or nowhere */
   real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-  if (mean) zero(mean, D);   /* vt is free: it is the backward's */
-  for (idx j = 0; mean && j < N; j++) vec_add(D, mean, t->x + j * t->row);
-  if (mean) vec_scale(D, mean, (real)(1 / (double)N));
+  if (mean) {   /* vt is free: it is the backward's */
+    zero(mean, D);
+    for (idx j = 0; j < N; j++) vec_add(D, mean, t->x + j * t->row);
+    vec_scale(D, mean, (real)(1 / (double)N));
+  }
   for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
     idx start = i0 - i0 % TILE;
     i1 = at_most(start + TILE, N);
