@@ -6458,7 +6458,7 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed, Product
   int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
   idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
-  real sum[TILE_MAX] = {0}, out[TILE_MAX];
+  real sum[TILE_MAX] = {0}, out[TILE_MAX];   /* out: a variable index needs memory */
   for (idx part = 0, p = 0; part < parts; part++) {
     for (int v = 0; packed && part < t.m && v <= cols; v++)
       FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1), 1);
@@ -6478,7 +6478,6 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed, Product
       }
     return;
   }
-  /* A variable index needs memory. */
   for (int i = 0; i < rows; i++)
     for (int v = 0; v < cols; v++)
       lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
@@ -6916,8 +6915,7 @@ typedef struct Tile {
 
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
-static idx tile_size(const Config *c, idx N) {
-  /* 3.8 needs 3 D; no cache line is shared */
+static idx tile_size(const Config *c, idx N) {   /* 3.8 needs 3 D; no cache line is shared */
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
 }
 
