@@ -7537,12 +7537,13 @@ void writing_add(Writing *w, const void *at, size_t n) {
   if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
 }
 int writing_end(Writing *w, Error *e) {
-  struct stat is;
+  struct stat own, there;   /* Windows has no inodes, and keeps the name of what is open */
   errno = 0;
   if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
-  bool nameless = !fstat(fileno(w->f), &is) && !is.st_nlink;
+  bool lost = fstat(fileno(w->f), &own) || stat(w->beside, &there) || own.st_ino != there.st_ino;
   if (fclose(w->f)) writing_failed(w);
-  if (nameless) return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
+  if (lost && !w->cause)
+    return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
   if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
   writing_failed(w);
   writing_undo(w);
