@@ -8456,10 +8456,12 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
-  printf("variant          paper          its Sink_1 %%      loss  flags\n");
-  for (const Variant *v = VARIANTS; v->name; v++)
-    printf(strncmp(v->source, "beyond", 6) ? "%-16s %-14s %-17s %4s  %s\n"
-           : "%-16s %-39s%s%s%s\n", v->name, v->source, v->sink, v->loss, v->flags);
+  printf("variant         paper          Sink_1 %% there  loss flags\n");
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
+                    : "%-16s %-38s %s%s", v->name, v->source, v->sink, v->loss);
+    printf("%s%s\n", at + (int)strlen(v->flags) > 79 ? "\n                " : "", v->flags);
+  }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
          "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n\n"
          "To train on or generate from:\n");
