@@ -8456,7 +8456,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
   Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
-  printf("variant         paper          Sink_1 %% there  loss flags\n");
+  printf("variant         paper          its Sink_1 %%    loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
                     : "%-16s %-38s %s%s", v->name, v->source, v->sink, v->loss);
