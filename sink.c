@@ -12,7 +12,7 @@
  * check that answer: the decoder with every variant the paper tries, forward and hand-written
  * backward, the optimiser, the metrics, and the propositions as executable checks.
  *
- * THE FORMULA. Every attention of the paper is these lines with another row chosen on each axis:
+ * THE FORMULA. Every attention of the paper is these lines, with one row (choice) on each axis:
  *
  *   q, k, v = LN(x) W (+ b)       head h reads key head floor(h K/H); the first r <= D dims rotate
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
@@ -43,7 +43,7 @@
  *   z score, the paper's logit   s = sim(z)   Z normaliser   a = s/Z weight, its attention score A
  *   m the metric's A   scale   C.4's alpha, equation 29; alpha_k is chapter 6's alone
  *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
- *   x* a sink token       v+ the value bias     b_h the bias of a distance
+ *   x* a sink token    v+ the value bias    b_h the bias of a distance    R_i rotation (3.4)
  *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test (`make xref`).
@@ -74,8 +74,8 @@
  *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT, in this order. Assertions count the rows of an axis: where a place is
- * forgotten, it does not compile, or a test fails.
+ * WHERE TO CHANGE WHAT, in this order. Assertions count the rows of an axis: a file with a place
+ * forgotten does not compile, or fails a test.
  *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES, chapter 1; its tensors, 2;
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
@@ -173,11 +173,11 @@
  *   mask          causal; window w; prefix p                             Figures 5, 6
  *
  * t5, parallel, layer, (ge)gelutanh, fewer key heads, zero and logit are not the paper's: published
- * models need them, or they are close relatives of its rows. Every pair of rows of two axes not
- * refused below has its gradients compared with differences of the loss (gradients__every_pair).
+ * models need them, or they are close relatives of its rows. For any two rows of two axes that
+ * go together, a test compares gradients with differences of the loss (gradients__every_pair).
  *
  * The paper's experiments are then nothing but flags. They vary one model of some 60 million
- * parameters without the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536).
+ * parameters besides the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536).
  * The columns Sink_1 and loss repeat what it reports; a smaller model will not match them. (In its
  * Tables 6 and 15 an asterisk marks a Sink_1 of proxy scores, the m_ij above.)
  *
@@ -185,8 +185,8 @@
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
  *   "-"                 the training failed    ""   not printed, or lost in our copy (Tables 5, 13)
  *
- * What to see: wherever a row's weights are positive and sum to a constant, the paper's inner
- * dependence, there is a sink; with Z = 1 hardly one. A null key or sink token takes it. */
+ * What to see: a sink appears where the weights of a row are positive and have a constant sum (the
+ * paper's inner dependence), and hardly at all with Z = 1. A null key or sink token takes it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
   /* [T15] Section 7.4: the eleven operations as printed; [T6] has some. Compare 2 and 3 */
@@ -321,8 +321,8 @@ static int config_window(const Config *c, int l) {
   return named != c->window_others ? c->window : 0;
 }
 
-/* Published stacks of mixed blocks (Jamba): does block l, from 0, attend? How many blocks do? Has l
- * experts, X or 0? The other mixer (Mamba) and the experts stand in data/hf.c, forward only. */
+/* Published models mix kinds of blocks (Jamba): does block l, from 0, attend? How many blocks do?
+ * How many experts has l? Mamba and the experts stand in data/hf.c, forward only. */
 static bool config_attends(const Config *c, int l) {
   return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -499,13 +499,13 @@ static int config_resolve(Config *c, Error *e) {
  *
  * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code (only
  * SwiGLU's DOWN has its own law). gpt2 shrinks what writes into the residual stream, whose 2L terms
- * then have the variance of one. The paper names none. On several GPUs its authors' code builds the
- * model without memory, and the framework fills it by PyTorch's: so torch is the default.
+ * then have the variance of one. The paper names no start. On several GPUs its authors' code builds
+ * the model without memory, and the framework fills it by PyTorch's start: hence torch by default.
  *
- * A token's row of wte has the length 27.7, 0.63 or 0.55 in the paper's model: from it the stream
- * starts, and so the norm ratios of Figure 7. Absolute positions have length 19.6 (3.1): 0.7 of a
- * token's under torch, 31 times it under authors. With --tied the unembedding is wte^T, whose
- * logits under torch have a deviation of about sqrt(C), not of order 1.
+ * The row of wte of a token has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the paper's
+ * model. The stream starts from it, and so do the norm ratios of Figure 7. An absolute position has
+ * length 19.6 (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the
+ * unembedding is wte^T: under torch its logits have a deviation near sqrt(C), not of order 1.
  *
  * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10; model_create__counts):
  *
@@ -547,8 +547,8 @@ static int list_tensor(Model *m, Tensor t, Error *e) {
   return 0;
 }
 
-/* Appends those of rows that the model has. What they share is in t: the block, or -1, the part,
- * and of a norm its offset. Their names begin with `whole`, in block 0 with "l0." before it. */
+/* Appends the tensors of rows that the model has. t holds what they share: the block (or -1), the
+ * part and, for a norm, its offset. A name is `whole` and the row's; block 0 puts "l0." before. */
 static void list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor t, Error *e) {
   size_t start = t.field;
   for (; rows->name && !e->status; rows++) {
@@ -565,7 +565,7 @@ static void list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor
   }
 }
 
-/* Of a norm at the offset `field`, norm1 of the first block: "l0.norm1", "l0.norm1.b" and .a. */
+/* Appends a norm, whose struct lies at the offset `field`: "l0.norm1", "l0.norm1.b", "..a". */
 static void list_norm(Model *m, int layer, const char *name, size_t field, Error *e) {
   int C = m->c.dim, norm = m->c.norm;
   const TensorRow rows[] = {
@@ -577,8 +577,8 @@ static void list_norm(Model *m, int layer, const char *name, size_t field, Error
   list_rows(m, rows, name, (Tensor){.layer = layer, .field = field}, e);
 }
 
-/* Of block l, "l0.wq" and so on. W_Q, W_K, W_V hold their heads side by side: head h (for keys and
- * values, key head h) has the columns h D .. h D + D - 1. */
+/* Appends the attention of block l: "l0.wq" and so on. W_Q, W_K, W_V hold heads side by side: head
+ * h of W_Q, and key head h of W_K and W_V, has the columns h D .. h D + D - 1. */
 static void list_attention(Model *m, int l, Error *e) {
   const Config *c = &m->c;
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
@@ -620,8 +620,8 @@ static void list_attention(Model *m, int l, Error *e) {
   list_rows(m, rows, "", (Tensor){.layer = l}, e);
 }
 
-/* The paper's linear maps have no biases. w2 is the second branch of a gated ffn, and the way back
- * of one that is not. An expert's tensors have a part, and a name that begins with `whole`. */
+/* Appends the ffn of block l. The paper's linear maps have no biases. w2 is the second branch where
+ * there is a gate, else the way back. An expert has a part, and names that begin with `whole`. */
 static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
   const Config *c = &m->c;
   int C = c->dim, F = c->ffn;
@@ -643,7 +643,7 @@ static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
 /* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 
-/* Fills in the list of tensors. Of the parameters there is only w.layer, d.layer: NULL pointers. */
+/* Fills in the list of tensors. w.layer and d.layer are allocated, their pointers still NULL. */
 static int model_list(Model *m, const Config *c, Error *e) {
   int V = c->vocab, C = c->dim, E = c->embed_dim, X = c->sink_token;
   int P = config_rows(c, c->context);   /* positions: of the sink tokens, then of the context */
@@ -683,8 +683,8 @@ static int model_list(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. Of a
- * matrix that stays in its file (data/hf.c), at < 0, the pointer leads to the entry in the list. */
+/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. A
+ * matrix that stays in its file (data/hf.c) has at < 0; its pointer leads to its list entry. */
 static void model_point(Model *m, Weights *w, real *base) {
   for (int i = 0; i < m->n_tensors; i++) {
     Tensor *t = &m->tensor[i];
@@ -736,7 +736,7 @@ const Tensor *model_tensor(const Model *m, const char *name) {
   return NULL;
 }
 
-/* The table of starts above: a standard deviation, or minus the half-width of a uniform start. */
+/* The table of starts above: the standard deviation, or -a where the start is U(+-a). */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
   if (kind == INITIAL_SMALL) return 0.02;
