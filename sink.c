@@ -801,9 +801,9 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * the gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
  * overwrites (dx =). Above each step of a backward stands the forward's line.
  *
- * Loops marked PARALLEL own what they write, so the bits do not depend on the number of threads:
- * sums over rows (a gain, a bias, an embedding) are shared out by columns. Acts (sink.h, 4) holds
- * gradients on their way (a->dq) and, by block in LayerActs (la->q), what a forward keeps.
+ * Each turn of a PARALLEL loop alone writes its numbers, so the bits do not depend on the number of
+ * threads: sums over rows (gain, bias, embedding) are shared out by columns. Acts (sink.h, 4)
+ * has gradients on their way (a->dq) and, by block in LayerActs (la->q), what a forward keeps.
  *
  * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
@@ -838,13 +838,13 @@ static double absolute_position(int C, int n, int ch) {
   return ch % 2 ? cos(angle) : sin(angle);
 }
 
-/* N of a forward over T tokens, the first ones or later ones: x* stand before the first alone. */
+/* N, the rows of a forward over T tokens: x* are rows of the first forward, not of later ones. */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
 
-/* [T7] Does GPT2-XL's sink hang on p_1? An evaluation reads p_t for it, or swaps the two. This
- * is which p row n reads. Tokens are counted from row `first`, behind an x*. */
+/* The position that row n reads: n, but for [T7]. There an evaluation replaces p_1 by p_t, or swaps
+ * the two, to ask whether GPT2-XL's sink depends on it. Token 1 is row `first`, behind any x*. */
 static idx position_row(const PositionEdit *edit, idx n, idx first) {
   if (edit && n == first) return first + edit->t - 1;
   return edit && edit->swap && n == first + edit->t - 1 ? first : n;
@@ -875,7 +875,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   }
 }
 
-/* to += f from on the CHANNELS columns from `block` on, of `width`. */
+/* to += f * from, for rows of `width` columns, on CHANNELS columns: `block` and those after it. */
 static void add_block(real *to, real f, const real *from, idx block, idx width) {
   for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += f * from[ch];
 }
@@ -914,8 +914,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
  * The paper's LN is an RMSNorm with a gain; its code starts that at 1, with eps = 1e-5. A norm
- * forgets its row's length: once divided by its RMS the massive h_1 of section 3.1 is as long as
- * the other rows; its few huge channels stay, the rest shrink, and its key lies elsewhere.
+ * forgets the length of its row. Divided by its RMS, the massive h_1 of section 3.1 is as long as
+ * the other rows. Its few huge channels stay, the rest shrink, and its key lies elsewhere.
  *
  * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
  * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
@@ -929,7 +929,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * The variance is taken in a second pass: no difference of large squares. A row of zeros gives b.
+ * A second pass takes the variance, so no large squares are subtracted. A row of zeros gives b.
  *
  * DyT (Zhu et al. 2025) is y = g t + b, t = tanh(a x): no sum over the row, so a long row stays
  * long until tanh saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
@@ -1042,7 +1042,7 @@ static Config head_norm_of(const Config *c, idx heads) {
 }
 
 /* --qk-norm (2010.04245): q = qnorm q0 r in each head before it rotates; so k. While the gains are
- * 1, |q| = |k| = sqrt(D), and no score is above it. --qk-whole (OLMo 2's): a row's heads as one. */
+ * 1, |q| = |k| = sqrt(D) bounds every score. --qk-whole (OLMo 2's) norms a row's heads as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
                             idx rows, idx heads) {
   idx one = c->qk_whole ? heads : 1;   /* heads that make one row of the norm */
@@ -1068,8 +1068,8 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
  * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
- * The paper's projections have no b; --linear-bias is for published models. m->linear has matrices
- * that stay in their file (data/hf.c), or are rounded (--quantize). Cost: rows * in * out
+ * The paper's projections have no b; --linear-bias is for published models. m->linear multiplies by
+ * matrices that stay in their file (data/hf.c) or are rounded (--quantize). Cost: rows * in * out
  * multiplications forward, twice that backward. The sum over `in` runs in one fixed order, so a
  * row's result does not depend on the rows beside it. Test: linear__with_biases. */
 
@@ -1120,10 +1120,10 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
  *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
  *
- * The signs decide. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a bias and
- * 0.0283 to 0.0724 under ALiBi (H = 8), but 0.334 in every head under `relative`, which favours the
- * farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails there (7.6),
- * and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * The sign of a bias matters. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a
+ * bias and 0.0283 to 0.0724 under ALiBi (H = 8). It is 0.334 in every head under `relative`, which
+ * favours the farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails
+ * there (7.6), and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
  * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
  * learns from it, drel[bucket(n),h] += db_h(n). */
@@ -1237,7 +1237,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* ----------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. f' is made again from x.
+ * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. f' is computed from x.
  *
  *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
  *   gelu     x Phi(x), by erf (Table 11's)   Phi(x) + x phi(x), phi = Phi' the normal density
@@ -1248,7 +1248,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *
  * elu + 1 takes e^ of min(x, 0) only: nothing overflows. A masked z, -infinity, has f = f' = 0. */
 
-/* f(x), and its derivative unless df is NULL, of n numbers; of swish and gelus at most CHUNK. */
+/* f(x) of n numbers, and f'(x) unless df is NULL; n <= CHUNK for swish and the gelus. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
