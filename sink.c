@@ -1390,11 +1390,11 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
  *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
  *
- * SOFTPICK has every term times e^-m, m = max(0, top), which cancels but for e, and m stands still
- * in the derivative. With u_j = e^(z_j - m) - e^-m, and so u'_j = e^(z_j - m), 0 and 0 if masked:
+ * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor cancels but for e, so the
+ * derivative holds m fixed: u_j = e^(z_j - m) - e^-m, u'_j = e^(z_j - m); both are 0 if masked.
  *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0
  *                                                   dlogz_k = sign(u_k) u'_k / Z   0 at u = 0
- * A key with a score below 0 gets no weight, and lessens those of all others.
+ * A key with a score below 0 gets no weight, and through Z lessens the weights of all others.
  *
  * CLIPPED (--clip-low G <= 0, --clip-high X >= 1): a'_j = min(max((X - G) a_j + G, 0), 1), 0 or 1
  * at finite scores too. da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as above.
@@ -1406,13 +1406,13 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
  *   softpick         (log 3, -log 2)  (4/5, 0)   (6/5, 0)     (6/5, -1/5)    0.8   (0.24, 0.16)
  *
- * KEPT for the backward is row_stat, one number a row: log Z for exp, but log sum under its clamp
- * (the sign tells the branch); else the signed sum, softpick's sum of |u|, or Z (p-norm, count).
+ * KEPT for the backward is row_stat, one number a row. For exp it is log Z, or log sum under clamp:
+ * its sign tells the branch. Else it is the signed sum, softpick's sum |u|, or Z (p-norm, count).
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
  * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] exp with a p-norm
- * has a = softmax(p z)^(1/p): of t equal scores t^(-1/p) each, in all t^(1-1/p), which grows with t
- * for p > 1. At p = 2, 3, 4 training diverged (C.4). */
+ * has a = softmax(p z)^(1/p). For t equal scores each weight is t^(-1/p) and their sum t^(1-1/p),
+ * which grows with t for p > 1. At p = 2, 3, 4 training diverged (C.4). */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
   vec_sigmoid(n, s, z);
@@ -1590,7 +1590,7 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  * 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with
  * Z = 1) gives NaN. Where m misleads, and why raw mass, sum |scale a| (6), stands beside Sink:
  *
- *   Z = sum    nowhere if s >= 0: m is a; with softpick and rectified a row of m may sum to less
+ *   Z = sum    nowhere if s >= 0: m is a; softpick and rectified take m = |a|, of sum 1 or less
  *   other Z    a row of little weight counts as much as any
  *   clip       a row weighs less than its m says
  *   3.8        a head whose gate is shut has its sink still; mass does not tell either */
@@ -1676,7 +1676,7 @@ static idx keys_seen(const Config *c, int l, idx N, idx i) {
   return seen;
 }
 
-/* D, or --score-divisor: Gemma's own number, or YaRN's, which layers by --rope-local do without. */
+/* D, or --score-divisor: Gemma's or YaRN's; layers that turn by --rope-local do without YaRN's. */
 static double score_divisor(const Config *c, int l) {
   bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
   return c->score_divisor > 0 && !local ? c->score_divisor : c->head_dim;
@@ -1718,14 +1718,14 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
   }
 }
 
-/* SCORES BEFORE SIM, of keys alone; none of the three is the paper's. n_i keys are seen, log 1 = 0:
+/* SCORES BEFORE SIM: three changes, of keys alone, none the paper's. Row i sees n_i keys, log 1 = 0
  *
  *   soft-cap      y = X tanh(z / X)      |y| < X; without it y = z          Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
  *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *
- * BACKWARD, from dz of what enters sim:    dy_j = c_h log(n_i) dz_j     df_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j      raw dz_j = (1 - (y_j / X)^2) dy_j, as tanh' = 1 - tanh^2 */
+ * BACKWARD, from dz_j of what enters sim:    dy_j = c_h log(n_i) dz_j     df_h = sum_j dz_j
+ *   dc_h = log(n_i) sum_j y_j dz_j      before the cap dz_j = (1 - (y_j / X)^2) dy_j: tanh' */
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
   return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
 }
@@ -1861,7 +1861,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
   }
 }
 
-/* Empties what a backward adds to. */
+/* Zeroes what the backward of a block adds to. */
 static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   idx Kw = c->kv_heads * c->head_dim;
   if (a->dgate) zero(a->dgate, B * N * config_gates(c));
@@ -1903,8 +1903,8 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
  *
- * o_i, as 3.7 leaves it, goes through those of these steps that are asked for, in this order. x is
- * what W_Q reads, u = x W_g, g = 1/(1 + e^-u), and e = 1e-8:
+ * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C] is what W_Q reads,
+ * u = x W_g [G], g = 1/(1 + e^-u), and e = 1e-8:
  *
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
  *   --vbias       o <- o + v+                                 [T4] outside the weights
@@ -1915,7 +1915,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are not. A head whose
  * weights sum to 1 can add nothing only from a value near 0, a sink's; a gate can close anywhere.
  *
- * BACKWARD, where a step receives dy, from the last to the first, made again from la->av:
+ * BACKWARD, from the last step to the first. A step gets dy; its input o is made again from la->av:
  *   head norm   as 3.2
  *   gate        do = g dy, dg = dy o, summed over dims that share g;    du = dg g (1 - g)
  *               dW_g += x^T du    dx += du W_g^T    static: du summed over the rows
@@ -1956,8 +1956,8 @@ static void gate_backward(const Config *c, const Layer *w, Layer *d, const Layer
   for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
 }
 
-/* One row of head h, with its own value v [D]: from av [D] to o [D], which may be av, before the
- * head norm. plain [D] is o before V-scale and gate; g [D], or one for all dims, or NULL. */
+/* All steps but the head norm on one row av [D] of head h, whose own value is v [D]. o [D], the
+ * result, may be av. plain [D] is what V-scale and gate act on. g is [D], [1] or NULL. */
 static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
                       const real *v, const real *g) {
   idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
@@ -2038,8 +2038,8 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
  * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
- * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. So adding behind a W_O of each
- * head's own would change nothing. What can be meant is one W_O of D rows for all heads.
+ * sum_h o_h W_O^h, with W_O^h [D,C] the rows of W_O that meet head h. So it would change nothing to
+ * add the heads behind a W_O^h each. What can be meant is one W_O of D rows for all heads.
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O: chapter 4. */
 
