@@ -2369,7 +2369,7 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
 
 /* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
  * less than acts_create made room for; arrays then fill from their start. a->h is h^L before the
- * final norm, where Figures 11 to 14 take it (B.3). Of ACTS_ALL a->layer[l].x is h^l, l < L. */
+ * final norm, as in Figures 11 to 14 (B.3). With ACTS_ALL a->layer[l].x is h^l, for l < L. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
@@ -2416,7 +2416,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
  *
- * A batch has n scored targets; share is 1, or 1/k where a step adds the gradients of k forwards.
+ * A batch has n scored targets. share is 1, or 1/k where a step adds the gradients of k forwards.
  *
  *   y = nf W_cls     L = (1/n) sum over rows of (log S - y_target)     S = sum_v e^{y_v}
  *
@@ -2494,8 +2494,8 @@ static double cross_entropy(const Config *c, real *y, int target, real weight) {
 
 /* The mean of -log p over the scored targets of the sequences that model_forward has just run;
  * targets [B,T], target t being the token after input t. 0 when the prefix leaves none. Each row's
- * -log p goes to a->loss_row [B,T], -1 where not scored. Scored rows, `per` of each sequence, go
- * SLICE at a time to a place of their own, whole slices across the borders of sequences.
+ * -log p goes to a->loss_row [B,T], -1 where not scored. A sequence has `per` scored rows. SLICE of
+ * all scored rows at a time are copied to a->slice [SLICE,C], which may span several sequences.
  *
  * with_grads also adds share dL to the gradients of W_cls (or wte) and W_out, and overwrites a->dh
  * [B,N,C] with share dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
@@ -2556,8 +2556,8 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * wd = 5, the end of Table 2, to 1/e in 500.
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
- * double. In float 1 - lr wd has a spacing of 6e-8: lr wd = 4e-5 survives to 0.02 %, and below 3e-8
- * no decay is left. eps keeps g = 0 at 0/eps = 0. Tests: optimizer_step__*. */
+ * double. Floats just below 1 lie 6e-8 apart: 1 - lr wd keeps lr wd = 4e-5 to 0.02 %, and loses it
+ * below 3e-8. eps keeps g = 0 at 0/eps = 0. Tests: optimizer_step__*. */
 
 /* The same for all n: decay = 1 - lr wd, step = lr / (1 - b1^t), root = 1 / sqrt(1 - b2^t). */
 typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
@@ -2628,8 +2628,8 @@ static double square_sum(idx n, const real *x) {
  *
  * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U S^3 V^T, (X X^T)^2 X =
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
- * the sum of the s^2, so they begin at most at 1. A small s grows by a each time, near 1 the terms
- * hold each other: after five times all from 0.01 to 1 lie between 0.68 and 1.14 (0.0001 is 0.048).
+ * the sum of the s^2, so every s begins at most at 1. Each time a small s grows by the factor a;
+ * near 1 the terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14 (and 0.0001 to 0.048).
  * That is near U V^T, which of all matrices of values up to 1 has the largest <X, G>. A rare
  * direction is stepped along as far as a common one.
  *
@@ -2813,8 +2813,8 @@ static double sinks_ratio(const Sinks *s) {
   return most;
 }
 
-/* Room to measure up to `batch` sequences of T tokens at a time, sums at 0, at n_eps <= EPS_MOST
- * thresholds, of which eps[0] is the one that is quoted. On failure nothing is held. */
+/* Makes room, its sums 0, to measure up to `batch` sequences of T tokens at a time at n_eps <=
+ * EPS_MOST thresholds, of which eps[0] is the one quoted. On failure nothing is held. */
 static int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
                         Error *e) {
   idx L = c->layers, H = c->heads, N = config_rows(c, T);
@@ -2977,8 +2977,8 @@ static void measure_massive(Sinks *s, idx b, int C) {
   s->massive += h[n - 1], s->median += h[n / 2];
 }
 
-/* [FIG7] All that is read inside block l, from 0, in sequence b, while its activations are
- * there. Adds what measure_head and measure_angles do, and row by row the norms: |s2|, which is
+/* [FIG7] Measures sequence b inside block l, from 0, while the block's activations are there.
+ * Adds what measure_head and measure_angles add, and row by row the norms: |s2|, which is
  * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
  * means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
@@ -3063,14 +3063,14 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
  * One lemma runs through Appendix B.1, in whose letters A_ti has the query t and the key i. Let the
  * input repeat a token, and let h_1 = .. = h_T enter a block. Then all values are one v, and a head
  * gives o_t = r_t v, r_t being the sum of row t of the weights. All else in a block acts on each
- * token alone. So the states stay equal if r_t is the same for all t in every head, and but for
- * chance only then, whatever the norm, ffn or score.
+ * token alone. So the states stay equal if r_t is the same for all t in every head (and, but for
+ * chance, only then), whatever the norm, ffn or score.
  *
- * Bounds count in REAL_EPS, so that one page serves the float and the double build. A number at
- * the end of three blocks has passed some 60 additions of terms of order 1 in each, and an error
- * grows at most 25 times on the way (measured): STATES. A weight's relative error is its score's
- * absolute one: the largest score, about 40, times its rotation, at most 64 radians: SCORES. The
- * 1e-8 in Z = sum + 1e-8 makes r_t = 1 - 1e-8/sum: EPS_IN_Z. What must differ does by APART. */
+ * Bounds are multiples of REAL_EPS, so that one page serves the float and the double build. STATES:
+ * through three blocks a number passes some 60 additions of terms of order 1 in each, and an error
+ * grows at most 25 times (measured). SCORES: a weight's relative error is its score's absolute one,
+ * the largest score, about 40, times its rotation, at most 64 radians. EPS_IN_Z: Z = sum + 1e-8
+ * makes r_t = 1 - 1e-8/sum. APART: what must differ differs by as much. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
