@@ -2836,7 +2836,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
   if (e->status) { sinks_free(s); return e->status; }
   double *at = s->sums;
-  for (int i = 0; i < 12; at += MEANS[i++].size) *MEANS[i].field = at;
+  for (int i = 0; i < 12; at += MEANS[i].size, i++) *MEANS[i].field = at;
   /* all blocks have the same two maps, each while it is measured */
   for (idx l = 0; l < L; l++) s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
@@ -2856,7 +2856,7 @@ static bool sinks_attends(const Sinks *s, int l) {
 /* A NaN is above no eps and would pass for no sink. So the first x that is not finite ends a
  * measurement. block: from 1; -1 the embedding, L+1 the loss. head: from 1; 0 none. */
 static void sinks_watch(Sinks *s, int block, int head, double x) {
-  if (!s->bad && !isfinite(x)) s->bad = block, s->bad_head = head;
+  if (!s->bad && !isfinite(x)) { s->bad = block; s->bad_head = head; }
 }
 
 #define NOT_FINITE ": expected numbers, found NaN or infinity. Try: another copy of the model"
@@ -2902,7 +2902,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
         if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
     }
-    for (idx j = keys; j < S; j++) mass += w[j], raw += fabs(w[j]);
+    for (idx j = keys; j < S; j++) { mass += w[j]; raw += fabs(w[j]); }
     s->entropy[lh] += entropy / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
@@ -2974,7 +2974,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
   if (s->bad) return;   /* a NaN has no place in an order */
   for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += h[n - 1], s->median += h[n / 2];
+  s->massive += h[n - 1]; s->median += h[n / 2];
 }
 
 /* [FIG7] Measures sequence b inside block l, from 0, while the block's activations are there.
