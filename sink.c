@@ -32,8 +32,8 @@
  *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
  *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z | 0
  *
- * One number a row, row_stat, is all that the backward keeps: for softmax log Z, the logsumexp of
- * FlashAttention (others: 3.6). The scores z are made again, so memory grows with T, not T^2.
+ * For this the forward keeps one number a row, row_stat: for softmax log Z, FlashAttention's
+ * logsumexp (others: 3.6). The backward makes the scores z again, so memory grows with T, not T^2.
  *
  * LETTERS, where a section says nothing else:
  *   B sequences   T tokens   N rows: T and any x*     S columns of a map: N, N+1 with *   L layers
@@ -403,7 +403,7 @@ static void config_fill(Config *c) {
 
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6,
                "a new row: which signs have its scores, and beside what is it refused?");
-/* Calls config_fill and refuses the few rows that mean nothing together, with what to try: 0 or 2.
+/* Calls config_fill, and refuses rows that mean nothing together, with what to try. Returns 0 or 2.
  *
  * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is so where the elu
  * kernel makes q and k positive; but k* and the logit do not pass through it. Where s can be < 0:
@@ -702,8 +702,8 @@ static int model_grads(Model *m, Error *e) {
   return e->status;
 }
 
-/* All parameters 0; gradients only when asked for. c must be resolved. On failure nothing is left
- * to free. Parameters and gradients each take 546 MB in float for the paper's model. */
+/* A model with all parameters 0, and gradients when asked for. c must be resolved. On failure there
+ * is nothing to free. Parameters and gradients each take 546 MB in float for the paper's model. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   *m = (Model){0};
   if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
@@ -729,7 +729,7 @@ static void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* By its full name ("l3.wq", "wte"); NULL when the variant has none. */
+/* A tensor by its full name ("l3.wq", "wte"); NULL when the variant has none. */
 const Tensor *model_tensor(const Model *m, const char *name) {
   for (int i = 0; i < m->n_tensors; i++)
     if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
@@ -1195,7 +1195,7 @@ static const real *head_bias(const Acts *a, idx h) {
   return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
-/* n pairs (u, v) of one head, a step apart from each other, rotated in place; back by sign -1. */
+/* Rotates n pairs (u, v) of one head in place, back where sign is -1; pairs lie `step` apart. */
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
       const real *restrict sine, real sign),
@@ -1697,7 +1697,7 @@ static const real *extra_value(const Config *c, const Layer *w, const Acts *a, i
   return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
 }
 
-/* The fixed v* of Table 5: extra_norm e_1, or extra_norm (1, .., 1)/sqrt(D), of that length. */
+/* [T5] The fixed v* [D], of length extra_norm: e_1 or (1, .., 1)/sqrt(D), times it. */
 static void fixed_value(const Config *c, real *v) {
   double n = c->extra_norm, each = n / sqrt((double)c->head_dim);
   for (int d = 0; d < c->head_dim; d++) v[d] = c->extra_value == VALUE_ONES ? (real)each : 0;
@@ -1810,8 +1810,8 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   for (idx bh = 0; bh < B * H; bh++) head_forward(m, a, l, bh / H, bh % H, N);
 }
 
-/* Slot: a head's gradients in one sequence, so that no two tasks add to one number: k*, v*, v+,
- * hnorm [D]; logit, cscale, sbias, vscale. */
+/* A slot has the gradients of one head in one sequence, so that no two tasks add to one number: k*,
+ * v*, v+, hnorm, [D] each, then logit, cscale, sbias, vscale, one number each. */
 static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
 
 /* Head h of sequence b backward: dq is overwritten, the others are added to. */
@@ -1842,7 +1842,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     row_clip_backward(c, N + 1, a_i, da);
     real delta = vec_dot(N + 1, a_i, da);   /* sum_j a_j da_j, and of * */
     for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
-    /* the values met a_ij as it was after the clip */
+    /* dv, from the a_ij that the values were weighted by: clipped */
     row_clip(c, N + 1, a_i);
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
@@ -1870,7 +1870,7 @@ static void slots_begin(const Config *c, Acts *a, int B, idx N) {
   zero(a->slot, (idx)B * c->heads * slot_size(c));   /* [B,H,slot_size] */
 }
 
-/* Adds the slots [B,H] up in order. [T12] shared: to row 0. [T13] none to dims of k* fixed at 0. */
+/* Adds up the slots [B,H] in order. [T12] Shared k*, v*: row 0. [T13] Fixed dims of k* get none. */
 static void slots_end(Model *m, const Acts *a, int l, int B) {
   const Config *c = &m->c;
   Layer *d = &m->d.layer[l];
@@ -2056,7 +2056,7 @@ static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
   return la->osum;
 }
 
-/* From a->dosum, which linear_backward left, to a->dout [rows,H,D]; concatenated, they are one. */
+/* From a->dosum [rows,D] to a->dout [rows,H,D]. Where heads are concatenated they are one array. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT) return;
@@ -2355,7 +2355,7 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
   return forward_rows(&m->c, a, T);
 }
 
-/* 1 when a matrix that the forwards so far asked of its file could not be read (data/hf.c). */
+/* 1 when a forward so far could not read a matrix from its file (data/hf.c). */
 int model_fault(const Model *m, Error *e) {
   return m->published ? m->published->fault(m, e) : 0;
 }
@@ -2453,8 +2453,8 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real 
   cap_logits(&m->c, R * V, logits);
 }
 
-/* dy [R,V], which a->logits holds, to a->dslice [R,C], overwritten, and to the gradients of W_cls
- * (or wte) and W_out, added. Reads a->slice and a->outp as model_logits of this slice left them. */
+/* From dy [R,V], in a->logits: overwrites a->dslice [R,C], adds to the gradients of W_cls (or wte)
+ * and W_out. Reads a->slice and a->outp as model_logits of this slice left them. */
 static void logits_backward(Model *m, Acts *a, idx R) {
   const Config *c = &m->c;
   idx C = c->dim, E = c->embed_dim, V = c->vocab;
@@ -2470,7 +2470,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
 }
 
-/* -log p of the target from a row of logits y [V], overwritten: by dy, given weight = share / n.
+/* -log p of the target. The logits y [V] are overwritten, by dy where weight = share / n is not 0.
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
  *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
@@ -2725,8 +2725,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
  * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times that.
  * Below T = 10 even rows pass for sinks: shorter sequences must not be judged. Sink of one sequence
- * moves in steps of 1/(L H). So mean alpha_1 and its multiple of the even value (sink_uniform),
- * which move first, are always printed beside it.
+ * moves in steps of 1/(L H). Mean alpha_1 moves earlier: it and its multiple of the even value
+ * (sink_uniform) are always printed beside Sink.
  *
  * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
  *
@@ -2842,7 +2842,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
   return 0;
 }
 
-/* Whatever part of it exists; harmless on a zeroed struct. */
+/* Frees whatever part of s exists; harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
   free(s->sums); free(s->probe); free(s->maps); free(s->extreme);
   *s = (Sinks){0};
@@ -2870,7 +2870,7 @@ static int sinks_fault(const Sinks *s, Error *e) {
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
-/* The mean of |x_h|, for x [n,D]. */
+/* Adds to *to the mean of |x_h| over the n rows of x [n,D]. */
 static void add_lengths(double *to, idx n, idx D, const real *x) {
   for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
 }
@@ -3130,7 +3130,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "here, closed_bias,
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
 static double worse(const Line *l, int n, double a, double b);
 
-/* Runs on its ids; or on T tokens and the last's target: all the same for seed 0, else drawn. */
+/* Runs y on its ids; toy_feed first fills T + 1 of them, all the same for seed 0, else drawn. */
 static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
 static void toy_feed(Toy *y, uint64_t seed) {
   Rng rng = {seed};
@@ -3181,8 +3181,8 @@ static double worst_row(const Toy *y, double blocks,
   return worst;
 }
 
-/* The farthest that h_t^l with from <= t <= to lies from x [C]; that states of a toy, over all
- * blocks, lie from those of token t of another. */
+/* The largest distance (apart) of h_t^l from x [C] for from <= t <= to. toy_spread: of states of y,
+ * all blocks, tokens from `from` on, from the states of token t of the other toy. */
 static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
   double worst = 0;
   for (int t = from; t <= to; t++)
