@@ -114,7 +114,7 @@
 #include <omp.h>
 #endif
 
-/* PARALLEL (sink.h) shares the turns of a loop among threads. WIDE(f, (parameters), (their names))
+/* PARALLEL (sink.h) shares a loop's iterations among threads. WIDE(f, (parameters), (their names))
  * { body } reads as void f(parameters) { body }: its plain loops are compiled for every instruction
  * set of the processor family, and the best instance runs. INSTANCES makes the table of these by
  * Isa (sink.h); BYTES is the width of each one's vectors. */
@@ -801,9 +801,9 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * the gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
  * overwrites (dx =). Above each step of a backward stands the forward's line.
  *
- * Each turn of a PARALLEL loop alone writes its numbers, so the bits do not depend on the number of
- * threads: sums over rows (gain, bias, embedding) are shared out by columns. Acts (sink.h, 4)
- * has gradients on their way (a->dq) and, by block in LayerActs (la->q), what a forward keeps.
+ * No two iterations of a PARALLEL loop write one number, so bits do not depend on the number of
+ * threads: sums over rows (gain, bias, embedding) are shared out by columns. Acts (sink.h, 4) has
+ * gradients on their way (a->dq) and, by block in LayerActs (la->q), what a forward keeps.
  *
  * ----------
  * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
@@ -1103,8 +1103,8 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
  *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = 10000^(-2c/r),  c = 0 .. r/2-1
  *
- * R_n q is the paper's row q R_(-n). R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k> knows
- * the distance alone. For one pair, q at angle a and k at angle b: |q| |k| cos(b - a + (j-i) w_c).
+ * The paper's row q R_(-n) is R_n q here. As R_i^T R_j = R_(j-i), <R_i q, R_j k> = <q, R_(j-i) k>
+ * knows the distance alone. For one pair, q at angle a and k at b: |q| |k| cos(b - a + (j-i) w_c).
  * Lengths stay: |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
@@ -2130,7 +2130,7 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   sandwich   u = x + n3(MHSA(n1 x))      y = u + n4(FFN(n2 u))    a final norm
  *              without n1 and n2 under --behind-only (OLMo 2's)
  *
- * One block serves the four: s1 and s2 are the two sums, u is what the ffn's branch leaves from.
+ * One function serves the four: s1 and s2 are its two sums, u is where the ffn's branch starts.
  * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
  * the authors' code. So there are 2L + 1 norms, 2L under post-norm, 4L + 1 in sandwiches.
  *
@@ -2314,8 +2314,8 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
  *
  * (dn1: the first dn. --behind-only: no n1', n2'.) In all but post-norm dy itself is a term of dx.
- * In the code dh is the stream's gradient, dn that of what F reads, and dx what comes of dh through
- * a norm behind F; in parallel dx gathers the norms' two terms, which join dh in the end. */
+ * In the code dh is the stream's gradient, dn that of what F reads, dx what dh becomes through a
+ * norm behind F. In parallel dx gathers the terms of the two norms and joins dh at the end. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2619,8 +2619,8 @@ static double square_sum(idx n, const real *x) {
   return sum;
 }
 
-/* MUON (Jordan 2024, after the paper) steps for the matrices of the blocks, each whole as it is
- * stored, heads side by side; all else is AdamW's, at the same lr:
+/* MUON (Jordan 2024, not the paper's) steps the matrices of the blocks, each whole as it is stored,
+ * heads side by side. AdamW steps all else, at the same lr:
  *
  *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
  *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
@@ -2630,11 +2630,11 @@ static double square_sum(idx n, const real *x) {
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
  * the sum of the s^2, so every s begins at most at 1. Each time a small s grows by the factor a;
  * near 1 the terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14 (and 0.0001 to 0.048).
- * That is near U V^T, which of all matrices of values up to 1 has the largest <X, G>. A rare
- * direction is stepped along as far as a common one.
+ * That is near U V^T, which has the largest <X, G> of all matrices of singular values up to 1. A
+ * rare direction is stepped along as far as a common one.
  *
- * U V^T has min(rows, columns) values of 1: its root mean square is 1/sqrt(max). The factor makes
- * that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
+ * U V^T has min(rows, columns) singular values of 1, so its root mean square is 1/sqrt(max). The
+ * factor makes that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
@@ -2797,7 +2797,7 @@ static double sink_uniform(const Config *c, int T) {
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms
- * [N] are means over sequences. Captions print t != 0 for t != 1. 1: no others, or all 0. */
+ * [N] are means over sequences. Captions print t != 0 for t != 1. No others, or all 0: 1. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++) sum += norms[n];
