@@ -2829,14 +2829,14 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
     {&s->mass, L * H}, {&s->hnorm, (L + 1) * N}, {&s->prenorm, L * N}, {&s->qnorm, L * N},
     {&s->knorm, L * N}, {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
     {&s->raw, L * H}};
-  for (int i = 0; i < 12; i++) s->n_sums += MEANS[i].size;
+  enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
+  for (int i = 0; i < ARRAYS; i++) s->n_sums += MEANS[i].size;
   s->sums = grab(s->n_sums, sizeof(double), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
   if (e->status) { sinks_free(s); return e->status; }
-  double *at = s->sums;
-  for (int i = 0; i < 12; at += MEANS[i].size, i++) *MEANS[i].field = at;
+  for (idx i = 0, at = 0; i < ARRAYS; at += MEANS[i].size, i++) *MEANS[i].field = s->sums + at;
   /* all blocks have the same two maps, each while it is measured */
   for (idx l = 0; l < L; l++) s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
   return 0;
