@@ -2542,12 +2542,12 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)         equation 39
  * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: below.
  *
- * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g
- * and (1 - b2^t) g^2, hence the division. The first step, whatever b1 and b2 (0.9 and 0.95 with the
- * authors), is lr g / (|g| + eps), lr times the sign of g. A gradient's size cancels. So a factor a
- * in front of W is no more than a start and a learning rate times a, with eps/a and wd/a (equations
- * 36 to 42); SGD, where it does not cancel, has a^2 lr (32 to 35). The scale of Table 14 left is
- * such a factor of W_O, but for clipping; `paper check scale` trains both sides for 200 steps.
+ * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g,
+ * (1 - b2^t) g^2: hence the division. The first step, whatever b1 and b2 (the authors': 0.9, 0.95),
+ * is lr g / (|g| + eps), lr times g's sign: |g| cancels. Let a model use U = a W: dL/dW = a dL/dU.
+ * AdamW cancels this a, so U moves by a lr: a is a start and an lr times a, with eps/a and wd/a
+ * (equations 36 to 42). SGD keeps it, and U moves by a^2 lr (32 to 35). The scale of Table 14 left
+ * is such a factor of W_O, but for clipping; `paper check scale` trains both sides for 200 steps.
  *
  * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
  * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
