@@ -405,8 +405,8 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
                "a new row: which signs have its scores, and beside what is it refused?");
 /* Calls config_fill, and refuses rows that mean nothing together, with what to try. Returns 0 or 2.
  *
- * The signs of s decide. exp, sigmoid and elu + 1 are positive. The identity is so where the elu
- * kernel makes q and k positive; but k* and the logit do not pass through it. Where s can be < 0:
+ * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is positive where the
+ * elu kernel makes q and k so; but k* and the logit bypass this kernel. Where s can be < 0:
  *
  *   Z = sum s           can pass through 0 in the middle of a training: refused
  *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
