@@ -7578,11 +7578,16 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 
 /* No command replaces a file that it reads; one that is there only with --force, or with `on`. */
 static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
-  static const char WRITTEN[] = "--out --log --csv --json --report --variant";
   struct stat is;
-  for (int i = 0; i < s->argc; i++)
-    if (!strcmp(s->argv[i], path) && (!i || !strstr(WRITTEN, s->argv[i - 1])))
+  for (int i = 0; i < s->argc; i++) {   /* FILE, --text FILE or --text=FILE */
+    const char *word = s->argv[i], *flag = i ? s->argv[i - 1] : "", *value = strchr(word, '=');
+    char name[16] = "-";   /* of a flag between blanks */
+    if (*word == '-' && value) flag = word, word = value + 1;
+    const char *at = flag + strspn(flag, "-");
+    if (at > flag) snprintf(name, sizeof name, " %.*s ", (int)strcspn(at, "="), at);
+    if (!strcmp(word, path) && !strstr(" out log csv json report variant ", name))
       return fail(e, 2, "%s: it is read, too. Try: another name", path);
+  }
   if (s->force || on || stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size) return 0;
   bool resumes = !file_missing(s->out) && option_find("resume", s->groups);
   return fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace "
