@@ -1284,6 +1284,7 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
 }
 
+/* f may not lie over x: it is written before x is read again. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++) f[j] = x[j] > 0 ? 0 : x[j];
   vec_exp(n, f, f, 0);   /* e^min(x,0) */
