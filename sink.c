@@ -7543,6 +7543,7 @@ int writing_end(Writing *w, Error *e) {
   if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
   bool lost = fstat(fileno(w->f), &own) || stat(w->beside, &there) || own.st_ino != there.st_ino;
   if (fclose(w->f)) writing_failed(w);
+  if (lost) w->f = NULL;   /* what stands there is another's, and stays */
   if (lost && !w->cause)
     return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
   if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
