@@ -2148,15 +2148,14 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * where the paper's W^{l,h} has lost its subscript V. So a token that always stands first reaches
  * every block as the same vector: a bias that the model can shape. An extra column takes a share of
  * A_11, a prefix of 2 or more shows row 1 other tokens, and with sink tokens the first row is x*.
+ * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
  * goes to both terms. Each backward below is its forward read from the last line to the first.
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
  * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
- * million at the mean of 1024 keys of its context. Backward: 2 (3.3) and 2.5 (3.7) times as many.
- *
- * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead. */
+ * million at the mean of 1024 keys of its context. Backward: 2 (3.3), 2.5 (3.7) times as many. */
 
 /* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream. The paper's
  * W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads, and a row of
@@ -2581,8 +2580,7 @@ WIDE(adamw,
 }
 
 typedef struct Step {   /* one step of the optimiser */
-  int optimizer;   /* OPTIMIZER_* */
-  double lr, beta1, beta2, eps, wd;
+  int optimizer; double lr, beta1, beta2, eps, wd;   /* OPTIMIZER_* */
   long t;   /* counts from 1: the moments' bias correction */
   double shrink;   /* what clipping leaves of the gradient: 1, or less */
 } Step;
@@ -2756,13 +2754,6 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   if (authors && c->extra && j == 0) sum += 1;
   else if (authors && first) sum += m[j];
   return sum / (authors && j < token1 ? count + 1 : count);
-}
-
-/* 2 for plus1 with several x*: the authors' dummy row stands for one. */
-static int metric_refuses(const Config *c, int rows, Error *e) {
-  return rows != METRIC_PLUS1 || c->sink_token < 2 ? 0
-       : fail(e, 2, "--metric-rows plus1: it knows one sink token, and there are %d. Try: "
-              "--metric-rows real", c->sink_token);
 }
 
 /* The mean over layers and heads of a column, 0 .. n-1, of at [L,H,n]. */
@@ -3038,15 +3029,6 @@ static void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
   for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
   s->massive /= n; s->median /= n; s->loss /= n;
-}
-
-/* Where a forward of ids [T] first meets NaN or infinity, into e. */
-static int forward_fault(Model *m, const int *ids, int T, Error *e) {
-  Sinks s; Acts a = {0};
-  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e) && !acts_create(&a, m, 1, T, ACTS_ONE, e))
-    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
-  acts_free(&a); sinks_free(&s);
-  return e->status;
 }
 
 /* ==========
@@ -4692,8 +4674,8 @@ static int text_read(const char *path, Bytes *out, Error *e) {
     return fail(e, 1, "%s: expected a text, found a byte 0: UTF-16, or none. Try: another", path);
   if ((good = utf8_length(text, n)) < n) {
     for (size_t i = 0; i < good; i++) line += text[i] == '\n';
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: iconv -f latin1",
-                path, line, text[good]);
+    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: %siconv -f latin1",
+                path, line, text[good], n - good > 3 ? "" : "to end at a whole character, or ");
   }
   if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3)) memset(text, ' ', 3);
   return bytes_print(out, e, DOCUMENT_END);
@@ -5298,6 +5280,13 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
+/* 2 for plus1 with several x*: the authors' dummy row stands for one. */
+static int metric_refuses(const Config *c, int rows, Error *e) {
+  return rows != METRIC_PLUS1 || c->sink_token < 2 ? 0
+       : fail(e, 2, "--metric-rows plus1: it knows one sink token, and there are %d. Try: "
+              "--metric-rows real", c->sink_token);
+}
+
 static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
@@ -5452,6 +5441,15 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
     if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
     trainer_restart(t, &now, e);
   }
+  return e->status;
+}
+
+/* Where a forward of ids [T] first meets NaN or infinity, into e. */
+static int forward_fault(Model *m, const int *ids, int T, Error *e) {
+  Sinks s; Acts a = {0};
+  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e) && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
+  acts_free(&a); sinks_free(&s);
   return e->status;
 }
 
@@ -7858,7 +7856,7 @@ static bool is_chosen(const Settings *s, const char *what) {
 const char *option_idle(const char *flag, const Settings *s) {
   for (int i = 0; BELONGS[i][0]; i++)
     if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])
-        && (!BELONGS[i][2] || !strcmp(BELONGS[i][2], s->verb))) return BELONGS[i][1];
+        && (!BELONGS[i][2] || strstr(BELONGS[i][2], s->verb))) return BELONGS[i][1];
   return NULL;
 }
 
@@ -8510,9 +8508,10 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
     for (int i = 1; i < n && !e->status; i++) text_read(words[i], &w.in, e);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
     int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+    size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);   /* that text_read adds */
     if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
         && !tokenizer_save(s->out, t, e))
-      printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size, s->out);
+      printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size - ends, s->out);
   } else if (train || data_open_ids(d, &s->data, e) || file_read(path, &w.in, e)) {
     return work_end(&w, e);
   } else if (encode) {

@@ -652,7 +652,7 @@ static const char *const THEIRS[] = {
   "make hf, and ./hf help\0 import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help\0 bench gemm step ops length isa ", NULL};
 
-/* What flags belong to (of one verb, where that is named): "--extra k|kv" is one of these values,
+/* What flags belong to (of verbs, where those are named): "--extra k|kv" is one of these values,
  * "--window" any but none, "or" one of them, "!" none. Where that is not so they are refused if
  * given, and not echoed. A flag that the verb does not take counts as said. */
 static const char *const BELONGS[][3] = {
@@ -670,7 +670,8 @@ static const char *const BELONGS[][3] = {
   {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "--attention-period"},
   {" expert-offset ", "--expert-period"}, {" save-every ", "--out"}, {" end-token ", "--tokens"},
   {" beta1 beta2 adam-eps ", "--optimizer adamw|muon"}, {" tokenizer ", "!--tokens"},
-  {" valid ", "!--grammar"}, {" top-k top-p ", "--temperature"}, {" input ", "!--inputs or --ids"},
+  {" valid ", "--text or --tokens", "train run"}, {" top-k top-p ", "--temperature"},
+  {" valid ", "--text or --tokens or --domains", "eval"}, {" input ", "!--inputs or --ids"},
   {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!--ids"},
   {" text grammar tokens ids ", "!--domains"}, {" T ", "!--lengths"},
   {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!--grammar",

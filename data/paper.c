@@ -2262,8 +2262,8 @@ static void draw_each_row(Paper *p, const char *word) {
     int count = 0, row = row_of(p, i);
     for (Point at = {.word = word}; at.side <= LINE_EVEN; at.side++)    /* [FIG3] has nine */
       count += line_read(p, line_begin(p->lines, count, "", count), row, at);
-    snprintf(title, sizeof title, "%s%s%s", p->x->row[row].name, *word ? ": " : "",
-             title_of(word, of));
+    snprintf(title, sizeof title, "%s: %s", p->x->row[row].name,
+             *word ? title_of(word, of) : "Sink of token 1 (sink_1)");
     Chart what = points_chart(p, title, word);
     if (count) chart(&p->h, &what, p->lines, count);
   }
@@ -2602,14 +2602,18 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
         "is token 1 and _* the extra column. Rules were fixed before the judged runs, but for "
         "those that data/results/README.md names. A claim's estimate is by how much it holds in "
         "its own direction (of = the left less the right; beside a number from that on), with its "
-        "95 %% interval and the seeds of either side; behind a claim, what other corpora say."
-        "</p>\n<p>The models are small, and most have one fixed first token, on which a sink "
-        "comes within a few million tokens. Row default is ", corpus->name, done, needed);
+        "95 %% interval and the seeds of either side; behind a claim, what other corpora say: ",
+        corpus->name, done, needed);
+    for (int k = 0, n = 0; k < x->corpora; k++)
+      if (!x->corpus[k].domain && &x->corpus[k] != corpus)
+        say(&p.h, x->corpus[k].times > 1 ? "%s%s is %s at %d times the steps" : "%s%s is %s",
+            n++ ? ", " : "", x->corpus[k].name, x->corpus[k].file, x->corpus[k].times);
+    say(&p.h, ".</p>\n<p>The models are small, and most have one fixed first token, on which a "
+        "sink comes within a few million tokens. Row default is ");
     element(&p.h, "code", base < 0 ? "not there" : x->row[base].flags);
-    say(&p.h, ".</p>\n<p>Beside the "
-        "paper's numbers: <b>-</b> its training failed; <b>~</b> second-hand, since our copy of "
-        "the paper has lost the number; <b>*</b> behind a number: measured on proxy scores. Lines "
-        "are means over the seeds, bands the range.</p>\n");
+    say(&p.h, ".</p>\n<p>Beside the paper's numbers: <b>-</b> its training failed; <b>~</b> "
+        "second-hand, since our copy of the paper has lost the number; <b>*</b> behind a number: "
+        "measured on proxy scores. Lines are means over the seeds, bands the range.</p>\n");
     page_summary(&p);
     for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
     if (p.runs.notes.size) {
