@@ -74,8 +74,7 @@
  *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
- * WHERE TO CHANGE WHAT, in this order. Assertions count the rows of an axis: a file with a place
- * forgotten does not compile, or fails a test.
+ * WHERE TO CHANGE WHAT, in this order. If a place is forgotten, the build or a test fails.
  *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES, chapter 1; its tensors, 2;
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
@@ -86,8 +85,7 @@
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
  *
- * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink, commit af49727), or both
- * are silent, this file does the following.
+ * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink af49727), or say nothing:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
  *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed on several GPUs
  *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
@@ -150,8 +148,7 @@
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
- * A model is one row chosen on each axis of THE FORMULA. struct Config (sink.h) holds the choice as
- * plain numbers, 0 for the paper's default:
+ * A model is one row on each axis of THE FORMULA. struct Config (sink.h) holds each row's number:
  *
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
@@ -406,13 +403,9 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
 /* Calls config_fill, and refuses rows that mean nothing together, with what to try. Returns 0 or 2.
  *
  * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is positive where the
- * elu kernel makes q and k so; but k* and the logit bypass this kernel. Where s can be < 0:
- *
- *   Z = sum s           can pass through 0 in the middle of a training: refused
- *   Z = max(|sum s|, 1) is what the paper takes instead (section 7.4)
- *   Z = 1               needs no sum
- *   Z = p-norm          has the slope p |s|^(p-1) sign s, without bound near 0 if p < 1: refused
- *
+ * elu kernel makes q and k so; but k* and the logit bypass this kernel. Where s can be < 0, its sum
+ * can pass through 0 in the middle of a training: hence the paper's max(|sum s|, 1). A p-norm then
+ * has the slope p |s|^(p-1) sign s, without bound near 0 if p < 1.
  * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
  * neither, and they are not refused. A score bias makes them so from the start: refused as k* is.
  * Tests: config_resolve__refuses, config_resolve__near_misses (what must pass). */
@@ -497,10 +490,9 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
  *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
  *
- * torch is PyTorch's default for Embedding and Linear, authors the custom start of their code (only
- * SwiGLU's DOWN has its own law). gpt2 shrinks what writes into the residual stream, whose 2L terms
- * then have the variance of one. The paper names no start. On several GPUs its authors' code builds
- * the model without memory, and the framework fills it by PyTorch's start: hence torch by default.
+ * torch is PyTorch's default, authors their code's own (only SwiGLU's DOWN has its own law). gpt2
+ * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. On
+ * several GPUs their code builds the model without memory, and PyTorch's start fills it (F2).
  *
  * The row of wte of a token has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the paper's
  * model. The stream starts from it, and so do the norm ratios of Figure 7. An absolute position has
@@ -531,25 +523,12 @@ typedef struct TensorRow {
 enum { ALWAYS = true };
 #define NAMED(in, field) #field, offsetof(in, field)
 
-/* Appends t; tensors lie end to end in one array. The bounds of OPTIONS keep its length in idx:
- * below 6 * 2^60, of 1024 blocks with five matrices of 2^20 x 2^30 and 256 experts. */
-static int list_tensor(Model *m, Tensor t, Error *e) {
-  enum { MORE = 64 };
-  if (m->n_tensors % MORE == 0) {
-    Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
-    if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
-    m->tensor = more;
-  }
-  t.at = m->count;
-  t.count = (idx)t.shape[0] * t.shape[1];
-  m->count += t.count;
-  m->tensor[m->n_tensors++] = t;
-  return 0;
-}
-
 /* Appends the tensors of rows that the model has. t holds what they share: the block (or -1), the
- * part and, for a norm, its offset. A name is `whole` and the row's; block 0 puts "l0." before. */
-static void list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor t, Error *e) {
+ * part and, for a norm, its offset. A name is `whole` and the row's; block 0 puts "l0." before.
+ * Tensors lie end to end in one array. The bounds of OPTIONS keep its length in idx: below
+ * 6 * 2^60, of 1024 blocks with five matrices of 2^20 x 2^30 and 256 experts. */
+static int list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor t, Error *e) {
+  enum { MORE = 64 };
   size_t start = t.field;
   for (; rows->name && !e->status; rows++) {
     if (!rows->present) continue;
@@ -561,8 +540,17 @@ static void list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor
     t.init = rows->init;
     t.matrix = rows->matrix;
     t.field = start + rows->field;
-    list_tensor(m, t, e);
+    t.at = m->count;
+    t.count = (idx)t.shape[0] * t.shape[1];
+    m->count += t.count;
+    if (m->n_tensors % MORE == 0) {
+      Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
+      if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
+      m->tensor = more;
+    }
+    m->tensor[m->n_tensors++] = t;
   }
+  return e->status;
 }
 
 /* Appends a norm, whose struct lies at the offset `field`: "l0.norm1", "l0.norm1.b", "..a". */
@@ -765,7 +753,6 @@ static void model_init(Model *m, int init, uint64_t seed) {
     double spread = init_spread(&m->c, t->init, matrix->shape[0], init);
     bool kstar = strstr(t->name, ".kstar");
     for (idx n = 0; n < t->count; n++) {
-      /* U(-a, a) with a = -spread, or N(0, spread^2) */
       double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng)) : spread * rng_normal(&rng);
       if (t->init <= INITIAL_SHIFT) x = number[t->init];
       if (kstar && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;   /* frozen */
@@ -1045,18 +1032,17 @@ static Config head_norm_of(const Config *c, idx heads) {
  * 1, |q| = |k| = sqrt(D) bounds every score. --qk-whole (OLMo 2's) norms a row's heads as one. */
 static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
                             idx rows, idx heads) {
-  idx one = c->qk_whole ? heads : 1;   /* heads that make one row of the norm */
-  const Config own = head_norm_of(c, one);
-  norm_forward(&own, q, stat, q0, w, rows * heads / one);
+  const Config own = head_norm_of(c, c->qk_whole ? heads : 1);
+  norm_forward(&own, q, stat, q0, w, rows * heads * c->head_dim / own.dim);
 }
 
 /* dq, q's gradient, becomes q0's as in 3.2; so dk. norm_backward adds: hence scratch, as long. */
 static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
                              const Norm *w, real *scratch, idx rows, idx heads) {
-  idx one = c->qk_whole ? heads : 1, all = rows * heads * c->head_dim;
-  const Config own = head_norm_of(c, one);
+  const Config own = head_norm_of(c, c->qk_whole ? heads : 1);
+  idx all = rows * heads * c->head_dim;
   zero(scratch, all);
-  norm_backward(&own, scratch, d, dq, q0, stat, w, rows * heads / one);
+  norm_backward(&own, scratch, d, dq, q0, stat, w, all / own.dim);
   copy(dq, scratch, all);
 }
 
@@ -1070,8 +1056,7 @@ static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const rea
  *
  * The paper's projections have no b; --linear-bias is for published models. m->linear multiplies by
  * matrices that stay in their file (data/hf.c) or are rounded (--quantize). Cost: rows * in * out
- * multiplications forward, twice that backward. The sum over `in` runs in one fixed order, so a
- * row's result does not depend on the rows beside it. Test: linear__with_biases. */
+ * multiplications forward, twice that backward. Test: linear__with_biases. */
 
 /* b [out], or NULL. y may not overlap x. */
 static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
@@ -1120,13 +1105,11 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
  *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
  *
- * The sign of a bias matters. With all <q,k> equal, T = 64 and softmax, alpha_1 is 0.0741 without a
- * bias and 0.0283 to 0.0724 under ALiBi (H = 8). It is 0.334 in every head under `relative`, which
- * favours the farthest key: above the threshold 0.3 with nothing learned. So Proposition 2 fails
- * there (7.6), and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * The sign of a bias matters. `relative` favours the farthest key: with all <q,k> equal and T = 64
+ * alpha_1 is 0.334 in every head, above 0.3 with nothing learned (7.6; ALiBi: 7.7). So some of
+ * Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
- * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
- * learns from it, drel[bucket(n),h] += db_h(n). */
+ * Backward: db_h(i-j) += dz_ij over rows, layers and sequences. T5: drel[bucket(n),h] += db_h(n) */
 
 /* w of a pair, in radians a position. Published models stretch it for a longer context: ROPE_LINEAR
  * divides all by a factor; Llama 3.1 and YaRN divide pairs with fewer than `low` turns in the
@@ -1411,9 +1394,8 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
  * its sign tells the branch. Else it is the signed sum, softpick's sum |u|, or Z (p-norm, count).
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
- * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] exp with a p-norm
- * has a = softmax(p z)^(1/p). For t equal scores each weight is t^(-1/p) and their sum t^(1-1/p),
- * which grows with t for p > 1. At p = 2, 3, 4 training diverged (C.4). */
+ * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] With exp and
+ * p > 1 a row's sum grows with t (7.9). At p = 2, 3, 4 training diverged (C.4). */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
   vec_sigmoid(n, s, z);
@@ -1614,9 +1596,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *   a_i [1+N]   s_ij / Z_i                                    3.6
  *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; then 3.8 (XSA, v+, ..)
  *
- * q and k come rotated (3.4) and through phi (3.5). This section is one head in plain loops over i
- * and j, for `--plain`. By default chapter 14 computes the same in tiles of queries, faster; a test
- * holds one to the other in every variant, both ways.
+ * q and k come rotated (3.4) and through phi (3.5). These are plain loops over i and j, for
+ * `--plain`. By default chapter 14 does it in tiles; a test holds one to the other, both ways.
  *
  * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
  *
@@ -1645,9 +1626,8 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * delta_i is <do_i, o_i> where a is not clipped; FlashAttention computes it so. With v* = 0 a K
  * bias has da_i* = 0 and learns from dz_i* = -dlogz_i* delta_i alone. With Z = 1 that is 0, too.
  *
- * The backward makes z again, with the same bits. Cost for a head and a sequence of N rows: N^2
- * pairs (i,j) of D multiply-adds, twice forward (z, o) and five times backward (z, da, dq, dk, dv).
- * Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
+ * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five times backward (z
+ * again, da, dq, dk, dv). Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -2071,8 +2051,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
  *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
  *
- * The tanh rows and the biases b1, b2, b3 are for published models. Backward, with f1 = x W1,
- * f2 = x W2 (1 when not gated) and fa = act(f1) * f2, element by element:
+ * Backward, with f1 = x W1, f2 = x W2 (1 when not gated), fa = act(f1) * f2 element by element:
  *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
  *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
  *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
@@ -2131,9 +2110,8 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  *   sandwich   u = x + n3(MHSA(n1 x))      y = u + n4(FFN(n2 u))    a final norm
  *              without n1 and n2 under --behind-only (OLMo 2's)
  *
- * One function serves the four: s1 and s2 are its two sums, u is where the ffn's branch starts.
- * The paper closes every stack by Y = LN(H^L) W_cls; under post-norm the last n2 is that LN, as in
- * the authors' code. So there are 2L + 1 norms, 2L under post-norm, 4L + 1 in sandwiches.
+ * One function serves the four: s1 and s2 are its two sums. The paper closes every stack by Y =
+ * LN(H^L) W_cls; under post-norm the last n2 is that LN, as in the authors' code.
  *
  * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L = h^0 + every block's
  * two branches: a massive activation, once written, stays until a block takes it back. A post-norm
@@ -2157,9 +2135,8 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
  * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
  * million at the mean of 1024 keys of its context. Backward: 2 (3.3), 2.5 (3.7) times as many. */
 
-/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream. The paper's
- * W_Q^{l,h} [C,D] lie side by side in one W_Q [C,H*D]: one multiply serves all heads, and a row of
- * q is head after head. K < H is grouped-query attention; the paper has K = H. */
+/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream. One multiply
+ * serves all heads (list_attention). K < H is grouped-query attention; the paper has K = H. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -2198,9 +2175,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                  c->combine == COMBINE_ADD ? D : H * D, C);
 }
 
-/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of all that MHSA learns. The forward's
- * lines from the last to the first, each with what follows from it. dq holds the gradient of
- * phi(q), then of R q, then of q: one array, rotated in place. So does dk. */
+/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of all that MHSA learns. dq holds the
+ * gradient of phi(q), then of R q, then of q: one array, rotated in place. So does dk. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
                           idx N) {
   const Config *c = &m->c;
@@ -2471,10 +2447,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 }
 
 /* -log p of the target. The logits y [V] are overwritten, by dy where weight = share / n is not 0.
- *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
- *   capped: y = X tanh(z / X), dz_v = dy_v (1 - (y_v / X)^2); y_v comes back from e^(y_v - max) */
+ * Capped: y = X tanh(z / X), dz_v = dy_v (1 - (y_v / X)^2); y_v comes back from e^(y_v - max). */
 static double cross_entropy(const Config *c, real *y, int target, real weight) {
   idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];
@@ -2492,10 +2465,9 @@ static double cross_entropy(const Config *c, real *y, int target, real weight) {
   return log(sum) + most - right;
 }
 
-/* The mean of -log p over the scored targets of the sequences that model_forward has just run;
- * targets [B,T], target t being the token after input t. 0 when the prefix leaves none. Each row's
- * -log p goes to a->loss_row [B,T], -1 where not scored. A sequence has `per` scored rows. SLICE of
- * all scored rows at a time are copied to a->slice [SLICE,C], which may span several sequences.
+/* After model_forward: the mean of -log p over the scored targets [B,T], of which t is the token
+ * after input t. 0 when the prefix leaves none. Each row's -log p goes to a->loss_row [B,T], -1
+ * where not scored. SLICE rows at a time, maybe of several sequences, are in a->slice [SLICE,C].
  *
  * with_grads also adds share dL to the gradients of W_cls (or wte) and W_out, and overwrites a->dh
  * [B,N,C] with share dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
@@ -2550,10 +2522,9 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  * is such a factor of W_O, but for clipping; `paper check scale` trains both sides for 200 steps.
  *
  * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
- * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter: embeddings,
- * gains, k* and v* too (F5). A number without gradient, as wte's of a token that never comes,
- * shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1 to 0.45 in the paper's 20000 steps; at
- * wd = 5, the end of Table 2, to 1/e in 500.
+ * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter (F5). A number
+ * without gradient, as wte's of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4
+ * and wd = 0.1 to 0.45 in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
  *
  * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
  * double. Floats just below 1 lie 6e-8 apart: 1 - lr wd keeps lr wd = 4e-5 to 0.02 %, and loses it
@@ -2608,7 +2579,6 @@ static double square_sum(idx n, const real *x) {
   double part[SHARES], sum = 0;
   PARALLEL
   for (idx p = 0; p < SHARES; p++) {
-    /* fewer numbers than SHARES leave empty ones: from = to */
     idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
     part[p] = 0;
     for (idx j = from; j < to; j += CHUNK)
@@ -2627,10 +2597,9 @@ static double square_sum(idx n, const real *x) {
  *
  * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U S^3 V^T, (X X^T)^2 X =
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
- * the sum of the s^2, so every s begins at most at 1. Each time a small s grows by the factor a;
- * near 1 the terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14 (and 0.0001 to 0.048).
- * That is near U V^T, which has the largest <X, G> of all matrices of singular values up to 1. A
- * rare direction is stepped along as far as a common one.
+ * the sum of the s^2, so every s begins at most at 1. A small s grows by the factor a, near 1 the
+ * terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14. That is near U V^T, which has
+ * the largest <X, G> of all matrices of singular values up to 1: a rare direction goes as far.
  *
  * U V^T has min(rows, columns) singular values of 1, so its root mean square is 1/sqrt(max). The
  * factor makes that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
@@ -2722,20 +2691,12 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *
  * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
  * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
- * alpha_1 = H_T / T, H_T = 1 + 1/2 + .. + 1/T: 0.0741 at T = 64, so eps = 0.3 is four times that.
- * Below T = 10 even rows pass for sinks: shorter sequences must not be judged. Sink of one sequence
- * moves in steps of 1/(L H). Mean alpha_1 moves earlier: it and its multiple of the even value
- * (sink_uniform) are always printed beside Sink.
+ * alpha_1 = 0.0741 at T = 64 (sink_uniform): eps = 0.3 is four times that. Below T = 10 even rows
+ * pass for sinks: shorter sequences must not be judged. Sink of one sequence moves in steps of
+ * 1/(L H). Mean alpha_1, which moves earlier, and its multiple of the even value stand beside Sink.
  *
- * Columns and rows of a map m [N,S], as they stand with an extra column and a sink token both:
- *
- *                 *    x*    1    2    3
- *        x*       m    m     .    .    .       no token's row: read by plus1 only
- *        1        m    m     m    .    .
- *        2        m    m     m    m    .
- *        3        m    m     m    m    m
- *
- * Every row sees *; a window may hide x*. For both alpha is a mean over the T real rows. The
+ * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s row is no token's: plus1 alone
+ * reads it. Alpha of * and x* is a mean over the T real rows; a window may hide x*. The
  * authors' code adds a dummy row that gives * all its weight (F6): alpha_* = (1 + sum)/(T+1), which
  * passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all rows, where the paper sums
  * over i >= k. That differs inside a prefix, whose rows see ahead. */
@@ -2770,14 +2731,12 @@ static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
 
-/* alpha_1 if every row spread its weight evenly over what it sees, averaged over layers:
+/* alpha_1 if every row spread its weight evenly over what the mask shows it, mean over layers:
  *
- *   causal        H_T / T                           0.0741 at T = 64
+ *   causal        H_T / T = (1 + 1/2 + .. + 1/T)/T  0.0741 at T = 64
  *   * or x*       (1/T) sum over i of 1/(i+1)       0.0587: one column more to share with
  *   window w      H_w / T                           0.0634 at w = 32; rows beyond w give token 1 0
- *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens
- *
- * Counted from the mask itself, every combination is right. */
+ *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens */
 static double sink_uniform(const Config *c, int T) {
   idx N = config_rows(c, T), first = N - T;
   double sum = 0;
@@ -2930,7 +2889,6 @@ static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b
   }
 }
 
-/* For qsort, rising. */
 static int by_size(const void *a, const void *b) {
   real x = *(const real *)a, y = *(const real *)b;
   return (x > y) - (x < y);
@@ -2969,10 +2927,9 @@ static void measure_massive(Sinks *s, idx b, int C) {
   s->massive += h[n - 1]; s->median += h[n / 2];
 }
 
-/* [FIG7] Measures sequence b inside block l, from 0, while the block's activations are there.
- * Adds what measure_head and measure_angles add, and row by row the norms: |s2|, which is
- * Figure 7 left's "before LN" under post-norm and the block's output elsewhere; |q|, |k|, |v|,
- * means over heads. A rotation leaves |q| and |k| as they are. */
+/* [FIG7] Measures sequence b inside block l, from 0, while its activations are there: heads, and by
+ * row the norms: |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output
+ * elsewhere; |q|, |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
@@ -3096,8 +3053,7 @@ struct Toy {
   real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
 };
 
-/* Position schemes: the first INSIDE act in the score. */
-static const char *const SCHEMES[] = {
+static const char *const SCHEMES[] = {   /* the first INSIDE act in the score */
   "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary", "--pos absolute",
   "--pos learned"};
 _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "here, closed_bias, check_states");
@@ -6318,7 +6274,6 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
  * percent of a processor's peak. To feed it:
- *
  * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
  * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
  * Registers. A multiply-add takes some 4 cycles and two begin in each, so 8 must be under way. The
@@ -6386,8 +6341,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* Pieces of at most `size` that make n. */
-INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }
+INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }   /* rounded up */
 INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
@@ -6896,18 +6850,16 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * and a tile meets all n = hi - lo keys that any of its queries sees. Forward: q k^T and a v, with
  * 3.6 row by row between. Backward: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) cuts the keys too, with a running maximum and sum (online
- * softmax). Here a row is whole when 3.6 takes it, whatever its sim and Z. The price is scratch:
- * 4.8 MB a thread for D = 96 and N = 2048 in float. Test: tiles__as_plain. */
+ * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here 3.6 takes whole rows,
+ * whatever sim and Z; scratch: 4.8 MB a thread for D = 96, N = 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. Of a
    long sequence x, dk and dv are copies: in place, a head's rows are up to a page apart. */
 typedef struct Tile {
-  idx N, D, ld;   /* rows; head width; row length of the maps */
+  idx N, D, ld, row;   /* rows; head width; length of a row of the maps; of x, dk and dv */
   real *kt, *vt;   /* [D,ld] [D,ld] */
-  real *x, *dk, *dv;   /* x: v or, backward, k. [N,D], rows begin `row` apart */
-  idx row;
+  real *x, *dk, *dv;   /* [N,D]; x: v or, backward, k */
   real *z, *a, *da;   /* [TILE,ld] each; z becomes a or, backward, dz in place */
   real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, the gradient of log Z; before_sim's */
 } Tile;
@@ -6968,8 +6920,7 @@ static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile 
   }
 }
 
-/* Copies what a row shows into a probe's maps [B,H,N,S]: * if there is one, then every key, 0 where
- * invisible. z, a, m [1+n] are of span's keys. */
+/* A row's z, a and m [1+n], of * and span's keys, into a probe's maps [B,H,N,S]; the rest is 0. */
 static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
                       const real *a, const real *m) {
   idx extra = c->extra ? 1 : 0, S = extra + N;
@@ -7120,27 +7071,25 @@ WIDE(row_gradient,
   for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* head_backward (3.7) for rows [i0,i1): da of all of them; z, a, delta, dz row by row; dq, and a
+/* head_backward (3.7) for a tile from row i0: da of all rows; z, a, delta, dz row by row; dq, and a
  * part of dk and dv, of all again. The scale, there in da, is here in delta, dz and a. */
-static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0,
-                          idx i1) {
+static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
-  idx D = t->D, N = t->N, ld = t->ld, R = i1 - i0, bh = b * c->heads + h;
+  idx D = t->D, N = t->N, ld = t->ld, R = at_most(N - i0, TILE), bh = b * c->heads + h;
   idx Qw = c->heads * D, q0 = (b * N + i0) * Qw + h * D;
-  Span span = span_of(c, l, N, i0, i1);
+  Span span = span_of(c, l, N, i0, i0 + R);
   idx n = span.hi - span.lo, row = t->row, from = span.lo * row;
   const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
   const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
   real *dq = a->dq + q0, scale = (real)c->scale;
   real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
   real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
-
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, ld), R, n, D, false);
   for (idx i = 0; i < R; i++) t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
-  tile_scores(m, a, l, h, t, q, span, i0, i1);
+  tile_scores(m, a, l, h, t, q, span, i0, i0 + R);
   for (idx i = 0; i < R; i++) {
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
     idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
@@ -7185,8 +7134,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
     if (t.dk) zero(t.dk, 2 * D * t.ld);
     else t.dk = dk, t.dv = dv;
     for (idx h = kh * group; h < (kh + 1) * group; h++)
-      for (idx i0 = 0; i0 < N; i0 += TILE)
-        tile_backward(m, a, l, b, h, &t, i0, at_most(i0 + TILE, N));
+      for (idx i0 = 0; i0 < N; i0 += TILE) tile_backward(m, a, l, b, h, &t, i0);
     for (idx j = 0; t.dk != dk && j < N; j++) {
       copy(dk + j * Kw, t.dk + j * D, D);
       vec_add(D, dv + j * Kw, t.dv + j * D);
@@ -7194,10 +7142,9 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   }
 }
 
-/* THE KV CACHE. model_forward for one sequence ids [T] whose first `from` tokens went through a
- * before: their keys and values still lie in every block's fk and v. Only the R rows after them are
- * made, to the same bits. Returns R. All rows are made anew under --plain; while a prefix is not
- * all in the cache, since its tokens see each other; and in a model with Mamba blocks. */
+/* THE KV CACHE. model_forward of one sequence ids [T] whose first `from` tokens went through a
+ * before: their keys and values still lie in every block's fk and v. Makes the R rows after them,
+ * to the same bits. Returns R: all under --plain, with Mamba blocks, or from inside a prefix. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
   if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
   a->past = from ? config_rows(&m->c, from) : 0;
@@ -7228,19 +7175,17 @@ static void arena_take(Acts *a, const Room *room, size_t n) {
  *   out1, out2    sandwich: n3 reads out1 before out2 is made; s1 and s2 elsewhere
  *   f1, fa        the activation works in place */
 static void take_layer(const Config *c, Acts *a, LayerActs *la, idx rows, bool keeps) {
-  idx C = rows * c->dim, F = rows * c->ffn, Q = rows * c->heads * c->head_dim;
-  idx K = rows * c->kv_heads * c->head_dim;
+  idx C = rows * c->dim, F = rows * c->ffn, heads = rows * c->heads, own = rows * c->kv_heads;
+  idx Q = heads * c->head_dim, K = own * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
   bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
   bool leaves = config_leaves(c), qk = c->qk_norm;
-  idx heads = rows * c->heads, own = rows * c->kv_heads;
   const Room room[] = {
-    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
-    {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0}, {&la->av, keeps && leaves ? Q : 0},
-    {&la->gate, rows * config_gates(c)}, {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0},
-    {&la->q0, qk ? Q : 0}, {&la->k0, qk ? K : 0}, {&la->qstat, qk ? 2 * heads : 0},
-    {&la->kstat, qk ? 2 * own : 0},
+    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q}, {&la->fq, phi ? Q : 0},
+    {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0}, {&la->row_stat, heads}, {&la->o, keeps ? Q : 0},
+    {&la->av, keeps && leaves ? Q : 0}, {&la->gate, rows * config_gates(c)},
+    {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0}, {&la->q0, qk ? Q : 0}, {&la->k0, qk ? K : 0},
+    {&la->qstat, qk ? 2 * heads : 0}, {&la->kstat, qk ? 2 * own : 0},
     {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
     {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
     {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0},
@@ -7343,15 +7288,13 @@ void acts_free(Acts *a) {
 #define fileno _fileno
 static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
-__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *module, char *path,
-    unsigned long room);
+__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *, char *, unsigned long);
 #define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
 static int make_folder(const char *path) { return _mkdir(path); }
 #define rmdir _rmdir
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file; this does, and waits for the disk. */
-__declspec(dllimport) int __stdcall MoveFileExA(const char *from, const char *to,
-    unsigned long how);
+__declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *, unsigned long);
 static bool take_name(const char *from, const char *to) {
   errno = EACCES;   /* where it does not */
   return MoveFileExA(from, to, 1 | 8) != 0;
@@ -7865,7 +7808,7 @@ int settings_count(const Settings *s, Error *e) {
   bool trains = option_find("context", s->groups) != NULL;
   bool begins = option_find("prompt", s->groups) != NULL;   /* a text, with one token */
   int most = begins ? 1 : trains ? s->model.context : s->eval_T;
-  const char *longer = trains ? " or a longer --context" : " or a longer --T";
+  const char *more = begins ? "" : trains ? " or a longer --context" : " or a longer --T";
   for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
     char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS]) continue;
@@ -7875,13 +7818,11 @@ int settings_count(const Settings *s, Error *e) {
     const char *to = option_idle(o->flag, s);
     if (to && *to == '!')
       fail(e, 2, "--%s: it changes nothing beside %s. Try: without one of them", o->flag, to + 1);
-    else if (to)
-      fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it", o->flag, to);
+    else if (to) fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it", o->flag, to);
     if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
     for (int i = 0; at[i]; i++)
       if (at[i] > most)
-        fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d%s", o->flag, is, most, most,
-             begins ? "" : longer);
+        fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d%s", o->flag, is, most, most, more);
   }
   return e->status;
 }
@@ -8123,8 +8064,7 @@ static void page_line(Page *p, const Line *l, double x) {
   fprintf(p->out, "\n");
 }
 
-/* The cells of 7.2. */
-static void check_states(Page *p) {
+static void check_states(Page *p) {   /* the cells of 7.2 */
   fprintf(p->out, "%31snone  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n", "");
   for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
     const char *flags = r->flags ? r->flags : "";
@@ -8191,7 +8131,6 @@ static void toy_fill(Model *m, uint64_t seed) {
   }
 }
 
-/* Acts and maps for T tokens of y->m. */
 static int toy_room(Toy *y, Page *p, int T) {
   if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e)) y->maps = maps_create(&y->a, &y->m.c, p->e);
   y->page = p; y->T = T;
@@ -8199,7 +8138,6 @@ static int toy_room(Toy *y, Page *p, int T) {
   return p->e->status;
 }
 
-/* A toy for as many tokens as its context; these flags win over its own. NULL on an error. */
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --context 12 --vocab 13 ";
   size_t n = strlen(flags);   /* 13: TOY_VOCAB */
@@ -8216,8 +8154,7 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   return y;
 }
 
-/* A toy of line l with these flags, up to a |, after the check's, fed. With t5 and an x T5's table
- * is x times the bucket; for x = 1 it stops growing at 16, as equation 6 as printed does. */
+/* A toy of line l with these flags, up to a |, after the table's; fed. T5's table: Line, 7.1. */
 static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
   Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
   if (!y) return NULL;
@@ -8329,7 +8266,7 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o;
+  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o; const Progress *p = &o->p;
   const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
   char page[PATH_ROOM + 8] = "", cell[5][32];   /* page: "" where no --report, no --out is given */
   int starts; (void)words; (void)n;
@@ -8345,13 +8282,11 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
   outcome_begin(o, "train", "", t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
-    printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s "
-           "mass=%s parameters=%lld text=%s%s%s\n", t->step,
-           cell_text(cell[0], &six, t->loss + never),
+    printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s mass=%s "
+           "parameters=%lld text=%s%s%s\n", t->step, cell_text(cell[0], &six, t->loss + never),
            cell_text(cell[1], &six, o->loss), o->tokens,
-           cell_text(cell[2], &six, o->p.alpha1 + never),
-           cell_text(cell[3], &six, o->p.sink1 + never),
-           cell_text(cell[4], &six, o->p.mass + never), t->m.count, t->data.name,
+           cell_text(cell[2], &six, p->alpha1 + never), cell_text(cell[3], &six, p->sink1 + never),
+           cell_text(cell[4], &six, p->mass + never), t->m.count, t->data.name,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0]
@@ -8549,8 +8484,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *
     fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
   if (!e->status && s->temperature > 0) {
     if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
-    for (int i = 0; i < kept; i++)
-      sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
+    for (int i = 0; i < kept; i++) sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
     for (int i = 0; i < kept && s->top_p < 1; i++)
       if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
     if (s->top_p < 1) sum = held;
@@ -8596,9 +8530,8 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
       fwrite(w.out.at, 1, w.out.size, stdout);
   } else if (!n || s->data.grammar[0])
     fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
-  else if (!open_model(s, words[0], 4e9, &w.t, e)
-           && !data_open_ids(d, &s->data, e) && !tokenizer_same(&w.t, words[0], e)
-           && !first_open(d, &s->data, 0, e)
+  else if (!open_model(s, words[0], 4e9, &w.t, e) && !data_open_ids(d, &s->data, e)
+           && !tokenizer_same(&w.t, words[0], e) && !first_open(d, &s->data, 0, e)
            && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;

@@ -244,7 +244,7 @@ typedef struct Probe { real *z, *weight, *metric; } Probe;
 
 /* The column of each sequence that an evaluation takes from all rows but its own, in all heads */
 typedef struct Ablation {
-  int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (3.7) */
+  int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (14) */
   const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
 } Ablation;
 
