@@ -7799,7 +7799,7 @@ static bool is_chosen(const Settings *s, const char *what) {
 const char *option_idle(const char *flag, const Settings *s) {
   for (int i = 0; BELONGS[i][0]; i++)
     if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])
-        && (!BELONGS[i][2] || strstr(BELONGS[i][2], s->verb))) return BELONGS[i][1];
+        && (!BELONGS[i][2] || (*s->verb && strstr(BELONGS[i][2], s->verb)))) return BELONGS[i][1];
   return NULL;
 }
 
