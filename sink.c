@@ -404,8 +404,9 @@ _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTR
  *
  * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is positive where the
  * elu kernel makes q and k so; but k* and the logit bypass this kernel. Where s can be < 0, its sum
- * can pass through 0 in the middle of a training: hence the paper's max(|sum s|, 1). A p-norm then
- * has the slope p |s|^(p-1) sign s, without bound near 0 if p < 1.
+ * can pass through 0 in the middle of a training and is refused: hence the paper's max(|sum s|, 1).
+ * So is a p-norm of p < 1, whose slope p |s|^(p-1) sign s has no bound near 0.
+ *
  * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
  * neither, and they are not refused. A score bias makes them so from the start: refused as k* is.
  * Tests: config_resolve__refuses, config_resolve__near_misses (what must pass). */
@@ -1106,10 +1107,11 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
  *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
  *
  * The sign of a bias matters. `relative` favours the farthest key: with all <q,k> equal and T = 64
- * alpha_1 is 0.334 in every head, above 0.3 with nothing learned (7.6; ALiBi: 7.7). So some of
- * Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ * alpha_1 is 0.334 in every head, above 0.3 with nothing learned. So Proposition 2 fails there
+ * (7.6), and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
  *
- * Backward: db_h(i-j) += dz_ij over rows, layers and sequences. T5: drel[bucket(n),h] += db_h(n) */
+ * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
+ * learns from it, drel[bucket(n),h] += db_h(n). */
 
 /* w of a pair, in radians a position. Published models stretch it for a longer context: ROPE_LINEAR
  * divides all by a factor; Llama 3.1 and YaRN divide pairs with fewer than `low` turns in the
@@ -2447,7 +2449,10 @@ static void logits_backward(Model *m, Acts *a, idx R) {
 }
 
 /* -log p of the target. The logits y [V] are overwritten, by dy where weight = share / n is not 0.
- * Capped: y = X tanh(z / X), dz_v = dy_v (1 - (y_v / X)^2); y_v comes back from e^(y_v - max). */
+ *
+ *   -log p = log sum_v e^(y_v - max) + max - y_target
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
+ *   capped: y = X tanh(z / X), dz_v = dy_v (1 - (y_v / X)^2); y_v comes back from e^(y_v - max) */
 static double cross_entropy(const Config *c, real *y, int target, real weight) {
   idx V = c->vocab;
   real most = vec_max(V, y), right = y[target];
@@ -2597,9 +2602,10 @@ static double square_sum(idx n, const real *x) {
  *
  * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U S^3 V^T, (X X^T)^2 X =
  * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
- * the sum of the s^2, so every s begins at most at 1. A small s grows by the factor a, near 1 the
+ * the sum of the s^2, so every s begins at most at 1. A small s grows by the factor a; near 1 the
  * terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14. That is near U V^T, which has
- * the largest <X, G> of all matrices of singular values up to 1: a rare direction goes as far.
+ * the largest <X, G> of all matrices of singular values up to 1. A rare direction is stepped along
+ * as far as a common one.
  *
  * U V^T has min(rows, columns) singular values of 1, so its root mean square is 1/sqrt(max). The
  * factor makes that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
@@ -4630,8 +4636,9 @@ static int text_read(const char *path, Bytes *out, Error *e) {
     return fail(e, 1, "%s: expected a text, found a byte 0: UTF-16, or none. Try: another", path);
   if ((good = utf8_length(text, n)) < n) {
     for (size_t i = 0; i < good; i++) line += text[i] == '\n';
+    bool cut = n - good < 4 && text[good] >= 0xC2 && text[good] <= 0xF4;   /* a character begins */
     return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: %siconv -f latin1",
-                path, line, text[good], n - good > 3 ? "" : "to end at a whole character, or ");
+                path, line, text[good], cut ? "to end at a whole character, or " : "");
   }
   if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3)) memset(text, ' ', 3);
   return bytes_print(out, e, DOCUMENT_END);

@@ -5133,7 +5133,7 @@ static void data_open__limits(Test *t) {
 static void data_open__refuses(Test *t) {
 #define FIFTY "-a-part-of-a-name-that-has-fifty-letters-and-marks"
   static const char *const FILES[][2] = {{SCRATCH "/whole" FIFTY FIFTY FIFTY, "s = [t"},
-    {SCRATCH "/latin1", "one\ntwo\ncaf\xe9 x\n"}, {SCRATCH "/deeper/c.txt", "deeper \xff"},
+    {SCRATCH "/latin1", "one\ntwo\ncaf\xe9 x\n"}, {SCRATCH "/deeper/c.txt", "a \xe4\xb8"},
     {SCRATCH "/blank", " \n\n<|endoftext|> \n"}, {SCRATCH "/bom", "\xef\xbb\xbf"},
     {SCRATCH "/nothing", ""}, {SCRATCH "/utf16", "\xff\xfeh"}, {SCRATCH "/utf16b", "\xfe\xffh"}};
 #define TEXT_OF "--text " SCRATCH
@@ -5150,8 +5150,8 @@ static void data_open__refuses(Test *t) {
     {"--tokens " SCRATCH "/none", 16, 1, SCRATCH "/none: "},
     {FROM_TEXT "--tokens x", 16, 2, "exclude each other"},
     {"--tokens x --grammar y", 16, 2, "exclude each other"},
-    {TEXT_OF "/latin1", 16, 1, "/latin1:3: expected text in UTF-8, found byte 0xE9"},
-    {TEXT_OF "/deeper", 16, 1, "/c.txt:1: expected text in UTF-8, found byte 0xFF. Try: to end"},
+    {TEXT_OF "/latin1", 16, 1, "/latin1:3: expected text in UTF-8, found byte 0xE9. Try: iconv"},
+    {TEXT_OF "/deeper", 16, 1, "/c.txt:1: expected text in UTF-8, found byte 0xE4. Try: to end"},
     {TEXT_OF "/utf16", 16, 1, "/utf16: expected text in UTF-8, found UTF-16. Try: iconv -f utf-16"},
     {TEXT_OF "/utf16b", 16, 1, "found UTF-16. "}, {"--text tokenizer.bin", 16, 1, "found a byte 0"},
     {TEXT_OF "/blank", 16, 1, "/blank: expected documents, found none"},

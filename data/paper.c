@@ -2263,7 +2263,7 @@ static void draw_each_row(Paper *p, const char *word) {
     for (Point at = {.word = word}; at.side <= LINE_EVEN; at.side++)    /* [FIG3] has nine */
       count += line_read(p, line_begin(p->lines, count, "", count), row, at);
     snprintf(title, sizeof title, "%s: %s", p->x->row[row].name,
-             *word ? title_of(word, of) : "Sink of token 1 (sink_1)");
+             title_of(*word ? word : "sink_1", of));
     Chart what = points_chart(p, title, word);
     if (count) chart(&p->h, &what, p->lines, count);
   }
