@@ -22,17 +22,17 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h sink.c sink.h
+hf: data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h data/beyond.c sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
-paper: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h sink.c sink.h
+paper: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
 
 # Speed:  ./bench gemm, step, ops, length
-bench: data/bench.c sink.c sink.h
+bench: data/bench.c data/beyond.c sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/bench.c -o bench $(LDLIBS); fi
 
@@ -45,29 +45,29 @@ out:
 # The tests, in double precision, the oracle, and in float: of sink.c, of paper.c, of hf.c. With
 # OpenMP where the compiler has it, for the tests of threads.
 TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
-out/test: test_sink.c data/options.h sink.c sink.h | out
+out/test: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 	$(TEST) -fopenmp test_sink.c $(LDLIBS) || $(TEST) test_sink.c $(LDLIBS)
 
-out/test-double: test_sink.c data/options.h sink.c sink.h | out
+out/test-double: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h test_sink.c sink.c sink.h | out
+out/test-paper: data/test_paper.c data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
 
-out/test-remedies: data/test_remedies.c data/options.h test_sink.c sink.c sink.h | out
+out/test-remedies: data/test_remedies.c data/options.h data/beyond.c test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_remedies.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_remedies.c $(LDLIBS)
 
-out/test-hf: data/test_hf.c data/test_families.c data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h test_sink.c sink.c sink.h | out
+out/test-hf: data/test_hf.c data/test_families.c data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h data/beyond.c test_sink.c sink.c sink.h | out
 	$(TEST) -fopenmp data/test_hf.c $(LDLIBS) || $(TEST) data/test_hf.c $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
-out/test-asan: test_sink.c data/options.h sink.c sink.h | out
+out/test-asan: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/paper-double: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h sink.c sink.h | out
+out/paper-double: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-remedies out/test-hf
@@ -87,7 +87,7 @@ test-double: sink bench out/test-double
 asan: sink bench out/test-asan
 	./out/test-asan
 
-exhaustive: test_sink.c data/options.h sink.c sink.h | out
+exhaustive: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 	$(CC) $(CFLAGS) -fopenmp test_sink.c -o out/exhaustive $(LDLIBS) || \
 	    $(CC) $(CFLAGS) test_sink.c -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive

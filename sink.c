@@ -18,12 +18,11 @@
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)                                 the extra column: unrotated
  *          or, not the paper's: 0, a learned or fixed number, log n_i   n_i: the keys i sees
- *   z_ij <- X tanh(z_ij / X), then c_h log(n_i) z_ij, then z_ij + f_h    not the paper's: 3.7
  *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+             every sum is over * and all visible keys
- *          not the paper's: QK-norm (3.2), clipped weights (3.6), gates and the rest of 3.8
+ *          not the paper's: clipped weights (3.6); what data/beyond.c does to q, k, v, z and o
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do as far as dz, with a_j = s_j / Z:
@@ -78,7 +77,7 @@
  *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES, chapter 1; its tensors, 2;
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
- *                 phi 3.5, sim and Z 3.6, extra column 3.7, what acts on o 3.8, heads 3.9, block 4;
+ *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/beyond.c;
  *                 STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in data/hf.c;
  *                 test_sink.c 0.3, and its tables of an axis
  *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
@@ -153,7 +152,7 @@
  *   axis          rows, the default first                                varied by the paper in
  *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
  *   block         pre; post, parallel          norm: rms; layer          section 7.2
- *                 sandwich                     norm: dyt                 not the paper's
+ *                 sandwich                     norm: dyt (+)             not the paper's
  *   ffn           swiglu; geglu, reglu, swish, gelu, relu; (ge)gelutanh  Table 11
  *   heads         concatenated; added          key heads: H; fewer       Table 12 left
  *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
@@ -163,11 +162,12 @@
  *                 count; weights: as they are; clipped                   not the paper's
  *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
  *                 logn; a fixed logit                                    not the paper's
- *   scores        as they are; soft-cap, scale logn, bias logn or learned   not the paper's
- *   q, k; v, o    as they are; QK-norm; gates; XSA, V-scale, head norm   not the paper's
+ *   scores        as they are; soft-cap, scale, bias (+)                 not the paper's
+ *   q, k; v, o    as they are; QK-norm; gates, XSA, V-scale, head norm (+)
  *   others        value bias v+; sink token x*: none; one                Table 4
  *                 several sink tokens                                    not the paper's
  *   mask          causal; window w; prefix p                             Figures 5, 6
+ *   (+) data/beyond.c has these; ./paper, ./hf and ./bench take their flags, ./sink does not
  *
  * t5, parallel, layer, (ge)gelutanh, fewer key heads, zero and logit are not the paper's: published
  * models need them, or they are close relatives of its rows. For any two rows of two axes that
@@ -281,7 +281,7 @@ static int config_gates(const Config *c) {
   return c->gate ? c->heads : 0;
 }
 
-/* Are scores changed before sim (3.7)? Weights clipped (3.6)? Does 3.8 do more than add v+? */
+/* Does data/beyond.c change scores before sim, or o? Are weights clipped (3.6)? */
 static bool config_score_mod(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
 static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
 static bool config_leaves(const Config *c) {
@@ -489,7 +489,7 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
- *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores (3.7)
+ *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores
  *
  * torch is PyTorch's default, authors their code's own (only SwiGLU's DOWN has its own law). gpt2
  * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. On
@@ -595,7 +595,7 @@ static void list_attention(Model *m, int l, Error *e) {
     {NAMED(Layer, vstar),  {S, D},     INITIAL_SMALL,  false, kv},
     {NAMED(Layer, logit),  {H},        INITIAL_SMALL,  false, logit},   /* z_i* itself */
     {NAMED(Layer, vplus),  {H, D},     INITIAL_SMALL,  false, c->vbias},   /* v+ */
-    /* Not the paper's: 3.8 */
+    /* Not the paper's: data/beyond.c */
     {NAMED(Layer, wg),     {C, G},     INITIAL_LINEAR, true,  by_input},   /* u = x W_g */
     {NAMED(Layer, gate),   {H},        INITIAL_ZERO,   false, c->gate == GATE_STATIC},   /* u */
     {NAMED(Layer, vscale), {H},        INITIAL_ONE,    false, c->v_scale},   /* c */
@@ -629,8 +629,10 @@ static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
   list_rows(m, rows, whole, (Tensor){.layer = l, .part = part}, e);
 }
 
-/* What published models have in place of the paper's parts (data/hf.c); in ./sink nothing. */
+/* What published models have in place of the paper's parts (data/hf.c), and what later papers do
+ * to norms, scores and heads (data/beyond.c); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
+static const Beyond BEYOND;
 
 /* Fills in the list of tensors. w.layer and d.layer are allocated, their pointers still NULL. */
 static int model_list(Model *m, const Config *c, Error *e) {
@@ -654,6 +656,10 @@ static int model_list(Model *m, const Config *c, Error *e) {
   const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
   *m = (Model){.c = *c, .published = p, .linear = PUBLISHED_PARTS.linear};
   if (!p && config_trains(c, e)) return e->status;
+  const char *beyond = c->norm == NORM_DYT ? "--norm dyt" : c->qk_norm ? "--qk-norm"
+                     : c->gate ? "--gate" : config_leaves(c) ? "--head-norm, --v-scale and --xsa"
+                     : config_score_mod(c) ? "--soft-cap, --score-scale and --score-bias" : NULL;
+  if (beyond && !BEYOND.leave) return fail(e, 2, "%s: for ./paper. Try: make paper", beyond);
   m->w.layer = grab(c->layers, sizeof(Layer), e);
   m->d.layer = grab(c->layers, sizeof(Layer), e);
   list_rows(m, first, "", (Tensor){.layer = -1}, e);
@@ -897,7 +903,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
 }
 
 /* ----------
- * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b      DyT: below
+ * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b
  *
  *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
  *
@@ -917,19 +923,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, cons
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * A second pass takes the variance, so no large squares are subtracted. A row of zeros gives b.
- *
- * DyT (Zhu et al. 2025) is y = g t + b, t = tanh(a x): no sum over the row, so a long row stays
- * long until tanh saturates. a is one number, 0.5 at the start. As tanh' = 1 - tanh^2,
- *   dx_c += a (1 - t_c^2) g_c dy_c           da += sum over rows and c of x_c (1 - t_c^2) g_c dy_c
- *   dg_c += sum over rows of dy_c t_c        db_c as above */
-
-/* One row of y = g tanh(a x) + b. */
-static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
-  for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
-  vec_tanh(C, y, y);
-  for (idx ch = 0; ch < C; ch++) y[ch] = w->g[ch] * y[ch] + w->b[ch];
-}
+ * A second pass takes the variance, so no large squares are subtracted. A row of zeros gives b. */
 
 _Static_assert(NORM_ROWS == 3, "a new norm: its bias (2), its row and its gains, both ways");
 /* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
@@ -950,25 +944,12 @@ WIDE(norm_row,
 static void norm_forward(const Config *c, real *y, real *stat, const real *x, const Norm *w,
                          idx rows) {
   idx C = c->dim;
-  PARALLEL
-  for (idx n = 0; n < rows; n++)
-    if (w->a) dyt_row(C, y + n * C, x + n * C, w);
-    else norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
-}
-
-/* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of da. */
-static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x, const Norm *w) {
-  real a = w->a[0], t[CHUNK], da = 0;
-  for (idx from = 0; from < C; from += CHUNK) {
-    idx some = chunk(C, from);
-    for (idx j = 0; j < some; j++) t[j] = a * x[from + j];
-    vec_tanh(some, t, t);
-    /* t becomes the gradient of a x */
-    for (idx j = 0; j < some; j++) t[j] = (1 - t[j] * t[j]) * w->g[from + j] * dy[from + j];
-    for (idx j = 0; j < some; j++) dx[from + j] += a * t[j];
-    da += vec_dot(some, t, x + from);
+  if (w->a) {   /* DyT: data/beyond.c */
+    BEYOND.dyt(c, y, x, w, rows);
+    return;
   }
-  return da;
+  PARALLEL
+  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
 }
 
 /* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
@@ -989,62 +970,32 @@ WIDE(norm_row_backward,
   for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* One row's part of dg += dy n (dy t where there is a slope a) and db += dy, on `width` columns. */
+/* One row's part of dg += dy n and db += dy, on `width` columns. */
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
-      const real *restrict x, const real *stat, const real *a),
-     (width, dg, db, dy, x, stat, a)) {
+      const real *restrict x, const real *stat),
+     (width, dg, db, dy, x, stat)) {
   real mu = stat[0], r = stat[1];
-  if (a) {
-    real t[CHANNELS] = {0};
-    for (idx ch = 0; ch < width; ch++) t[ch] = *a * x[ch];
-    vec_tanh(width, t, t);
-    for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * t[ch];
-  } else for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;   /* dy n */
+  for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;   /* dy n */
   if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients d of w are added to, from dy [rows,C] and the input x. DyT has
- * no stat: its place takes each row's part of da, to be added up in order. */
+/* dx [rows,C] and the gradients d of w are added to, from dy [rows,C] and the input x. */
 static void norm_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
                           real *stat, const Norm *w, idx rows) {
   idx C = c->dim;
+  if (w->a) {
+    BEYOND.dyt_backward(c, dx, d, dy, x, stat, w, rows);
+    return;
+  }
   PARALLEL
   for (idx n = 0; n < rows; n++)
-    if (w->a) stat[2 * n] = dyt_row_backward(C, dx + n * C, dy + n * C, x + n * C, w);
-    else norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, w->g);
+    norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, w->g);
   PARALLEL
   for (idx block = 0; block < C; block += CHANNELS)
     for (idx n = 0; n < rows; n++)
       norm_gains(at_most(C - block, CHANNELS), d->g + block, d->b ? d->b + block : NULL,
-                 dy + n * C + block, x + n * C + block, stat + 2 * n, w->a);
-  for (idx n = 0; w->a && n < rows; n++) d->a[0] += stat[2 * n];
-}
-
-/* c for the functions above: RMSNorm over the D dims of a head, or of so many heads. */
-static Config head_norm_of(const Config *c, idx heads) {
-  Config own = *c;
-  own.norm = NORM_RMS;
-  own.dim = (int)heads * c->head_dim;
-  return own;
-}
-
-/* --qk-norm (2010.04245): q = qnorm q0 r in each head before it rotates; so k. While the gains are
- * 1, |q| = |k| = sqrt(D) bounds every score. --qk-whole (OLMo 2's) norms a row's heads as one. */
-static void qk_norm_forward(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
-                            idx rows, idx heads) {
-  const Config own = head_norm_of(c, c->qk_whole ? heads : 1);
-  norm_forward(&own, q, stat, q0, w, rows * heads * c->head_dim / own.dim);
-}
-
-/* dq, q's gradient, becomes q0's as in 3.2; so dk. norm_backward adds: hence scratch, as long. */
-static void qk_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0, real *stat,
-                             const Norm *w, real *scratch, idx rows, idx heads) {
-  const Config own = head_norm_of(c, c->qk_whole ? heads : 1);
-  idx all = rows * heads * c->head_dim;
-  zero(scratch, all);
-  norm_backward(&own, scratch, d, dq, q0, stat, w, all / own.dim);
-  copy(dq, scratch, all);
+                 dy + n * C + block, x + n * C + block, stat + 2 * n);
 }
 
 /* ----------
@@ -1578,7 +1529,7 @@ static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
  *   Z = sum    nowhere if s >= 0: m is a; softpick and rectified take m = |a|, of sum 1 or less
  *   other Z    a row of little weight counts as much as any
  *   clip       a row weighs less than its m says
- *   3.8        a head whose gate is shut has its sink still; mass does not tell either */
+ *   gates      a head whose gate is shut has its sink still; mass does not tell either */
 static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
   for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
   if (c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED) return;
@@ -1596,7 +1547,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; then 3.8 (XSA, v+, ..)
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; then v+ (3.8)
  *
  * q and k come rotated (3.4) and through phi (3.5). These are plain loops over i and j, for
  * `--plain`. By default chapter 14 does it in tiles; a test holds one to the other, both ways.
@@ -1701,41 +1652,6 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
   }
 }
 
-/* SCORES BEFORE SIM: three changes, of keys alone, none the paper's. Row i sees n_i keys, log 1 = 0
- *
- *   soft-cap      y = X tanh(z / X)      |y| < X; without it y = z          Gemma 2
- *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
- *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
- *
- * BACKWARD, from dz_j of what enters sim:    dy_j = c_h log(n_i) dz_j     df_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j      before the cap dz_j = (1 - (y_j / X)^2) dy_j: tanh' */
-static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
-  return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
-}
-
-/* z [n] in place. y [n] is kept for the backward, or NULL. What is masked stays so, with y = 0. */
-static void before_sim(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z, real *y) {
-  if (!config_score_mod(c)) return;
-  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  real shift = w->sbias ? w->sbias[h] : c->shift ? -real_log((real)seen) : 0;
-  for (idx j = 0; j < n; j++) {
-    bool masked = z[j] == -INFINITY;
-    if (X > 0 && !masked) z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
-    if (y) y[j] = masked ? 0 : z[j];
-    if (!masked) z[j] = gain * z[j] + shift;
-  }
-}
-
-/* dz [n] in place, of a row with y [n]; dc_h and df_h, side by side, are added to. */
-static void before_sim_backward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
-                                const real *y, real *dc_df) {
-  if (!config_score_mod(c)) return;
-  real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  dc_df[0] += real_log((real)seen) * vec_dot(n, y, dz);   /* dc_h = log(n_i) sum y dz */
-  dc_df[1] += vec_sum(n, dz);   /* df_h = sum dz */
-  for (idx j = 0; j < n; j++) dz[j] *= gain * (X > 0 ? 1 - y[j] / X * (y[j] / X) : 1);
-}
-
 /* Scores z [1+N] of q_i [D]: column 0 is *, 1 + j is key j. k: the head's key 0. Returns n_i. */
 static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
@@ -1750,7 +1666,7 @@ static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N,
   }
   if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
   z[0] = extra_score(m, l, h, seen, q_i);
-  before_sim(c, &m->w.layer[l], h, seen, N, z + 1, y);
+  if (config_score_mod(c)) BEYOND.scores(c, &m->w.layer[l], h, seen, N, z + 1, y);
   return seen;
 }
 
@@ -1830,7 +1746,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
     /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
-    before_sim_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
+    if (config_score_mod(c)) BEYOND.scores_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
       add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
@@ -1884,134 +1800,26 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* ----------
- * 3.8  The way out of a head   [T4] for v+; the rest is not the paper's
+ * 3.8  The value bias   o_i = av_i + v+   [T4]
  *
- * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C] is what W_Q reads,
- * u = x W_g [G], g = 1/(1 + e^-u), and e = 1e-8:
- *
- *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
- *   --vbias       o <- o + v+                                 [T4] outside the weights
- *   --v-scale     o <- c o                                    one number a head, 1 at the start
- *   --gate        o <- g o         one g a head, or a dim; static: u is learned, from 0
- *   --head-norm   o <- hnorm o r   RMSNorm (3.2) over D, whatever --norm says
- *
- * --gate value: v <- g v before 3.7, so XSA's v_i is gated, but v* and v+ are not. A head whose
- * weights sum to 1 can add nothing only from a value near 0, a sink's; a gate can close anywhere.
- *
- * BACKWARD, from the last step to the first. A step gets dy; its input o is made again from la->av:
- *   head norm   as 3.2
- *   gate        do = g dy, dg = dy o, summed over dims that share g;    du = dg g (1 - g)
- *               dW_g += x^T du    dx += du W_g^T    static: du summed over the rows
- *   V-scale     do = c dy                dc = sum_i <dy, o>
- *   v+          do = dy                  dv+ = sum_i dy
- *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2 v. With t = <dy, v>
- *               do = dy - t r v          dv = -p r dy - t r o + 2 p t r^2 v */
+ * v+ [H,D] is added to what the weights make of the values, in place: it has no column, and no row
+ * can give it a smaller share. Backward: the gradient of av is that of o, and dv+ = sum_i do_i.
+ * What later papers do at this place, and gates, QK-norm and Muon: data/beyond.c. */
 
-_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of 3.8");
-/* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
-static void gate_forward(const Model *m, const Layer *w, LayerActs *la, real *v, const real *x,
-                         idx rows) {
-  idx G = config_gates(&m->c);
-  if (w->wg) linear_forward(m, la->gate, x, w->wg, NULL, rows, m->c.dim, G);
+/* la->o [rows,H,D] holds av. */
+static void vplus_forward(const Model *m, int l, const LayerActs *la, idx rows) {
+  idx Q = m->c.heads * m->c.head_dim;
   PARALLEL
-  for (idx n = 0; n < rows; n++) {
-    real *g = la->gate + n * G;
-    vec_sigmoid(G, g, w->wg ? g : w->gate);   /* g = 1/(1 + e^-u) */
-    if (la->v0) copy(la->v0 + n * G, v + n * G, G);
-    if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
-  }
+  for (idx n = 0; n < rows; n++) vec_add(Q, la->o + n * Q, m->w.layer[l].vplus);
 }
 
-/* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv, which becomes dv0. */
-static void gate_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
-                          real *dx, const real *x, idx rows) {
-  idx G = config_gates(c);
+/* dv+ = sum_i do_i, a slot for each head and sequence. */
+static void vplus_backward(const Config *c, Acts *a, int B, idx N) {
+  idx D = c->head_dim, H = c->heads;
   PARALLEL
-  for (idx j = 0; j < rows * G; j++) {
-    real g = la->gate[j];
-    if (la->v0) {   /* v = g v0 */
-      a->dgate[j] = a->dv[j] * la->v0[j];
-      a->dv[j] *= g;
-    }
-    a->dgate[j] *= g * (1 - g);   /* g = 1/(1 + e^-u) */
-  }
-  if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
-  for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
-}
-
-/* All steps but the head norm on one row av [D] of head h, whose own value is v [D]. o [D], the
- * result, may be av. plain [D] is what V-scale and gate act on. g is [D], [1] or NULL. */
-static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *plain, const real *av,
-                      const real *v, const real *g) {
-  idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
-  copy(plain, av, D);
-  if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
-  if (w->vplus) vec_add(D, plain, w->vplus + h * D);
-  real scale = w->vscale ? w->vscale[h] : 1;
-  for (idx d = 0; d < D; d++) o[d] = scale * plain[d] * (g ? g[each * d] : 1);
-}
-
-/* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
-static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
-  const Config *c = &m->c, head = head_norm_of(c, 1);
-  const Layer *w = &m->w.layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
-  PARALLEL
-  for (idx n = 0; n < rows; n++)
-    for (idx h = 0; h < H; h++) {
-      idx at = (n * H + h) * D;
-      real *plain = attention_scratch(a), *o = w->hnorm ? plain + D : la->o + at, stat[2];
-      leave_row(c, w, h, o, plain, la->av + at, v + (n * H + h) / group * D,
-                config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
-      if (w->hnorm) norm_row(&head, D, la->o + at, stat, o, &(Norm){.g = w->hnorm + h * D});
-    }
-}
-
-/* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
- * of its sequence and key head, and walks down the rows of one of its heads after the other. */
-static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c, head = head_norm_of(c, 1);
-  const Layer *w = &m->w.layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
-  idx each = c->gate == GATE_ELEMENT;
-  PARALLEL
-  for (idx task = 0; task < B * K; task++)
-    for (idx turn = 0; turn < group * N; turn++) {
-      idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
-      idx at = (n * H + h) * D, own = (n * K + task % K) * D, gate = n * G + h * G / H;
-      const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
-      const real *g = config_gates_o(c) ? la->gate + gate : NULL;
-      real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
-      real *slot = a->slot + (b * H + h) * slot_size(c), *dvplus = slot + 2 * D;
-      real *dhnorm = slot + 3 * D, *dscale = slot + 4 * D + 3;
-      real *dy = a->dout + at, *dv = a->dv + own;   /* both go on to 3.7 */
-      leave_row(c, w, h, gated, plain, av, v, g);   /* again */
-      if (w->hnorm) {   /* o = hnorm gated r */
-        const Norm gain = {.g = w->hnorm + h * D};
-        norm_row(&head, D, dgated, stat, gated, &gain);   /* for r */
-        norm_gains(D, dhnorm, NULL, dy, gated, stat, NULL);
-        zero(dgated, D);
-        norm_row_backward(&head, D, dgated, dy, gated, stat, gain.g);
-        copy(dy, dgated, D);
-      }
-      for (idx d = 0; d < D; d++) {   /* gated = g c plain */
-        real g_d = g ? g[each * d] : 1;
-        if (g) a->dgate[gate + each * d] += dy[d] * scale * plain[d];
-        *dscale += dy[d] * g_d * plain[d];   /* dc = <dy, o>, o = g plain */
-        dy[d] *= g_d * scale;   /* do = g c dy */
-      }
-      vec_add(D, dvplus, dy);   /* plain = .. + v+ */
-      if (c->xsa) {   /* .. = av - p r v */
-        real p = vec_dot(D, av, v), t = vec_dot(D, dy, v);
-        real r = 1 / (vec_dot(D, v, v) + NORMALIZER_EPS);
-        add_times(D, dv, -p * r, dy);   /* dv = -p r dy - t r o + 2 p t r^2 v */
-        add_times(D, dv, -t * r, av);
-        add_times(D, dv, 2 * p * t * r * r, v);
-        add_times(D, dy, -t * r, v);   /* do = dy - t r v, over dy */
-      }
-    }
+  for (idx bh = 0; bh < B * H; bh++)
+    for (idx n = bh / H * N; n < (bh / H + 1) * N; n++)
+      vec_add(D, a->slot + bh * slot_size(c) + 2 * D, a->dout + (n * H + bh % H) * D);
 }
 
 /* ----------
@@ -2150,11 +1958,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
   linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-  if (c->gate) gate_forward(m, w, la, v, x, rows);
-  if (c->qk_norm) {
-    qk_norm_forward(c, la->q, la->qstat, la->q0, &w->qnorm, rows, H);
-    qk_norm_forward(c, k, la->kstat, la->k0, &w->knorm, rows, K);
-  }
+  if (c->gate) BEYOND.gate(m, a, l, v, x, rows);
+  if (c->qk_norm) BEYOND.qk_norm(m, a, l, k, rows);
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, l, la->q, rows, N, H, 1);
@@ -2170,8 +1975,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
-  /* o = av + v+, and what else 3.8 does */
-  if (config_leaves(c) || w->vplus) leave_forward(m, a, l, v, rows);
+  /* o = av + v+ (3.8), or with more steps */
+  if (config_leaves(c)) BEYOND.leave(m, a, l, v, rows);
+  else if (w->vplus) vplus_forward(m, l, la, rows);
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
   linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
                  c->combine == COMBINE_ADD ? D : H * D, C);
@@ -2193,8 +1999,9 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
                   sum ? D : H * D, C);
   combine_backward(c, a, rows);
   slots_begin(c, a, B, N);
-  /* o = av + v+ .. (3.8, made again from av):  dout becomes dav; of XSA a part goes to dv */
-  if (config_leaves(c) || w->vplus) leave_backward(m, a, l, B, N);
+  /* o = av + v+ (3.8):  dav = do, in dout; of XSA a part goes to dv */
+  if (config_leaves(c)) BEYOND.leave_backward(m, a, l, B, N);
+  else if (w->vplus) vplus_backward(c, a, B, N);
   /* av = scale A v (3.7, scores made again):  dphi(q), dphi(k), dv from dav; k*, v*, logit, b_h */
   if (m->plain) attention_backward(m, a, l, B, N);
   else tiled_backward(m, a, l, B, N);
@@ -2210,16 +2017,12 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, l, a->dq, rows, N, H, -1);
     rotate(c, a, l, a->dk, rows, N, K, -1);
   }
-  /* q = qnorm q0 r, k = knorm k0 r:  dq0, dk0 as in 3.2 */
-  if (c->qk_norm) {
-    qk_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows, H);
-    qk_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows, K);
-  }
+  if (c->qk_norm) BEYOND.qk_norm_backward(m, a, l, rows);   /* dq0, dk0 in their places */
   /* q = x W_Q + b_Q, and so k, v: x is used three times.  dx = dq W_Q^T + dk W_K^T + dv W_V^T,
    * dW_Q += x^T dq, dW_K += x^T dk, dW_V += x^T dv */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
-  if (c->gate) gate_backward(c, w, d, la, a, dx, x, rows);   /* dx += du W_g^T; v = g v0: dv0 */
+  if (c->gate) BEYOND.gate_backward(m, a, l, dx, x, rows);   /* dx += du W_g^T; v = g v0: dv0 */
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
@@ -2517,7 +2320,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
  *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
  *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)         equation 39
- * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: below.
+ * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g,
  * (1 - b2^t) g^2: hence the division. The first step, whatever b1 and b2 (the authors': 0.9, 0.95),
@@ -2591,62 +2394,6 @@ static double square_sum(idx n, const real *x) {
   }
   for (idx p = 0; p < SHARES; p++) sum += part[p];
   return sum;
-}
-
-/* MUON (Jordan 2024, not the paper's) steps the matrices of the blocks, each whole as it is stored,
- * heads side by side. AdamW steps all else, at the same lr:
- *
- *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
- *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
- *   w <- (1 - lr wd) w - 0.2 sqrt(max(rows, columns)) lr X
- *
- * Let X = U S V^T, with the singular values s on S's diagonal. (X X^T) X = U S^3 V^T, (X X^T)^2 X =
- * U S^5 V^T: the vectors stay, and s <- a s + b s^3 + c s^5. |G|, Frobenius's norm, is the root of
- * the sum of the s^2, so every s begins at most at 1. A small s grows by the factor a; near 1 the
- * terms balance: five times bring 0.01 .. 1 between 0.68 and 1.14. That is near U V^T, which has
- * the largest <X, G> of all matrices of singular values up to 1. A rare direction is stepped along
- * as far as a common one.
- *
- * U V^T has min(rows, columns) singular values of 1, so its root mean square is 1/sqrt(max). The
- * factor makes that 0.2 lr (Moonlight, 2502.16982), about AdamW's. */
-static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
-  0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
-
-/* Numbers of scratch that its step needs: two like the matrix, two squares; 0: AdamW steps here. */
-static idx muon_room(const Tensor *x) {
-  idx few = at_most(x->shape[0], x->shape[1]);
-  return x->layer >= 0 && x->matrix ? 2 * x->count + 2 * few * few : 0;
-}
-
-/* z [n] = p x + q y; z may be x or y. */
-static void blend(idx n, real *z, double p, const real *x, double q, const real *y) {
-  PARALLEL
-  for (idx from = 0; from < n; from += CHUNK)
-    for (idx j = from; j < from + chunk(n, from); j++) z[j] = (real)p * x[j] + (real)q * y[j];
-}
-
-/* One step of the matrix w [R,C] by shrink times its gradient g, and of M; scratch [muon_room]. */
-static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
-  idx n = R * C, k = at_most(R, C);
-  real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
-  blend(n, M, MUON.keep, M, s->shrink, g);   /* M <- 0.95 M + g */
-  blend(n, x, MUON.keep, M, s->shrink, g);   /* G = g + 0.95 M */
-  blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);   /* X = G / (|G| + 1e-7) */
-  for (int i = 0; i < MUON.times; i++) {
-    /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X (X^T X) */
-    if (R <= C) matmul(A, k, rows_of(x, C), transpose_of(x, C), k, k, C, false);
-    else matmul(A, k, transpose_of(x, C), rows_of(x, C), k, k, R, false);
-    matmul(B, k, rows_of(A, k), rows_of(A, k), k, k, k, false);
-    blend(k * k, B, MUON.c, B, MUON.b, A);
-    /* y = a X + B X, or a X + X B, and is the next X */
-    blend(n, y, MUON.a, x, 0, x);
-    if (R <= C) matmul(y, C, rows_of(B, k), rows_of(x, C), R, C, k, true);
-    else matmul(y, C, rows_of(x, C), rows_of(B, k), R, C, k, true);
-    real *next = y;
-    y = x;
-    x = next;
-  }
-  blend(n, w, 1 - s->lr * s->wd, w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
 }
 
 /* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup; then
@@ -3167,7 +2914,6 @@ static const StateRow STATE_ROWS[] = {
   {"softmax",                   1,  0, 3, "", "Table 15, 1"},
   {"post-norm",                 1,  0, 0, "--place post", ""},
   {"parallel residual",         1,  0, 0, "--place parallel", ""},
-  {"sandwich, DyT",             1,  0, 0, "--place sandwich --norm dyt", ""},
   {"LayerNorm, GELU, biases",   1,  0, 0, "--norm layer --act gelu --linear-bias", ""},
   {"heads added, one key head", 1,  0, 0, "--combine add --kv-heads 1", ""},
   {"scale 0.2",                 1,  0, 3, "--scale 0.2", "eq. 29"},
@@ -3204,17 +2950,19 @@ static const StateRow STATE_ROWS[] = {
   {"relu, Z = 1",               0,  0, 1, "--sim relu --normalizer one", "beyond"},
   {"sigmoid over n, KV biases", 0,  0, 1, "--sim sigmoid --normalizer count --extra kv", "beyond"},
   {"clipped softmax",           0,  0, 0, "--clip-low -0.5 --clip-high 1.2", ""},
+  {"sink token",                0,  0, 0, "--sink-token", ""},
+  {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
+  {"another first token",       0,  0, 0, NULL, ""},
+  /* data/beyond.c's */
+  {"sandwich, DyT",             1,  0, 0, "--place sandwich --norm dyt", ""},
   {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
    ""},
-  {"sink token",                0,  0, 0, "--sink-token", ""},
   {"a gate a head, XSA",        1,  0, 0, "--gate head --xsa", "beyond"},
   {"a gate a dim, head norm",   1,  0, 0, "--gate element --head-norm", "beyond"},
   {"gated values, QK-norm",     1,  0, 0, "--gate value --qk-norm", "beyond"},
   {"a static gate, V-scale",    1,  0, 0, "--gate static --v-scale", "beyond"},
-  {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
-  {"another first token",       0,  0, 0, NULL, ""},
 };
-enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
+enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS), BEYOND_ROWS = 6 };
 _Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6
                && GATE_ROWS == 5,
                "a new row: which states must agree? Add it to STATE_ROWS and to closed_row()");
@@ -5254,10 +5002,10 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
-  idx most = 0;
-  for (int i = 0; i < t->m.n_tensors; i++)
-    if (muon_room(&t->m.tensor[i]) > most) most = muon_room(&t->m.tensor[i]);
-  if (t->s.train.optimizer == OPTIMIZER_MUON) t->muon = grab(most, sizeof(real), e);
+  bool muon = t->s.train.optimizer == OPTIMIZER_MUON;
+  if (muon && !BEYOND.muon_room)
+    return fail(e, 2, "--optimizer muon: for ./paper. Try: make paper");
+  if (muon) t->muon = grab(BEYOND.muon_room(&t->m, NULL), sizeof(real), e);
   t->m.plain = t->s.plain;
   t->s.data.first_counts = t->data.first;
   strcpy(t->s.data.first_own, t->s.data.first_tokens);
@@ -5444,7 +5192,8 @@ static void trainer_update(Trainer *t, double shrink) {
               .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
               .t = t->step + 1, .shrink = shrink};
     real *w = t->m.params + x->at, *g = t->m.grads + x->at, *m1 = t->m1 + x->at;
-    if (t->muon && muon_room(x)) muon_step(&s, x->shape[0], x->shape[1], w, g, m1, t->muon);
+    if (t->muon && BEYOND.muon_room(&t->m, x))
+      BEYOND.muon_step(&s, x->shape[0], x->shape[1], w, g, m1, t->muon);
     else optimizer_step(&s, x->count, w, g, m1, t->m2 + x->at);
   }
 }
@@ -6873,7 +6622,7 @@ typedef struct Tile {
 
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
-static idx tile_size(const Config *c, idx N) {   /* 3.8 needs 3 D; no cache line is shared */
+static idx tile_size(const Config *c, idx N) {   /* leaving needs 3 D; no cache line is shared */
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
 }
 
@@ -7006,7 +6755,7 @@ static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile 
       Span own = {span.lo, span.lo + seen};
       if (a->hide) keys -= a->hide(a, l, b, i, own.lo, seen, row + 1);
       row[0] = extra_score(m, l, h, keys, la->fq + q0 + i * Qw);
-      before_sim(c, w, h, keys, seen, row + 1, NULL);
+      if (config_score_mod(c)) BEYOND.scores(c, w, h, keys, seen, row + 1, NULL);
       idx cut = ablated_column(a, b, i, own);
       if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
       if (a->probe) copy(t->a, row, seen + 1);
@@ -7101,14 +6850,14 @@ static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Ti
     real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
     idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
     z[0] = extra_score(m, l, h, keys, q + i * Qw);
-    before_sim(c, w, h, keys, seen, z + 1, t->y);
+    if (config_score_mod(c)) BEYOND.scores(c, w, h, keys, seen, z + 1, t->y);
     /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
     row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
     row_clip_backward(c, seen + 1, a_i, da);
     real delta = scale * vec_dot(seen + 1, a_i, da);
     row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
     row_clip(c, seen + 1, a_i);   /* as v met it */
-    before_sim_backward(c, w, h, keys, seen, z + 1, t->y, dlogit + 1);
+    if (config_score_mod(c)) BEYOND.scores_backward(c, w, h, keys, seen, z + 1, t->y, dlogit + 1);
     /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
     if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
     *dlogit += z[0];
@@ -7597,7 +7346,7 @@ const Option OPTIONS[] = {
   {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
   {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
   {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm; LayerNorm, tanh: with bias"},
+  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm; LayerNorm; DyT (./paper)"},
   {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
   {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
   {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
@@ -7608,10 +7357,10 @@ const Option OPTIONS[] = {
   {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
   {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
   {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-  {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X; or none"},
+  {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X (./paper)"},
   {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
-  {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores"},
-  {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores"},
+  {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores (./paper)"},
+  {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores (./paper)"},
   {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut [0]"},
   {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
@@ -7622,11 +7371,11 @@ const Option OPTIONS[] = {
   {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
   {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
-  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (beyond)"},
-  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (beyond)"},
-  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (beyond)"},
-  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (beyond)"},
-  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (beyond)"},
+  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (./paper)"},
+  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (./paper)"},
+  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (./paper)"},
+  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (./paper)"},
+  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (./paper)"},
   {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
    "a learned first row x* (Table 4), or N"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
@@ -7644,7 +7393,7 @@ const Option OPTIONS[] = {
   {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
   {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
   {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
-  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "muon: of the blocks' matrices"},
+  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "muon: ./paper"},
   {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
   {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
   {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
@@ -8073,7 +7822,8 @@ static void page_line(Page *p, const Line *l, double x) {
 
 static void check_states(Page *p) {   /* the cells of 7.2 */
   fprintf(p->out, "%31snone  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n", "");
-  for (const StateRow *r = STATE_ROWS; r < STATE_ROWS + N_STATE_ROWS; r++) {
+  const StateRow *end = STATE_ROWS + N_STATE_ROWS - (BEYOND.leave ? 0 : BEYOND_ROWS);
+  for (const StateRow *r = STATE_ROWS; r < end; r++) {
     const char *flags = r->flags ? r->flags : "";
     double worst = 0, alone = 0, least = INFINITY; int first = r->flags ? 1 : 2;
     fprintf(p->out, " %-28s", r->name);
@@ -8410,7 +8160,8 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
     printf("%s%s\n", at + (int)strlen(v->flags) > 79 ? "\n                " : "", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
-         "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n\n"
+         "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
+         "./paper alone trains DyT, QK-norm, gates and what else data/beyond.c has.\n\n"
          "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});

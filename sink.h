@@ -40,15 +40,13 @@ typedef struct Matrix { const real *at; idx row, col; } Matrix;
 /* One line that a user can act on: "FILE: expected X, found Y. Try: COMMAND". */
 typedef struct Error { int status; char text[640]; } Error; enum { PATH_ROOM = 512 };
 
-/* SplitMix64 (Steele, Lea and Flood 2014): the state is one word. */
-typedef struct Rng { uint64_t state; } Rng;
+typedef struct Rng { uint64_t state; } Rng;     /* SplitMix64 (Steele, Lea and Flood 2014) */
 typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a growing array */
 
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */
-typedef struct Writing {
-  FILE *f; const char *path;   /* path is the caller's */
-  char beside[1100]; int cause, made;   /* PATH.new; errno of what failed first; first new folder */
+typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fault; new folders */
+  FILE *f; const char *path; char beside[1100]; int cause, made;
 } Writing;
 
 #define PI              3.14159265358979323846
@@ -90,8 +88,7 @@ CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
 CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);                /* the rows that it reads */
 CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, ABLATE_KSTAR);
-enum { VOCAB_DEFAULT = 2048,            /* tokenizer.bin's, and where no tokenizer says */
-       SINK_TOKENS = 16 };              /* at most so many */
+enum { VOCAB_DEFAULT = 2048, SINK_TOKENS = 16 };   /* tokenizer.bin's; at most so many */
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
  * (chapter 16) reads, checks, prints and stores every field alike. */
@@ -99,8 +96,7 @@ typedef struct Config {
   int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
   int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
   int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-  int pos, rotary_dims;             /* POS_*: 3.1, 3.4; r dims rotate, 0 means D */
-  int rope_pairing, rope_scaling;   /* PAIR_*, ROPE_* */
+  int pos, rotary_dims, rope_pairing, rope_scaling; /* POS_*; r dims rotate, 0: D; PAIR_*, ROPE_* */
   double rope_base, rope_local; /* 10000; another one in layers with a window, 0: the same */
   double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */
   int rope_original;                /* of these: the context before it was stretched */
@@ -114,7 +110,7 @@ typedef struct Config {
   int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
   int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
   double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
-  int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*: 3.7; G, X: 3.6 */
+  int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*; G, X: 3.6 */
   int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
   int gate, qk_norm, qk_whole, head_norm, v_scale, xsa; /* GATE_*; switches: not the paper's */
   int window, prefix; /* w keys, self included, 0: all (Figure 6); p that all rows see (Figure 5) */
@@ -129,10 +125,9 @@ typedef struct Config {
   int experts, expert_top, expert_period, expert_offset; double expert_limit, expert_slope;
 } Config;
 
-/* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2". */
-typedef struct Variant {
-  const char *name, *flags, *source, *sink, *loss;     /* the paper's Sink_1 in percent, and loss */
-} Variant;
+/* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2"; its Sink_1
+ * in percent, and loss. */
+typedef struct Variant { const char *name, *flags, *source, *sink, *loss; } Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
 /* ---------- 2  Parameters: one table of tensors */
@@ -149,9 +144,9 @@ typedef struct Layer {
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
-  real *cscale, *sbias;        /* [H] [H]: factor and term of the scores (3.7) */
+  real *cscale, *sbias;        /* [H] [H]: factor and term of the scores */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
-  real *wg, *gate;             /* [C,G]: G gates a row (3.8); [H]: u of a static gate */
+  real *wg, *gate;             /* [C,G]: G gates a row; [H]: u of a static gate */
   Norm qnorm, knorm;           /* [D] [D], with --qk-whole [H*D] [K*D] */
   real *hnorm, *vscale;        /* [H*D] the head norm's gain; [H] c of --v-scale */
 } Layer;
@@ -160,14 +155,12 @@ typedef struct Weights {
   real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
   real *xstar, *wpe, *rel;     /* [n,C] n sink tokens; [rows,C] positions; [32,H] T5's bias */
   Norm normf;                  /* the final norm, absent under post-norm */
-  real *wout, *wcls;           /* [C,E] when E differs from C; [E,V], absent when tied */
-  Layer *layer;                /* [L] */
+  real *wout, *wcls; Layer *layer;   /* [C,E] when E differs from C; [E,V], not when tied; [L] */
 } Weights;
 
 /* A model's list of tensors drives allocation, initialisation, AdamW, checkpoints and dumps. */
 typedef struct Tensor {
-  char name[32];               /* "l0.wq" */
-  int rank; int shape[2];      /* one or two dimensions, row-major */
+  char name[32]; int rank, shape[2];   /* "l0.wq"; one or two dimensions, row-major */
   idx at, count;               /* its start in Model.params, -1: still in its file; its numbers */
   int init, layer;             /* how it starts (chapter 2); its block, or -1 */
   bool matrix;                 /* decayed under --decay matrices */
@@ -177,7 +170,7 @@ typedef struct Tensor {
 
 /* What a published model may have in place of the paper's parts (data/hf.c), without a backward.
  * A function that returns false leaves the work to the caller, who does it as the paper has it. */
-struct Model; struct Acts; struct Trainer;
+struct Model; struct Acts; struct Trainer; struct Step;
 typedef struct PublishedParts {
   /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
   bool (*list_mixer)(struct Model *m, int l, Error *e);
@@ -230,7 +223,7 @@ typedef struct LayerActs {
   real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; q, k rotated */
   real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
   real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
-  real *av, *gate, *v0; /* o before 3.8, or o itself; [B,N,G] the gates; v before --gate value */
+  real *av, *gate, *v0; /* o before v+ .., or o itself; [B,N,G] the gates; v before --gate value */
   real *q0, *k0, *qstat, *kstat; /* q, k before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
   real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
   real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
@@ -242,11 +235,9 @@ typedef struct LayerActs {
  * [B,H,N,S] or NULL, S as config_columns, in the order *, x*, 1..T. */
 typedef struct Probe { real *z, *weight, *metric; } Probe;
 
-/* The column of each sequence that an evaluation takes from all rows but its own, in all heads */
-typedef struct Ablation {
-  int what;                    /* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (14) */
-  const int *column;           /* [B] rows 0 .. N-1 whose key or value it is; -1: the column * */
-} Ablation;
+/* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (14); [B] the column of each sequence, from 0, or -1 for *,
+ * that an evaluation takes from all rows but its own, in all heads. */
+typedef struct Ablation { int what; const int *column; } Ablation;
 
 /* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
 typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
@@ -294,6 +285,25 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 
+/* What later papers do to norms, scores and heads, and Muon: data/beyond.c. NULL in ./sink, which
+ * refuses it. Shapes: x, y [rows,C]; k, v as in mhsa_forward; z, dz, y [n] of row i, as in 3.7. */
+typedef struct Beyond {
+  void (*dyt)(const Config *c, real *y, const real *x, const Norm *w, idx rows);
+  void (*dyt_backward)(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
+                       real *part, const Norm *w, idx rows);
+  void (*qk_norm)(const Model *m, Acts *a, int l, real *k, idx rows);
+  void (*qk_norm_backward)(Model *m, Acts *a, int l, idx rows);
+  void (*scores)(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z, real *y);
+  void (*scores_backward)(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
+                          const real *y, real *dc_df);
+  void (*gate)(const Model *m, Acts *a, int l, real *v, const real *x, idx rows);
+  void (*gate_backward)(Model *m, Acts *a, int l, real *dx, const real *x, idx rows);
+  void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
+  void (*leave_backward)(const Model *m, Acts *a, int l, int B, idx N);
+  idx (*muon_room)(const Model *m, const Tensor *x);   /* its scratch; x NULL: the most */
+  void (*muon_step)(const struct Step *s, idx R, idx C, real *w, const real *g, real *M, real *y);
+} Beyond;
+
 /* ---------- 6  The sink metrics */
 
 enum { EPS_MOST = 12 };          /* thresholds at a time */
@@ -334,10 +344,8 @@ typedef struct Tokenizer {
   const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
 } Tokenizer;
 
-/* One caller's way into a Tokenizer. One per thread. */
-typedef struct Encoder {
-  const Tokenizer *tokenizer; struct Scratch *scratch;   /* NULL; of a published model's */
-} Encoder;
+/* One caller's way into a Tokenizer, one per thread; scratch: of a published model's, or NULL. */
+typedef struct Encoder { const Tokenizer *tokenizer; struct Scratch *scratch; } Encoder;
 
 /* The ways of published models' tokenizers, which data/hf.c has. */
 typedef struct TokenizerKind {
@@ -354,8 +362,7 @@ typedef struct TokenizerKind {
 /* A grammar ready to tell documents. Constant once read, so threads may share it. */
 typedef struct Grammar {
   char name[PATH_ROOM]; Bytes text; /* the file's, for errors; a copy of it, its text made plain */
-  struct Symbol *symbols; struct Node *nodes; /* the first is the rule that a document is */
-  int symbol_count, node_count;
+  struct Symbol *symbols; struct Node *nodes; int symbol_count, node_count; /* 0: what is told */
 } Grammar;
 
 #define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
@@ -364,11 +371,10 @@ typedef struct Grammar {
 typedef struct Data {
   Tokenizer tokenizer; Encoder encoder; Grammar grammar;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
-  uint64_t seed;
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   idx blocks, pass; int32_t *order; /* 0: an endless grammar; the pass that order [blocks] is of */
   double *first, draws; char drawn[800];    /* --first-tokens: [V] counts; sum; in words */
-  uint64_t sample;             /* blocks read so far. Of a grammar, the next one starts in */
+  uint64_t seed, sample;       /* blocks read so far. Of a grammar, the next one starts in */
   uint64_t document; size_t offset; Ids told;   /* this document, at this one of its tokens */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
   /* of --toy, else NULL: draws block `number` of a seed; from memory that is freed with d */
@@ -379,10 +385,9 @@ typedef struct Data {
 /* ---------- 10 to 12  Settings of a run: everything that a command line can say */
 
 typedef struct Train {
-  int init, batch, accumulate, steps, warmup; /* INIT_*; B of a forward; forwards a step; steps */
-  int schedule, optimizer, decay;               /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
+  int init, batch, accumulate, steps;           /* INIT_*; B of a forward; forwards a step; steps */
+  int schedule, optimizer, decay, warmup, seed, save_every, log_every;   /* SCHEDULE_* .. DECAY_* */
   double lr, min_lr, wd, clip, beta1, beta2, adam_eps;   /* min_lr < 0: lr / 10; clip 0: none */
-  int seed, save_every, log_every;
 } Train;
 
 /* where tokens come from, and what is done to them */
@@ -415,7 +420,7 @@ typedef struct Settings {
 } Settings;
 
 #define SINK_VERSION "1.0"
-enum { WORDS_MOST = 64 };                         /* words of a command that are not flags */
+enum { WORDS_MOST = 64, FLAGS_ROOM = 1024 };      /* of a command: words that are no flags; bytes */
 void settings_default(Settings *s);
 /* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
  * words. The model is resolved later, when the vocabulary is known. */
@@ -427,8 +432,7 @@ void data_close(Data *d);
 
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
-  real *m1, *m2; double *first; int *ids;  /* AdamW's moments; first_counts; [2,B,T] */
-  real *muon;                        /* Muon's scratch, whose M is in m1; NULL without it */
+  real *m1, *m2, *muon; double *first; int *ids;   /* moments; scratch; first_counts; [2,B,T] */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step; double loss, norm, lr;                 /* steps done; of the last step */
@@ -445,9 +449,7 @@ typedef struct Look {
 
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
-  const char *name;
-  /* live: on a terminal; holds: looks at the held loss too */
-  bool quiet, live, has_star, holds;
+  const char *name; bool quiet, live, has_star, holds;   /* on a terminal; also of the held loss */
   double start, shown; long from;      /* when it was last shown, 0: not; the step at `start` */
   double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio, mass;   /* low: at 0.2 */
   int looks; Look look[LOOKS];
@@ -482,7 +484,6 @@ void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p);
 
-enum { FLAGS_ROOM = 1024 };
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
 typedef struct Result {
@@ -501,10 +502,9 @@ static inline Matrix transpose_of(const real *at, idx ld) { return (Matrix){at, 
 /* The instruction sets that the kernels are built for; the highest that this processor offers. */
 typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa; Isa isa_best(void);
 
-/* c[m,n] = a[m,k] b[k,n], or c += a b when add is true; rows of c begin ldc elements apart and c
-   overlaps neither a nor b. Every m, n, k >= 0 is fine (k = 0: zeros, or c as it was). Shared among
-   OpenMP's threads. Each element of c sums over k in one fixed order, so its bits depend on the
-   instruction set, but not on the number of threads nor on m and n. */
+/* c[m,n] = a[m,k] b[k,n], or c += a b when add; rows of c begin ldc apart, c overlaps neither a nor
+   b, m, n, k >= 0. Shared among threads. Each element of c sums over k in one order: its bits
+   depend on the instruction set, and neither on the number of threads nor on m and n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 

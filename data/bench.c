@@ -12,9 +12,9 @@
  * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
 #include "../sink.c"
+#include "beyond.c"
 
-/* What the flags of this program fill. */
-typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best there is */
+typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best */
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 

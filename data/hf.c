@@ -32,6 +32,7 @@
 #define SINK_NO_MAIN
 #include "options.h"
 #include "../sink.c"
+#include "beyond.c"
 #include "pages.c"
 #include "keys.h"
 #include "unicode.h"

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Mutation testing: one-line faults in Part I of sink.c, one at a time; the tests must catch each.
+# Mutation testing: one-line faults in Part I of sink.c and in data/beyond.c; tests must catch each.
 #   sh data/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]
 # data/mutate.awk says which faults there are and draws them by the seed; --pick K tries the K-th of
 # the draws alone. Chapters 1 to 6 are mutated; chapter 7 is not: its checks are tests themselves,
@@ -34,6 +34,13 @@ SANE="$FLAGS -fsanitize=address,undefined"
 rm -rf $dir
 mkdir -p $dir || exit 1
 
+# data/beyond.c is put before chapter 7: its faults are drawn among Part I's.
+awk '
+FNR == NR { more = more $0 "\n"; next }
+/^ \* 7  / { printf "%s", more }
+rule != "" { print rule; rule = "" }
+/^\/\* =+$/ { rule = $0; next }
+{ print }' data/beyond.c sink.c > $dir/sink.c
 # Part I is compiled alone, a second or so each time; the rest of sink.c with the tests once. For
 # that every function is made extern, and the rest sees Part I with prototypes in place of bodies.
 awk -v dir=$dir '
@@ -62,9 +69,9 @@ END {
         for (i = k; line[i] !~ /^\}/; i++) ;
     }
     for (i = two; i <= NR; i++) print line[i] > (dir "/rest.c")
-}' sink.c
+}' $dir/sink.c
 # The tests' own statics stay what they are.
-awk -v rest=$dir/rest.c '/^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
+awk -v rest=$dir/rest.c '/^#include "data\/beyond.c"/ { next } /^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
 
 # The parts that never change. The tests are optimised: all of them must end within the time limit,
 # or it would catch what they do not.

@@ -25,6 +25,7 @@
 #define SINK_NO_MAIN
 #include "options.h"
 #include "../sink.c"
+#include "beyond.c"
 #include "pages.c"
 
 /* What the flags of this program fill. */

@@ -9,6 +9,7 @@
 #define SINK_NO_MAIN
 #include "options.h"
 #include "../sink.c"
+#include "beyond.c"
 #define TEST_FRAME
 #define PROGRAM FROM_HERE "sink"
 #include "../test_sink.c"
@@ -46,8 +47,8 @@ static void before_sim__by_hand(Test *t) {
   const Layer w = {.cscale = c_h, .sbias = b_h};
   const double g = 3 * log(4), to[] = {g + 0.25, 0.25, 0.25 - g, 2 * g + 0.25, -INFINITY},
                back[] = {0.75 * g, 2 * g, 3 * g, 0, 0};
-  before_sim(&c, &w, 1, 4, 5, z, y);
-  before_sim_backward(&c, &w, 1, 4, 5, dz, y, dc_db);
+  scores_forward(&c, &w, 1, 4, 5, z, y);
+  scores_backward(&c, &w, 1, 4, 5, dz, y, dc_db);
   for (int j = 0; j < 5; j++) {
     if (j < 4) within(t, (double)z[j], to[j], 16 * REAL_EPS, "score %d", j);
     within(t, (double)dz[j], back[j], 16 * REAL_EPS, "its gradient %d", j);
@@ -185,11 +186,11 @@ static void before_sim__one_key(Test *t) {
   const Layer w = {.cscale = c_h};
   const Config scale = config_of(t, "--score-scale logn"), bias = config_of(t, "--score-bias logn"),
                cap = config_of(t, "--soft-cap 3");
-  before_sim(&bias, &(Layer){0}, 0, 4, 2, z, NULL);
+  scores_forward(&bias, &(Layer){0}, 0, 4, 2, z, NULL);
   within(t, (double)z[0], 5 - log(4), 8 * REAL_EPS, "less log 4");
-  before_sim(&cap, &(Layer){0}, 0, 4, 2, z, NULL);
+  scores_forward(&cap, &(Layer){0}, 0, 4, 2, z, NULL);
   within(t, (double)z[0], 3 * tanh((5 - log(4)) / 3), 8 * REAL_EPS, "capped");
-  before_sim(&scale, &w, 0, 1, 2, z, NULL);
+  scores_forward(&scale, &w, 0, 1, 2, z, NULL);
   fact(t, z[0] == 0 && isnan((double)z[1]), "one key: %g, NaN: %g", (double)z[0], (double)z[1]);
 }
 
@@ -334,7 +335,7 @@ static void options__value_words(Test *t) {
     fact(t, o->kind == 'c' || !strchr(o->value, '_'), "--%s %s", o->flag, o->value);
 }
 
-/* ---- 2  The way out of a head: 3.8 ---- */
+/* ---- 2  The way out of a head ---- */
 
 /* Both, until the next call. */
 static const char *flags_of(const char *some, const char *more) {

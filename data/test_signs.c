@@ -40,7 +40,8 @@ static void streams__by_hand(Test *t) {
     {"NaN", {1, 2, 3, NAN, 5, 6}, NAN, NAN, NAN},
     {"sink", {1, 1, 1, 1, 100, 1}, 4.2, 2.9976019, 100}};  /* 1, 5000.5, 1 */
   EACH(i, ROWS) {
-    real x[6], spare[6], maps[] = {0.15, 0, 0.02, 0.03, 1, 0, 0.75, 0.25}; copy(x, ROWS[i].x, 6);
+    real x[6], spare[6], maps[] = {(real)0.15, 0, (real)0.02, (real)0.03, 1, 0, 0.75, 0.25};
+    copy(x, ROWS[i].x, 6);
     double all[2][SIGNS_ALL] = {{0}};          /* sums of a block of one head: weights, then map */
     const Config c = {.dim = 3, .heads = 1, .head_dim = 1, .kv_heads = 1, .layers = 1};
     Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .c = &c, .T = 2, .N = 2, .x = all,
