@@ -2,7 +2,7 @@
 # make run        the main job: three short trainings, one to three minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
-# make mutants    fifty faults put into Part I, one at a time: a test must catch each
+# make mutants    fifty faults put into Part I and data/beyond.c, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
 # make readme     data/results/README.md and the README's picture, from data/results
@@ -96,7 +96,7 @@ exhaustive: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 anywhere:
 	sh data/anywhere.sh $(NAMES)
 
-# Fifty one-line faults in Part I, each of which a test must catch; --seed N draws others.
+# Fifty one-line faults in Part I and data/beyond.c, each of which a test must catch; --seed N draws others.
 mutants: | out
 	sh data/mutants.sh
 

@@ -1652,7 +1652,8 @@ static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i)
   }
 }
 
-/* Scores z [1+N] of q_i [D]: column 0 is *, 1 + j is key j. k: the head's key 0. Returns n_i. */
+/* Scores z [1+N] of q_i [D]: column 0 is *, 1 + j is key j. k: the head's key 0. y [N] is
+ * what BEYOND.scores_backward will ask for, or NULL. Returns n_i. */
 static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
                        const real *q_i, const real *k, real *z, real *y) {
   const Config *c = &m->c;
@@ -1745,7 +1746,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     row_clip(c, N + 1, a_i);
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
-    /* z_ij = before_sim(<q_i, k_j> / sqrt(D) + b(i-j)) */
+    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j), and what data/beyond.c makes of it */
     if (config_score_mod(c)) BEYOND.scores_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
@@ -6617,7 +6618,7 @@ typedef struct Tile {
   real *kt, *vt;   /* [D,ld] [D,ld] */
   real *x, *dk, *dv;   /* [N,D]; x: v or, backward, k */
   real *z, *a, *da;   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-  real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, the gradient of log Z; before_sim's */
+  real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, log Z's gradient; y of row_scores */
 } Tile;
 
 /* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */

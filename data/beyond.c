@@ -127,7 +127,7 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
 /* ----------
  * 3  Scores before sim
  *
- * Three changes of z_ij (3.7) before 3.6, of keys alone. Row i sees n_i keys, log 1 = 0
+ * Three changes of z_ij (3.7) before 3.6, of keys alone. Row i sees n_i keys; log 1 = 0.
  *
  *   soft-cap      y = X tanh(z / X)      |y| < X; without it y = z          Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
