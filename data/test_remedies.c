@@ -394,6 +394,18 @@ static void leave__by_hand(Test *t) {
     }
     if (w->vscale) within(t, (double)b.a.slot[11], ROWS[r].dc, 1e-7, "dc, %s", flags);
   }
+  /* where <v, v> = 1e-8 = e XSA takes half of the part along v, both ways: r = 1 / 2e-8, and
+   * dv = -p r - t r + 2 p t r^2 v with p = t = 1e-4 */
+  LABS(b, 1, 1, "--heads 1 --head-dim 2 --layers 1 --xsa") {
+    LayerActs *la = &b.a.layer[0];
+    copy(la->v, (const real[]){(real)1e-4, 0}, 2); copy(la->av, (const real[]){1, 0}, 2);
+    copy(b.a.dout, la->av, 2);
+    leave_forward(&b.m, &b.a, 0, la->v, 1); slots_begin(&b.m.c, &b.a, 1, 1);
+    within(t, (double)la->o[0], 0.5, 1e-6, "half of o");
+    leave_backward(&b.m, &b.a, 0, 1, 1);
+    within(t, (double)b.a.dout[0], 0.5, 1e-6, "half of do");
+    within(t, (double)b.a.dv[0] / 5e3, -1, 1e-6, "dv");
+  }
 }
 
 static void halve(Lab *b, const char *name) {
