@@ -244,7 +244,7 @@ const Variant VARIANTS[] = {
   {"off-by-one", "--extra zero", "beyond: off-by-one (2410.17174)", "", ""},
   {"sink-logit", "--extra logit", "beyond: gpt-oss (2508.10925)", "", ""},
   {"parallel", "--place parallel", "beyond: GPT-NeoX (2204.06745)", "", ""},
-  /* Not the paper's: what others did about sinks, in the same formula */
+  /* Not the paper's: what others did. (+) from soft-cap on, but sandwich and sink-token-4 */
   {"softpick", "--sim softpick", "beyond: softpick (2504.20966)", "", ""},
   {"rectified", "--sim rectified", "beyond: rectified-only (2504.20966)", "", ""},
   {"relu-n", "--sim relu --normalizer count", "beyond: ReLU over n (2309.08586)", "", ""},
@@ -281,7 +281,7 @@ static int config_gates(const Config *c) {
   return c->gate ? c->heads : 0;
 }
 
-/* Does data/beyond.c change scores before sim, or o? Are weights clipped (3.6)? */
+/* Does data/beyond.c change scores before sim? Are weights clipped (3.6)? Does it change o? */
 static bool config_score_mod(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
 static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
 static bool config_leaves(const Config *c) {
@@ -489,7 +489,7 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
- *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): of the scores
+ *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): cscale, sbias (data/beyond.c)
  *
  * torch is PyTorch's default, authors their code's own (only SwiGLU's DOWN has its own law). gpt2
  * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. On
@@ -588,8 +588,8 @@ static void list_attention(Model *m, int l, Error *e) {
     {NAMED(Layer, bv),     {K * D},    INITIAL_BIAS,   false, bias_qkv},
     {NAMED(Layer, phi1),   {D, D},     INITIAL_LINEAR, true,  phi},   /* Table 15, 10, 11: 3.5 */
     {NAMED(Layer, phi2),   {D, D},     INITIAL_LINEAR, true,  phi},
-    {NAMED(Layer, cscale), {H},        INITIAL_GAIN,   false, c->gain},   /* c_h */
-    {NAMED(Layer, sbias),  {H},        INITIAL_SHIFT,  false, shift},   /* f_h */
+    {NAMED(Layer, cscale), {H},        INITIAL_GAIN,   false, c->gain},   /* data/beyond.c: c_h */
+    {NAMED(Layer, sbias),  {H},        INITIAL_SHIFT,  false, shift},   /* data/beyond.c: f_h */
     /* Tables 4, 5, 12 and 13: learned, in every block anew. Without vstar v* is 0, or fixed */
     {NAMED(Layer, kstar),  {S, D},     INITIAL_SMALL,  false, kstar},
     {NAMED(Layer, vstar),  {S, D},     INITIAL_SMALL,  false, kv},
@@ -984,7 +984,7 @@ WIDE(norm_gains,
 static void norm_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
                           real *stat, const Norm *w, idx rows) {
   idx C = c->dim;
-  if (w->a) {
+  if (w->a) {   /* DyT has no stat, and uses its place as scratch: data/beyond.c */
     BEYOND.dyt_backward(c, dx, d, dy, x, stat, w, rows);
     return;
   }
@@ -1547,7 +1547,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
  *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; then v+ (3.8)
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; it is 3.8's av_i
  *
  * q and k come rotated (3.4) and through phi (3.5). These are plain loops over i and j, for
  * `--plain`. By default chapter 14 does it in tiles; a test holds one to the other, both ways.
@@ -1805,16 +1805,16 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * v+ [H,D] is added to what the weights make of the values, in place: it has no column, and no row
  * can give it a smaller share. Backward: the gradient of av is that of o, and dv+ = sum_i do_i.
- * What later papers do at this place, and gates, QK-norm and Muon: data/beyond.c. */
+ * What later papers do at this place, and before it to q, k, v and z: data/beyond.c. */
 
-/* la->o [rows,H,D] holds av. */
+/* o = av + v+: la->o [rows,H,D], here the same array as la->av, holds av. */
 static void vplus_forward(const Model *m, int l, const LayerActs *la, idx rows) {
   idx Q = m->c.heads * m->c.head_dim;
   PARALLEL
   for (idx n = 0; n < rows; n++) vec_add(Q, la->o + n * Q, m->w.layer[l].vplus);
 }
 
-/* dv+ = sum_i do_i, a slot for each head and sequence. */
+/* dv+ = sum_i do_i, in a slot for each head and sequence. a->dout [B,N,H,D] stays: dav = do. */
 static void vplus_backward(const Config *c, Acts *a, int B, idx N) {
   idx D = c->head_dim, H = c->heads;
   PARALLEL
@@ -1959,8 +1959,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
   linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
   linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-  if (c->gate) BEYOND.gate(m, a, l, v, x, rows);
-  if (c->qk_norm) BEYOND.qk_norm(m, a, l, k, rows);
+  if (c->gate) BEYOND.gate(m, a, l, v, x, rows);   /* g, of x; v = g v0 under --gate value */
+  if (c->qk_norm) BEYOND.qk_norm(m, a, l, k, rows);   /* q = norm(q0), k = norm(k0) */
   /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, l, la->q, rows, N, H, 1);
@@ -1976,7 +1976,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
-  /* o = av + v+ (3.8), or with more steps */
+  /* o = av + v+ (3.8), or with more steps (data/beyond.c); v: of these rows */
   if (config_leaves(c)) BEYOND.leave(m, a, l, v, rows);
   else if (w->vplus) vplus_forward(m, l, la, rows);
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
@@ -2000,7 +2000,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
                   sum ? D : H * D, C);
   combine_backward(c, a, rows);
   slots_begin(c, a, B, N);
-  /* o = av + v+ (3.8):  dav = do, in dout; of XSA a part goes to dv */
+  /* o = av + v+ (3.8):  dav = do, in dout; or with more steps dout becomes dav, dv gets a part */
   if (config_leaves(c)) BEYOND.leave_backward(m, a, l, B, N);
   else if (w->vplus) vplus_backward(c, a, B, N);
   /* av = scale A v (3.7, scores made again):  dphi(q), dphi(k), dv from dav; k*, v*, logit, b_h */
@@ -2018,12 +2018,12 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, co
     rotate(c, a, l, a->dq, rows, N, H, -1);
     rotate(c, a, l, a->dk, rows, N, K, -1);
   }
-  if (c->qk_norm) BEYOND.qk_norm_backward(m, a, l, rows);   /* dq0, dk0 in their places */
+  if (c->qk_norm) BEYOND.qk_norm_backward(m, a, l, rows);   /* q = norm(q0): dq0 over dq; so dk0 */
   /* q = x W_Q + b_Q, and so k, v: x is used three times.  dx = dq W_Q^T + dk W_K^T + dv W_V^T,
    * dW_Q += x^T dq, dW_K += x^T dk, dW_V += x^T dv */
   linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
   linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
-  if (c->gate) BEYOND.gate_backward(m, a, l, dx, x, rows);   /* dx += du W_g^T; v = g v0: dv0 */
+  if (c->gate) BEYOND.gate_backward(m, a, l, dx, x, rows);   /* gates read x; v = g v0: dv0 in dv */
   linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
 }
 
@@ -2321,7 +2321,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
  *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
  *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)         equation 39
- * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1.
+ * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: data/beyond.c
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g,
  * (1 - b2^t) g^2: hence the division. The first step, whatever b1 and b2 (the authors': 0.9, 0.95),

@@ -144,7 +144,7 @@ typedef struct Layer {
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
-  real *cscale, *sbias;        /* [H] [H]: factor and term of the scores */
+  real *cscale, *sbias;        /* [H] [H]: c_h and f_h of data/beyond.c */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
   real *wg, *gate;             /* [C,G]: G gates a row; [H]: u of a static gate */
   Norm qnorm, knorm;           /* [D] [D], with --qk-whole [H*D] [K*D] */
@@ -286,7 +286,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 
 /* What later papers do to norms, scores and heads, and Muon: data/beyond.c. NULL in ./sink, which
- * refuses it. Shapes: x, y [rows,C]; k, v as in mhsa_forward; z, dz, y [n] of row i, as in 3.7. */
+ * refuses it. x, y [rows,C]; k, v [rows,K,D]; z, dz, y [n]: of a row's keys, not *; seen: n_i. */
 typedef struct Beyond {
   void (*dyt)(const Config *c, real *y, const real *x, const Norm *w, idx rows);
   void (*dyt_backward)(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
@@ -300,8 +300,8 @@ typedef struct Beyond {
   void (*gate_backward)(Model *m, Acts *a, int l, real *dx, const real *x, idx rows);
   void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
   void (*leave_backward)(const Model *m, Acts *a, int l, int B, idx N);
-  idx (*muon_room)(const Model *m, const Tensor *x);   /* its scratch; x NULL: the most */
-  void (*muon_step)(const struct Step *s, idx R, idx C, real *w, const real *g, real *M, real *y);
+  idx (*muon_room)(const Model *m, const Tensor *x);   /* size of tmp; x NULL: most */
+  void (*muon_step)(const struct Step *s, idx R, idx C, real *w, const real *g, real *M, real *tmp);
 } Beyond;
 
 /* ---------- 6  The sink metrics */

@@ -2,9 +2,9 @@
  * each forward and backward: DyT, QK-norm, soft-cap and its kin, gates, V-scale, head norm, XSA,
  * Muon. The paper has none of them.
  *
- * paper.c, hf.c, bench.c and the tests include this behind sink.c, which calls it where its flags
- * are given; ./sink refuses them. Sections such as 3.7 are sink.c's, and so are the letters. What
- * each does to the sink: ./paper remedies.
+ * paper.c, hf.c, bench.c and the tests include this behind sink.c, which calls it through BEYOND,
+ * below, where its flags are given; ./sink refuses them. Sections such as 3.7 are sink.c's, and so
+ * are letters that no section here defines. What each does to the sink: ./paper remedies.
  *
  * SPDX-License-Identifier: MIT
  */
@@ -59,8 +59,8 @@ WIDE(dyt_gains,
   for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients d are added to. part [rows,2] takes each row's part of da, to be
- * added up in order. */
+/* dx [rows,C] and the gradients d are added to, from dy, x [rows,C]. part [rows,2], a norm's stat,
+ * takes each row's part of da, to be added up in order. */
 static void dyt_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
                          real *part, const Norm *w, idx rows) {
   idx C = c->dim;
@@ -78,8 +78,8 @@ static void dyt_backward(const Config *c, real *dx, const Norm *d, const real *d
 /* ----------
  * 2  QK-norm   arXiv 2010.04245
  *
- * q = qnorm q0 r in each head before it rotates; so k. While the gains are 1, |q| = |k| = sqrt(D)
- * bounds every score. --qk-whole (OLMo 2's) norms a row's heads as one. Backward: 3.2's. */
+ * q = qnorm q0 r (3.2) in each head before it rotates; so k. While the gains are 1, |q| and |k| are
+ * sqrt(D), which bounds <q, k> / sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one. */
 
 /* c for the functions of 3.2: RMSNorm over the D dims of a head, or of so many heads. */
 static Config head_norm_of(const Config *c, idx heads) {
@@ -96,7 +96,7 @@ static void qk_row_norm(const Config *c, real *q, real *stat, const real *q0, co
   norm_forward(&own, q, stat, q0, w, rows * heads * c->head_dim / own.dim);
 }
 
-/* la->q and k [rows,K,D], from la->q0 and la->k0. */
+/* la->q [rows,H,D] and k [rows,K,D], from la->q0 and la->k0. */
 static void qk_norm_forward(const Model *m, Acts *a, int l, real *k, idx rows) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l];
@@ -115,6 +115,7 @@ static void qk_row_norm_backward(const Config *c, real *dq, const Norm *d, const
   copy(dq, scratch, all);
 }
 
+/* a->dq and a->dk in place. */
 static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
   const Config *c = &m->c;
   const Layer *w = &m->w.layer[l], *d = &m->d.layer[l];
@@ -127,20 +128,20 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
 /* ----------
  * 3  Scores before sim
  *
- * Three changes of z_ij (3.7) before 3.6, of keys alone. Row i sees n_i keys; log 1 = 0.
+ * Three changes of z_ij (3.7) before 3.6, not of z_i*. Row i sees n_i keys. With one, log n_i = 0.
  *
  *   soft-cap      y = X tanh(z / X)      |y| < X; without it y = z          Gemma 2
  *   score scale   c_h log(n_i) y         the largest weight need not fade as n_i grows
  *   score bias    .. - log(n_i), or .. + f_h: what a sigmoid lacks to have rows of about 1
  *
- * BACKWARD, from dz_j of what enters sim:    dy_j = c_h log(n_i) dz_j     df_h = sum_j dz_j
- *   dc_h = log(n_i) sum_j y_j dz_j      before the cap dz_j = (1 - (y_j / X)^2) dy_j: tanh' */
+ * BACKWARD, from dz_j of what enters sim:    dy_j = c_h log(n_i) dz_j, or dz_j    df_h = sum_j dz_j
+ *   dc_h = log(n_i) sum_j y_j dz_j      of 3.7's z_j: dz_j = (1 - (y_j / X)^2) dy_j, by tanh' */
 
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
-  return c->gain ? w->cscale[h] * real_log((real)seen) : 1;
+  return c->gain ? w->cscale[h] * real_log((real)seen) : 1;   /* c_h log(n_i), or none */
 }
 
-/* z [n] in place. y [n] is kept for the backward, or NULL. What is masked stays so, with y = 0. */
+/* z [n] in place; seen: n_i. y [n] is for the backward, or NULL. What is masked stays, y = 0. */
 static void scores_forward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z,
                            real *y) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
@@ -166,7 +167,7 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, id
  * 4  The way out of a head
  *
  * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C] is what W_Q reads,
- * u = x W_g [G], g = 1/(1 + e^-u), and e = 1e-8:
+ * u = x W_g [G] for G gates a row (config_gates), g = 1/(1 + e^-u), and e = 1e-8:
  *
  *   --xsa         o <- o - <o, v_i> v_i / (<v_i, v_i> + e)    less its part along its own value
  *   --vbias       o <- o + v+                                 the paper's (3.8)
@@ -179,15 +180,15 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, id
  *
  * BACKWARD, from the last step to the first. A step gets dy; its input o is made again from la->av:
  *   head norm   as 3.2
- *   gate        do = g dy, dg = dy o, summed over dims that share g;    du = dg g (1 - g)
- *               dW_g += x^T du    dx += du W_g^T    static: du summed over the rows
+ *   gate        do = g dy, dg = dy o, summed over dims that share g (value: dv0 = g dv, dg = dv v0)
+ *               du = dg g (1 - g)   dW_g += x^T du   dx += du W_g^T   static: du summed over rows
  *   V-scale     do = c dy                dc = sum_i <dy, o>
  *   v+          do = dy                  dv+ = sum_i dy
  *   XSA         y = o - p r v, p = <o, v>, r = 1/(<v, v> + e), dr/dv = -2 r^2 v. With t = <dy, v>
  *               do = dy - t r v          dv = -p r dy - t r o + 2 p t r^2 v */
 
-_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of this chapter");
-/* la->gate [rows,G] from x [rows,C]; of --gate value v [rows,K,D] too. */
+_Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of this section");
+/* la->gate [rows,G] from x [rows,C]; --gate value: v [rows,K,D] becomes g v, la->v0 keeps v. */
 static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x, idx rows) {
   const Layer *w = &m->w.layer[l];
   const LayerActs *la = &a->layer[l];
@@ -251,8 +252,8 @@ static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx row
     }
 }
 
-/* a->dout becomes the gradient of la->av; dv, dgate and the slots are added to. A task owns the dv
- * of its sequence and key head, and walks down the rows of one of its heads after the other. */
+/* a->dout [B,N,H,D] becomes la->av's gradient; a->dv [B,N,K,D], dgate, slots are added to. A task
+ * owns the dv of its sequence and key head, and walks down the rows of its heads, one by one. */
 static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c, head = head_norm_of(c, 1);
   const Layer *w = &m->w.layer[l];
@@ -282,7 +283,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
       for (idx d = 0; d < D; d++) {   /* gated = g c plain */
         real g_d = g ? g[each * d] : 1;
         if (g) a->dgate[gate + each * d] += dy[d] * scale * plain[d];
-        *dscale += dy[d] * g_d * plain[d];   /* dc = <dy, o>, o = g plain */
+        *dscale += dy[d] * g_d * plain[d];   /* dc = <g dy, o>, o = plain */
         dy[d] *= g_d * scale;   /* do = g c dy */
       }
       vec_add(D, dvplus, dy);   /* plain = .. + v+ */
@@ -301,7 +302,7 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
  * 5  Muon   Jordan 2024
  *
  * It steps the matrices of the blocks, each whole as it is stored, heads side by side. AdamW steps
- * all else, at the same lr:
+ * all else, at the same lr. A step of w [rows,columns] by its gradient g; M, first 0, is in m1:
  *
  *   M <- 0.95 M + g        G = g + 0.95 M, with the new M (Nesterov)        X = G / (|G| + 1e-7)
  *   five times             X <- a X + b (X X^T) X + c (X X^T)^2 X    a, b, c = 3.4445 -4.775 2.0315
@@ -337,7 +338,7 @@ static void blend(idx n, real *z, double p, const real *x, double q, const real 
     for (idx j = from; j < from + chunk(n, from); j++) z[j] = (real)p * x[j] + (real)q * y[j];
 }
 
-/* One step of the matrix w [R,C] by shrink times its gradient g, and of M; scratch [muon_room]. */
+/* One step of w, and of M, each [R,C], by s->shrink times w's gradient g; scratch [muon_room]. */
 static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
   idx n = R * C, k = at_most(R, C);
   real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
