@@ -74,7 +74,7 @@
  *                               15 Files, memory, random numbers, errors   16 Command line
  *
  * WHERE TO CHANGE WHAT, in this order. If a place is forgotten, the build or a test fails.
- *   an axis row   its CHOICE in sink.h: SIM_EXP is --sim exp; RULES, chapter 1; its tensors, 2;
+ *   an axis row   its CHOICE in sink.h; RULES, chapter 1; its tensors, 2;
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
  *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/beyond.c;
@@ -3461,10 +3461,10 @@ static const Line METRIC[] = {
 /* ==========
  * 8  Tokenizer   section 2
  *
- * Text becomes token ids by byte pair encoding (BPE). It is cut into pieces, and a piece begins as
- * its bytes, each a token. Of all neighbours that are a merge the pair of lowest rank, the leftmost
- * of its kind, becomes one token, until none is left. Ids 0 to 2 never come out of text, not even
- * of text that spells their names: chapter 9 writes them. A piece is the longest of
+ * Byte pair encoding (BPE): text is cut into pieces, and a piece begins as its bytes, each a token.
+ * Of all neighbours that are a merge the pair of lowest rank, the leftmost of its kind, becomes one
+ * token, until none is left. Ids 0 to 2 never come out of text, even text that spells their names:
+ * chapter 9 writes them. A piece is the longest of
  *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
  *     [ ] digits      one space or none, then one to three bytes 0-9
  *     [ ] others      one space or none, then bytes that are no letter, digit or white space
@@ -3480,15 +3480,15 @@ static const Line METRIC[] = {
  *     8           4       version, 1
  *     12          4       vocabulary size, 259 + M, at most 262144
  *     16          4       M
- *     20          8 M     for each rank in order: 4 bytes left id, 4 bytes right id; both at least
- *                         3 and below 259 + rank; no pair twice; no token longer than 128 bytes
+ *     20          8 M     by rank: left id, right id, 4 bytes each, from 3 to 258 + rank; no pair
+ *                         twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * Version 2, with other pieces and other ids, is a published model's: data/hf.c makes and reads it.
+ * Version 2 is a published model's: data/hf.c.
  */
 
 enum {
   TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
-  TOKEN_BOS = 1,   /* <|bos|>        begins a sequence, where a run asks for it */
+  TOKEN_BOS = 1,   /* <|bos|>        begins a document, with --bos */
   TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
   TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
   TOKEN_MERGE = 259,   /* 259 ..: the merges in the order of training, of rank id - 259 */
@@ -3567,7 +3567,7 @@ static size_t document_length(const unsigned char *text, size_t n) {
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
-/* The kind of a byte under the rule of pieces; not ctype.h's, which depends on the locale. */
+/* By the rule of pieces; not ctype.h's, which depends on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
   if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80) return LETTER;
   if (b >= '0' && b <= '9') return DIGIT;
@@ -3797,8 +3797,8 @@ static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, 
   }
 }
 
-/* The most frequent pair: of equals the one of lowest left id, then lowest right id. NULL when no
- * pair occurs twice: merging it would save nothing. */
+/* The most frequent pair: of equals the lowest left id, then right id. NULL when none occurs twice:
+ * merging it would save nothing. */
 static const Pair *bpe_best(const BpeTrainer *r) {
   const Pair *best = NULL;
   for (size_t i = 0; i < r->pairs.size; i++) {
@@ -3810,7 +3810,6 @@ static const Pair *bpe_best(const BpeTrainer *r) {
   return best;
 }
 
-/* The same text gives the same tokenizer anywhere. */
 static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
   BpeTrainer r = {0};
   *t = (Tokenizer){0};
@@ -3838,13 +3837,13 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
  *
  * 9.1  Grammars: endless text from a page of rules
  *
- * A sink needs rich text; in place of a library the repository ships grammars. Document n of seed s
- * is a pure function of the grammar, s and n. The format:
+ * In place of a library of rich text the repository ships grammars. Document n of seed s is a pure
+ * function of the grammar, s and n. The format:
  *
- *   # a comment            from a # at the start of a line or after a blank to the line's end
- *   name = text | text     a rule: a name in the first column, alternatives; indented lines go on
- *                          with it. The first rule of the file is what a document is.
- *   3: text                an alternative with weight 3; without a number the weight is 1
+ *   # a comment            from a # at a line's start or after a blank to the line's end
+ *   name = text | text     a rule, named in the first column; indented lines go on with it. The
+ *                          first rule of the file is what a document is.
+ *   3: text                an alternative with weight 3; without a number 1
  *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw word counts fall
  *   { text | text }        a choice in passing; { text | } is an optional part
  *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
@@ -3856,11 +3855,11 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
  *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
  *                          and [name] the first. An alternative without / serves every form: it
  *                          hands it on to those of its references that have it and name none.
- *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on stand for the mark itself
+ *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on are the mark itself
  *
  * A remembered choice is drawn up to eight times, while another variable holds the same text. All
- * its forms are told from the same random numbers: what they share is the same. Blanks are kept
- * tidy: one at a time, none before , . ; : ! ? or at either end of a line or an alternative. */
+ * its forms are told from the same random numbers: what they share is the same. Blanks: one at a
+ * time, none before , . ; : ! ? or at either end of a line or an alternative. */
 
 /* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
  * inside rules, rules in all, bytes of it and of what it remembers. */
@@ -4117,7 +4116,6 @@ static void tell_text(Telling *t, const void *text, size_t n) {
 
 static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
 
-/* Where in memory the first form of what `name` remembers is; 0 for nothing. */
 static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
   size_t at = t->values[name - t->g->symbols];
   if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
@@ -4149,7 +4147,7 @@ static size_t tell_operation(Telling *t, const Node *p) {
   return at;
 }
 
-/* Tells a rule's forms into memory, by way of out; again while another variable has the first. */
+/* Tells a rule's forms into memory, by way of out. */
 static size_t tell_forms(Telling *t, const Node *p) {
   size_t from = t->out->size, floor = t->floor, at = 0; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
@@ -4454,7 +4452,7 @@ static void data_describe(Data *d, const Source *s, double share, bool held, int
            other ? s->own_name : "");
 }
 
-/* A document's tokens: --bos, its own, its end. Of held ones starts has where each begins. */
+/* A document's tokens: --bos, its own, its end. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
   if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
   if (s->bos) ids_add(out, &d->bos, 1, e);
@@ -4592,8 +4590,7 @@ static int first_open(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* Opens what s names; after a failure d is empty. seed orders the data, other than HELD_SEED;
- * T 0: held ones alone. */
+/* seed orders the data, other than HELD_SEED; T 0: held ones alone. After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .pass = -1};
   if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
@@ -4636,8 +4633,8 @@ static void data_shuffle(Data *d, idx pass) {
   d->pass = pass;
 }
 
-/* [S2] The next block of T+1 tokens. Its number decides its random tokens, so a block has the same
- * ones at every pass, as in the authors' code. */
+/* [S2] The next block of T+1 tokens. Its number decides its random tokens: the same at every pass,
+ * as in the authors' code. */
 static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
   size_t n = (size_t)T + 1;
   *number = d->sample++;
@@ -4739,8 +4736,8 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *tar
  *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* Neighbours in a text may be one chapter, so what is read is spread over it. A grammar's documents
- * are alike, and the first serve; data/results was measured on a text's first, too. */
+/* What is read is spread over a text: neighbours may be one chapter. A grammar's documents are
+ * alike, and the first serve; data/results was measured on a text's first, too. */
 static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
@@ -5113,9 +5110,8 @@ static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Erro
   return e->status;
 }
 
-/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s, the context too
- * where positions are not learned. The tokenizer must be t's own (unless ids come alone), or where
- * it had none, one of as many ids. */
+/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
+ * be t's own (unless ids come alone), or where it had none, one of as many ids. */
 static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   Trainer was = *t;   /* t is made anew in its place */
   Settings now = *s;
@@ -5239,7 +5235,7 @@ static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on
 
 enum { LOOK_N = 16 };
 
-/* LOOK_N held sequences into p. Shares are 0..1; eps[1] is 0.2 (evaluate). */
+/* LOOK_N held sequences into p; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   const Settings *s = &t->s; Sinks seen;
   Error why = {0}; int starts, T = (int)at_most(s->eval_T, s->model.context);
@@ -5386,8 +5382,8 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   return 0;
 }
 
-/* Sequences that go through a block together: 16; of a model still in its file all n, as each batch
- * reads it. Fewer where these have no room: two maps of H T^2 numbers each. */
+/* Sequences of a batch: 16; of a model still in its file all n, as each batch reads it. Fewer where
+ * these have no room: two maps of H T^2 numbers each. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
@@ -5438,7 +5434,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, c
   return e->status;
 }
 
-/* Thresholds by place: --eps, 0.2, 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
              Error *e) {
   return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
@@ -5465,7 +5460,6 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *start
 /* ----------
  * 11.1  The numbers of an evaluation */
 
-/* Appends n numbers under a name. */
 static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
   Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
   if (list) r->list = list;
@@ -5992,8 +5986,8 @@ static int read_once(const Settings *s, Error *e) {
        : fail(e, 2, "-: it can be read once, and is needed more often. Try: a file");
 }
 
-/* The main job. --out keeps each arm's training, --resume goes on: an arm that is done is measured
- * again, and one that is not there yet has the first one's settings. */
+/* --out keeps each arm's training, --resume goes on: an arm that is done is measured again, one not
+ * there yet has the first one's settings. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
   if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   if (read_once(s, e)) return e->status;
@@ -6036,12 +6030,10 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Registers. A multiply-add takes some 4 cycles and two begin in each, so 8 must be under way. The
  * sums of a tile of C are, in registers for DEPTH steps of p: 8 x 32 or 48 floats with AVX-512,
  * 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. B is packed one tile wide, so that a tile reads consecutive bytes; in a large product A
- * too. Zeros fill up their ends.
+ * Panels. B, and in a large product A, is packed one tile wide: a tile reads consecutive bytes.
  * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
  * tile or task it falls in: one thread and sixteen give the same bits.
  *
- * The code stands once, for a constant vector width; 13.4 makes instances and picks one.
  * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
 
 /* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
@@ -7200,7 +7192,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   return e->status;
 }
 
-/* A file that is not to be leaves nothing, no folder that was made for it either. */
+/* Leaves nothing of a file, nor a folder that was made for it. */
 static void writing_undo(Writing *w) {
   if (w->f) remove(w->beside);
   for (int n = (int)strlen(w->beside); w->made && n >= w->made; n--)
@@ -7236,7 +7228,7 @@ void writing_add(Writing *w, const void *at, size_t n) {
   if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
 }
 int writing_end(Writing *w, Error *e) {
-  struct stat own, there;   /* Windows has no inodes, and keeps the name of what is open */
+  struct stat own, there;   /* Windows has no inodes: 0 and 0 */
   errno = 0;
   if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
   bool lost = fstat(fileno(w->f), &own) || stat(w->beside, &there) || own.st_ino != there.st_ino;
