@@ -8154,7 +8154,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
          "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
-         "./paper alone trains DyT, QK-norm, gates and what else data/beyond.c has.\n\n"
+         "./sink refuses DyT, QK-norm, gates and what else is data/beyond.c's: ./paper.\n\n"
          "To train on or generate from:\n");
   snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});

@@ -826,6 +826,11 @@ static void muon__of_the_matrices(Test *t) {
 static void states__errors(Test *t) {
   Page p = {.out = stdout, .e = fresh(t)}; Rng rng = {7};
   const double size = sqrt(REAL_EPS); double most = 0; real was[16 * WIDEST];
+  for (int i = 0; i < N_STATE_ROWS; i++) {   /* the last ones, which ./sink leaves out */
+    const Config c = config_of(t, STATE_ROWS[i].flags ? STATE_ROWS[i].flags : "");
+    const bool own = c.norm == NORM_DYT || c.qk_norm || c.gate || config_leaves(&c);
+    fact(t, (own || config_score_mod(&c)) == (i >= N_STATE_ROWS - BEYOND_ROWS), "row %d", i);
+  }
   for (int i = 0; i < N_STATE_ROWS * INSIDE; i++) {
     const StateRow *row = &STATE_ROWS[i / INSIDE];
     Toy *y = row->agree && row->flags ? toy(&p, 1, "%s %s", SCHEMES[i % INSIDE], row->flags) : NULL;
