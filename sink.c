@@ -3491,13 +3491,11 @@ enum {
   TOKEN_BOS = 1,   /* <|bos|>        begins a document, with --bos */
   TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
   TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
-  TOKEN_MERGE = 259,   /* 259 ..: the merges in the order of training, of rank id - 259 */
-  TOKENIZER_VOCAB_MAX = 1 << 18,
-  PIECE_MAX = 128   /* bytes of the longest piece of text that is encoded by itself */
+  TOKEN_MERGE = 259,   /* 259 ..: the merge of rank id - 259 */
+  PIECE_MAX = 128, TOKENIZER_VOCAB_MAX = 1 << 18,
+  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
 };
-
 #define TOKENIZER_MAGIC "SINKTOK1"
-enum { TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8 };
 
 /* Empty, but data/hf.c, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
@@ -3510,6 +3508,7 @@ static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
     *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
   return e->status;
 }
+static int id_add(Ids *a, int32_t id, Error *e) { return ids_add(a, &id, 1, e); }
 static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
 
 typedef struct Pair {
@@ -3748,7 +3747,7 @@ enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number nodes and symbol
 typedef struct BpeTrainer {
   Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
                  /* count, how often it is in the text; last, where in symbols it starts */
-  Ids words, symbols;   /* the nodes of words; the ids that spell them, a -1 after each word */
+  Ids symbols;   /* the ids that spell words, a -1 after each */
   Pairs pairs;   /* the neighbours (left id, right id) in all words */
 } BpeTrainer;
 
@@ -3764,16 +3763,14 @@ static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error 
       Pair *word = &r->nodes.at[node];
       if (word->count++ > 0) continue;
       word->last = (uint32_t)r->symbols.size;
-      ids_add(&r->words, &(int32_t){(int32_t)node}, 1, e);
-      for (size_t i = 0; i < length; i++)
-        ids_add(&r->symbols, &(int32_t){TOKEN_BYTE + text[at + i]}, 1, e);
-      ids_add(&r->symbols, &(int32_t){-1}, 1, e);
+      for (size_t i = 0; i < length; i++) id_add(&r->symbols, TOKEN_BYTE + text[at + i], e);
+      id_add(&r->symbols, -1, e);
     }
 }
 
 /* Adds the pairs of word k, or with sign -1 takes them away. */
 static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
-  const Pair *word = &r->nodes.at[r->words.at[k]];
+  const Pair *word = &r->nodes.at[k];
   for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
     int64_t number = pairs_number(&r->pairs, s[0], s[1], e);
     if (number >= 0) r->pairs.at[number].count += sign * word->count;
@@ -3782,8 +3779,9 @@ static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
 
 /* In every word the token `made` takes the place of a pair, from left to right. */
 static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
-  for (size_t k = 0; k < r->words.size && !e->status; k++) {
-    int32_t *s = r->symbols.at + r->nodes.at[r->words.at[k]].last, *to;
+  for (size_t k = 0; k < r->nodes.size && !e->status; k++) {
+    if (!r->nodes.at[k].count) continue;   /* it begins words alone */
+    int32_t *s = r->symbols.at + r->nodes.at[k].last, *to;
     while (s[1] >= 0 && (s[0] != left || s[1] != right)) s++;
     if (s[1] < 0) continue;
     word_count(r, k, -1, e);   /* all of its pairs are there */
@@ -3819,7 +3817,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
   if (n > TRAIN_BYTES_MAX)
     return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
   if (!tokenizer_begin(t, vocab, e)) bpe_words(&r, text, n, e);
-  for (size_t k = 0; k < r.words.size && !e->status; k++) word_count(&r, k, 1, e);
+  for (size_t k = 0; k < r.nodes.size && !e->status; k++) word_count(&r, k, 1, e);
   while (!e->status && t->vocab < vocab) {
     const Pair *best = bpe_best(&r);
     if (!best)
@@ -3828,7 +3826,7 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
       bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
   }
   if (e->status) tokenizer_free(t);
-  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.words); ids_free(&r.symbols);
+  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   return e->status;
 }
 
@@ -3893,7 +3891,6 @@ typedef struct Scan {
   Grammar *g;
   unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
   int line, depth;   /* depth: of { } */
-  Pairs names;   /* the halves of each symbol's hash */
   Error *e;
 } Scan;
 
@@ -3929,11 +3926,11 @@ static Symbol *scan_name(Scan *s, const char *expected) {
   if (!begins_name(*from))
     return scan_wrong(s, expected, "letters, digits and _, a letter first"), NULL;
   while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
-  uint64_t hash = hash64(0, from, (size_t)(s->p - from));
-  int64_t place = pairs_number(&s->names, (int32_t)(hash >> 33), (int32_t)(hash & INT32_MAX), s->e);
-  if (place == g->symbol_count)
-    g->symbols[g->symbol_count++] = (Symbol){.at = (const char *)from, .size = (int)(s->p - from)};
-  return place < 0 ? NULL : &g->symbols[place];
+  const Symbol y = {.at = (const char *)from, .size = (int)(s->p - from)};
+  Symbol *at = g->symbols, *end = at + g->symbol_count;
+  while (at < end && (at->size != y.size || memcmp(at->at, y.at, (size_t)y.size))) at++;
+  if (at == end) g->symbols[g->symbol_count++] = y;
+  return at;
 }
 
 static int scan_number(Scan *s) {
@@ -4291,7 +4288,7 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
     if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
   }
   if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  pairs_free(&s.names); bytes_free(&trial);
+  bytes_free(&trial);
   if (e->status) grammar_free(g);
   return e->status;
 }
@@ -4454,11 +4451,11 @@ static void data_describe(Data *d, const Source *s, double share, bool held, int
 
 /* A document's tokens: --bos, its own, its end. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-  if (out == &d->held) ids_add(&d->starts, &(int32_t){(int32_t)out->size}, 1, e);
-  if (s->bos) ids_add(out, &d->bos, 1, e);
+  if (out == &d->held) id_add(&d->starts, (int32_t)out->size, e);
+  if (s->bos) id_add(out, d->bos, e);
   if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
   else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
-  return ids_add(out, &d->end, 1, e);
+  return id_add(out, d->end, e);
 }
 
 /* Shares out a text's or shards' documents. If a text's last is cut, then at white space. */
@@ -5439,9 +5436,8 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
   return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
 }
 
-static void outcome_begin(Outcome *o, const char *name, const char *source, const Trainer *t,
-                          int T) {
-  o->name = name; o->source = source; o->c = t->m.c;
+static void outcome_begin(Outcome *o, const Trainer *t, int T) {
+  o->c = t->m.c;
   o->even = sink_uniform(&o->c, T);
   o->star = config_column_star(&o->c) >= 0;
   idx blocks = (idx)t->data.held.size / (o->c.context + 1);
@@ -5453,7 +5449,7 @@ static void outcome_begin(Outcome *o, const char *name, const char *source, cons
 /* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
-  outcome_begin(o, o->name, o->source, t, o->s.T);
+  outcome_begin(o, t, o->s.T);
   return s->program->heads ? s->program->heads(o, t, s, e) : 0;
 }
 
@@ -5650,12 +5646,11 @@ static void dump_forget(const Dump *d) {
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM]; Bytes out = {0};
+  const char *kept = d->drawn ? "mlw init seed " : "mlw";
   d->s->groups = "mlw";   /* a MODEL takes none of them, yet option_idle reads them */
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool start = o->group == 't' && option_find(o->flag, " init seed ");
-    bool kept = start ? d->drawn : strchr("mlw", o->group) != NULL;
     option_text(o, d->s, value, sizeof value);
-    if (!kept || option_idle(o->flag, d->s)
+    if (option_find(o->flag, kept) != o || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;   /* no flag takes this value */
     bool word = o->kind == 'c' || !strcmp(value, "none");
     if (o->kind == 'b' && o->most == 1) strcpy(value, strcmp(value, "0") ? "true" : "false");
@@ -5682,8 +5677,8 @@ static int ids_parse(const Bytes *text, const char *name, int vocab, Ids *out, I
       if (id >= vocab || out->size == INT32_MAX)
         return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and below 2^31 of them. "
                     "Try: smaller or fewer ones", name, line, vocab);
-      if (!begun) ids_add(starts, &(int32_t){(int32_t)out->size}, 1, e);
-      ids_add(out, &(int32_t){(int32_t)id}, 1, e);
+      if (!begun) id_add(starts, (int32_t)out->size, e);
+      id_add(out, (int32_t)id, e);
       begun = true;
     } else if (c == '\n') line++, begun = false;
     else if (!isspace(c) && c != ',')
@@ -5820,8 +5815,7 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
  *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
  *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
  *   sigmoid    the same without normalisation               Table 15: no sink, at equal loss
- * and ends with a verdict. Its rule: alpha of a column, divided by what even rows would give it,
- * shows a sink from SHOWS on, and none below ABSENT. Losses within ALIKE nats are equal.
+ * and ends with a verdict, by the rule that it states: of a column's alpha over that of even rows.
  *
  * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale brings it to that
  * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm ends at 3.50 nats. */
@@ -5948,16 +5942,16 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* The checkpoint and the log of an arm, empty without --out. */
-typedef struct ArmFiles { char out[PATH_ROOM], log[PATH_ROOM]; } ArmFiles;
+typedef char ArmFiles[2][PATH_ROOM];   /* an arm's checkpoint and log, "" without --out */
 
 /* One arm, from the seed or from its files, to its numbers; the first's settings become *base. */
-static void run_arm(Outcome *o, const Variant *arm, Settings *base, const ArmFiles *f, Error *e) {
+static void run_arm(Outcome *o, const Variant *arm, Settings *base, ArmFiles f, Error *e) {
   Settings s = *base; Trainer t; int starts;
-  strcpy(s.out, f->out), strcpy(s.log, f->log);
+  strcpy(s.out, f[0]), strcpy(s.log, f[1]);
   if (trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) *base = t.s;
-  outcome_begin(o, arm->name, arm->source, &t, t.s.eval_T);
+  o->name = arm->name; o->source = arm->source;
+  outcome_begin(o, &t, t.s.eval_T);
   progress_start(&o->p, arm->name, base->quiet);
   if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
     outcome_measure(o, &t, &t.s, &starts, e);
@@ -5973,10 +5967,10 @@ static int run_outputs(Settings *s, ArmFiles file[ARMS], Error *e) {
   if (s->program->page && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
   for (int i = 0; i < ARMS; i++) {
-    path[2 * i + 3] = file[i].out, path[2 * i + 4] = file[i].log;
+    path[2 * i + 3] = file[i][0], path[2 * i + 4] = file[i][1];
     if (!s->out[0]) continue;
-    snprintf(file[i].out, PATH_ROOM, "%.490s/%s.ckpt", s->out, RUN_ARMS[i].name);
-    snprintf(file[i].log, PATH_ROOM, "%.490s/%s.csv", s->out, RUN_ARMS[i].name);
+    snprintf(file[i][0], PATH_ROOM, "%.490s/%s.ckpt", s->out, RUN_ARMS[i].name);
+    snprintf(file[i][1], PATH_ROOM, "%.490s/%s.csv", s->out, RUN_ARMS[i].name);
   }
   return outputs_ready(s, path, 2 * ARMS + 3, e);
 }
@@ -5997,7 +5991,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   base.eval_T = (int)at_most(base.eval_T, base.model.context);   /* unless said */
   if (!e->status) run_outputs(&base, file, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
-    run_arm(&o[i], &RUN_ARMS[i], &base, &file[i], e);
+    run_arm(&o[i], &RUN_ARMS[i], &base, file[i], e);
   if (!e->status && !interrupted) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
@@ -6111,16 +6105,13 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
   idx n4 = n - n % 4;
   for (idx i = 0; i < m; i += BLOCK) {
     idx last = i + at_most(m - i, BLOCK), last4 = last - (last - i) % 4;
-    for (idx j = 0; j < n4; j += 4) {
+    for (idx j = 0; j < n4; j += 4)
       for (idx q = i; q < last4; q += 4) {
         FETCH(from + (q + BLOCK + j / 4 % 4) * ld + j, 0);
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       }
-      for (idx q = last4; q < last; q++)
-        for (idx p = j; p < j + 4; p++) to[p * ldt + q] = from[q * ld + p];
-    }
-    for (idx q = i; q < last; q++)
-      for (idx p = n4; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+    for (idx q = i; q < last; q++)   /* what is left of these rows */
+      for (idx p = q < last4 ? n4 : 0; p < n; p++) to[p * ldt + q] = from[q * ld + p];
   }
 }
 
@@ -6291,12 +6282,12 @@ typedef enum VecOp {
 } VecOp;
 
 #ifdef SINK_DOUBLE
-INLINE double exp_of(double x) { return exp(x); }
+#define exp_of exp
 INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
-INLINE double sqrt_of(double x) { return sqrt(x); }
+#define sqrt_of sqrt
 INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
-INLINE double log_of(double x) { return log(x); }
-INLINE double tanh_of(double x) { return tanh(x); }
+#define log_of log
+#define tanh_of tanh
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
@@ -6679,7 +6670,7 @@ static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span
     if (!map[k]) continue;
     real *to = map[k] + row * S, *keys = to + extra;
     zero(to, S);
-    if (extra && z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
+    if (z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
     for (idx j = span.lo; j < span.hi; j++)
       if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
   }
@@ -7039,7 +7030,7 @@ static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
 __declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *, char *, unsigned long);
 #define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
-static int make_folder(const char *path) { return _mkdir(path); }
+#define make_folder _mkdir
 #define rmdir _rmdir
 static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
 /* rename() replaces no file; this does, and waits for the disk. */
@@ -7056,7 +7047,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by 
 static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
 static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 #define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
-static int make_folder(const char *path) { return mkdir(path, 0777); }
+#define make_folder(path) mkdir(path, 0777)
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }   /* too long a file: a full disk */
 static bool take_name(const char *from, const char *to) { return !rename(from, to); }
 double seconds(void) {
@@ -7268,16 +7259,22 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
   home[size] = 0;
 }
 
+/* Is it among words with a space on either side? */
+static bool has_word(const char *words, const char *word) {
+  char spaced[72];
+  snprintf(spaced, sizeof spaced, " %s ", word);
+  return strstr(words, spaced) != NULL;
+}
 /* No command replaces a file that it reads; one that is there only with --force, or with `on`. */
 static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
   struct stat is;
   for (int i = 0; i < s->argc; i++) {   /* FILE, --text FILE or --text=FILE */
     const char *word = s->argv[i], *flag = i ? s->argv[i - 1] : "", *value = strchr(word, '=');
-    char name[16] = "-";   /* of a flag between blanks */
+    char name[16];
     if (*word == '-' && value) flag = word, word = value + 1;
     const char *at = flag + strspn(flag, "-");
-    if (at > flag) snprintf(name, sizeof name, " %.*s ", (int)strcspn(at, "="), at);
-    if (!strcmp(word, path) && !strstr(" out log csv json report variant ", name))
+    snprintf(name, sizeof name, "%.*s", at > flag ? (int)strcspn(at, "=") : 0, at);
+    if (!strcmp(word, path) && !has_word(" out log csv json report variant ", name))
       return fail(e, 2, "%s: it is read, too. Try: another name", path);
   }
   if (s->force || on || stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size) return 0;
@@ -7506,12 +7503,6 @@ void settings_default(Settings *s) {
   for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
 }
 
-/* Is it among words with a space on either side? */
-static bool has_word(const char *words, const char *word) {
-  char spaced[72];
-  snprintf(spaced, sizeof spaced, " %s ", word);
-  return strstr(words, spaced) != NULL;
-}
 static bool option_in(const Option *o, const char *groups) {
   return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
 }
@@ -8016,20 +8007,21 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Trainer *t = &w.t; Outcome *o = &w.o; const Progress *p = &o->p;
+  Work w = {.o = {.name = "train", .source = ""}}; Trainer *t = &w.t;
+  Outcome *o = &w.o; const Progress *p = &o->p;
   const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
   char page[PATH_ROOM + 8] = "", cell[5][32];   /* page: "" where no --report, no --out is given */
   int starts; (void)words; (void)n;
   if (s->program->page)
     snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
              s->out[0] && !s->report[0] ? ".html" : "");
-  if (outputs_ready(s, (const char *const []){s->out, s->log, page}, 3, e)
+  if (outputs_ready(s, (const char *[]){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
-  outcome_begin(o, "train", "", t, seen.eval_T);
+  outcome_begin(o, t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
     printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s mass=%s "
@@ -8089,7 +8081,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
 }
 
 static int results_ready(const Settings *s, Error *e) {
-  return outputs_ready(s, (const char *const []){s->csv, s->json, s->report}, 3, e);
+  return outputs_ready(s, (const char *[]){s->csv, s->json, s->report}, 3, e);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
@@ -8190,7 +8182,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   if (!train && (s->out[0] || s->force))
     return fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
                 s->out[0] ? "out" : "force", what);
-  if (train && !outputs_ready(s, (const char *const []){s->out}, 1, e)) {
+  if (train && !outputs_ready(s, (const char *[]){s->out}, 1, e)) {
     for (int i = 1; i < n && !e->status; i++) text_read(words[i], &w.in, e);
     if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
     int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
@@ -8201,7 +8193,7 @@ static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
   } else if (train || data_open_ids(d, &s->data, e) || file_read(path, &w.in, e)) {
     return work_end(&w, e);
   } else if (encode) {
-    if (s->data.bos) ids_add(&w.ids, &(int32_t){t->bos}, 1, e);
+    if (s->data.bos) id_add(&w.ids, t->bos, e);
     if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
       fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
     tokenizer_encode(&d->encoder, w.in.at, w.in.size, &w.ids, e);
@@ -8266,7 +8258,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
     if (e->status || next == known->end) break;
     from = have; w->out.size = 0;
-    ids_add(&w->ids, &next, 1, e);
+    id_add(&w->ids, next, e);
     if (next < known->vocab) tokenizer_decode(known, &next, 1, &w->out, e);
     if (w->out.size) fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
@@ -8286,7 +8278,7 @@ static int verb_generate(Settings *s, const char **words, int n, Error *e) {
            && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
                         : s->data.bos ? known->bos : known->end;
-    ids_add(&w.ids, &start, 1, e);
+    id_add(&w.ids, start, e);
     tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
@@ -8315,7 +8307,7 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T < 1) fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", s->ids);
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
-  if (e->status || outputs_ready(s, (const char *const []){config}, 1, e)) return work_end(&w, e);
+  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e)) return work_end(&w, e);
   if (config_trains(&m->c, &forward))
     printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
   else model_grads(m, e);
@@ -8396,7 +8388,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)))
     if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
-      printf("  %-9s %-27s %.*s\n", v->name, v->words, (int)strcspn(v->help, "\n"), v->help);
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help), v->help);
   printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: 0 done, 1 something "
          "failed, 2 wrong usage.\n", program->name, program->name);
   return 0;

@@ -1429,17 +1429,17 @@ static void report(const char *name, const Test *t, double took) {
   fflush(stdout);
 }
 
-/* Runs the tests whose name begins so, but not as a word after a minus, and counts. */
+/* Runs the tests whose name begins as the words say, but not as a word after a minus. */
 static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv) {
   bool first = argc > 1 && !strcmp(argv[1], "--first");    /* stop at the first that fails */
-  const char *begins = argc > 1 && argv[argc - 1][0] != '-' ? argv[argc - 1] : "";
-  int passed = 0, failed = 0, skipped = 0, cores = workers(); const char *is;
-  Cover *cover = NULL;
+  int passed = 0, failed = 0, skipped = 0, cores = workers(); const char *is; Cover *cover = NULL;
   set_workers(1);                                          /* too small models to share */
   for (int i = 0; i < n_tests; i++) {
-    bool out = strncmp(tests[i].name, begins, strlen(begins)) != 0;
-    for (int k = 1; k < argc; k++)
-      out |= argv[k][0] == '-' && !strncmp(tests[i].name, &argv[k][1], strlen(&argv[k][1]));
+    bool out = false;
+    for (int k = 1; k < argc; k++) {
+      bool minus = argv[k][0] == '-';
+      out |= minus == !strncmp(tests[i].name, &argv[k][minus], strlen(&argv[k][minus]));
+    }
     if (out) continue;
     Test t = {.cover = cover, .cores = cores};
     double start = seconds();
@@ -1454,7 +1454,7 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv)
   }
   cover_free(cover);
   if (passed + failed + skipped == 0) {
-    fprintf(stderr, "test_sink: no test begins with %s\n", begins);
+    fprintf(stderr, "test_sink: no test begins with %s\n", argv[argc - 1]);
     return 1;
   }
   printf("%d passed, %d failed", passed, failed);
