@@ -3768,7 +3768,7 @@ static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error 
     }
 }
 
-/* Adds the pairs of word k, or with sign -1 takes them away. */
+/* Adds the pairs of word k, or with sign -1 takes them away; of what only begins words, 0 times. */
 static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
   const Pair *word = &r->nodes.at[k];
   for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
@@ -3780,7 +3780,7 @@ static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
 /* In every word the token `made` takes the place of a pair, from left to right. */
 static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
   for (size_t k = 0; k < r->nodes.size && !e->status; k++) {
-    if (!r->nodes.at[k].count) continue;   /* it begins words alone */
+    if (!r->nodes.at[k].count) continue;   /* it only begins words */
     int32_t *s = r->symbols.at + r->nodes.at[k].last, *to;
     while (s[1] >= 0 && (s[0] != left || s[1] != right)) s++;
     if (s[1] < 0) continue;
@@ -3920,6 +3920,7 @@ static bool begins_name(unsigned char c) {
   return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
 }
 
+/* A plain search: 30,000 names take a second. */
 static Symbol *scan_name(Scan *s, const char *expected) {
   Grammar *g = s->g;
   const unsigned char *from = s->p;
@@ -4144,7 +4145,7 @@ static size_t tell_operation(Telling *t, const Node *p) {
   return at;
 }
 
-/* Tells a rule's forms into memory, by way of out. */
+/* Tells a rule's forms into memory, by way of out: up to eight times (9.1). Where there. */
 static size_t tell_forms(Telling *t, const Node *p) {
   size_t from = t->out->size, floor = t->floor, at = 0; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
