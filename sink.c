@@ -147,576 +147,467 @@
  *
  * 1  Config and variants   paper: sections 2, 7; tables
  *
- * A model is one row on each axis of THE FORMULA. struct Config (sink.h) holds each row's number:
+ * The paper's model is softmax attention with rotary positions, pre-norm and
+ * SwiGLU. Its experiments change one thing at a time. So a model here is one
+ * row on each axis of THE FORMULA, and struct Config (sink.h) holds the rows:
  *
- *   axis          rows, the default first                                varied by the paper in
- *   positions     rotary; none, absolute, learned, relative, t5, alibi   Table 3, appendix A
- *   block         pre; post, parallel          norm: rms; layer          section 7.2
- *                 sandwich                     norm: dyt (+)             not the paper's
- *   ffn           swiglu; geglu, reglu, swish, gelu, relu; (ge)gelutanh  Table 11
- *   heads         concatenated; added          key heads: H; fewer       Table 12 left
- *   kernel phi    identity; elu + 1, mlp                                 Tables 6, 15
- *   similarity    exp; sigmoid, elu + 1, identity                        Tables 6, 15
- *                 softpick, rectified, relu                              not the paper's
- *   normaliser    sum; one, clamp, p-norm      scale: 1; any             Tables 14, 15, equation 43
- *                 count; weights: as they are; clipped                   not the paper's
- *   extra column  none; k, kv, zero, logit     shared; d_a dims; v*      Tables 4, 5, 12, 13
- *                 logn; a fixed logit                                    not the paper's
- *   scores        as they are; soft-cap, scale, bias (+)                 not the paper's
- *   q, k; v, o    as they are; QK-norm; gates, XSA, V-scale, head norm (+)
- *   others        value bias v+; sink token x*: none; one                Table 4
- *                 several sink tokens                                    not the paper's
- *   mask          causal; window w; prefix p                             Figures 5, 6
- *   (+) data/beyond.c has these; ./paper, ./hf and ./bench take their flags, ./sink does not
+ *   axis          rows, the default first                   varied in
+ *   positions     rotary; none, absolute, learned,          Table 3,
+ *                 relative, t5 (+), alibi                   appendix A
+ *   block         pre; post    norm: rms; layer (+)         section 7.2
+ *   ffn           swiglu; geglu, reglu, swish, gelu, relu   Table 11
+ *                 (+) gelutanh, geglutanh
+ *   heads         concatenated; added                       Table 12 left
+ *                 (+) fewer key heads than query heads
+ *   kernel phi    identity; elu + 1, mlp                    Tables 6, 15
+ *   similarity    exp; sigmoid, elu + 1, identity           Tables 6, 15
+ *   normaliser    sum; one, clamp, p-norm                   Table 15, eq. 43
+ *   scale         1; any                                    Table 14
+ *   extra column  none; k, kv; (+) zero, logit              Table 4
+ *                 shared; d_a dims; a fixed v*              Tables 5, 12, 13
+ *   others        value bias v+; sink token x*              Table 4
+ *   mask          causal; window w; prefix p                Figures 5, 6
+ *   (+) not the paper's: what every reader expects of a decoder besides, as
+ *       are linear biases and a tied embedding
  *
- * t5, parallel, layer, (ge)gelutanh, fewer key heads, zero and logit are not the paper's: published
- * models need them, or they are close relatives of its rows. For any two rows of two axes that
- * go together, a test compares gradients with differences of the loss (gradients__every_pair).
+ * A test compares the gradients of any two rows of two axes that go together
+ * with differences of the loss (gradients__every_pair).
  *
- * The paper's experiments are then nothing but flags. They vary one model of some 60 million
- * parameters besides the embeddings (section 4: L = 10, d = 768, H = 8, so d_h = 96, F = 1536).
- * The columns Sink_1 and loss repeat what it reports; a smaller model will not match them. (In its
- * Tables 6 and 15 an asterisk marks a Sink_1 of proxy scores, the m_ij above.)
+ * A variant is then nothing but flags. The paper's model has some 60 million
+ * parameters besides the embeddings (section 4: L = 10, d = 768, H = 8,
+ * d_h = 96, F = 1536). Sink_1 and loss below are what it reports. A smaller
+ * model does not repeat these numbers.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
- *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to the extra column or to x*
- *   "-"                 the training failed    ""   not printed, or lost in our copy (Tables 5, 13)
+ *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to * or to x*
+ *   "-"                 the training failed
+ *   ""                  not printed, or lost in our copy (Tables 5, 13)
  *
- * What to see: a sink appears where the weights of a row are positive and have a constant sum (the
- * paper's inner dependence), and hardly at all with Z = 1. A null key or sink token takes it. */
+ * A sink appears where the weights of a row are positive and have a constant
+ * sum, the paper's inner dependence. With Z = 1 it hardly does. A null key or a
+ * sink token takes it. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
-  /* [T15] Section 7.4: the eleven operations as printed; [T6] has some. Compare 2 and 3 */
+  /* [T15] Section 7.4: its eleven operations; [T6] has some. Compare 2 and 3 */
   {"softmax", "", "Table 15, 1", "18.18", "3.73"},
   {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
   {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
   {"elu", "--sim elu --normalizer one", "Table 15, 4", "0.80", "3.69"},
   {"elu-sum", "--sim elu", "Table 15, 5", "-", "-"},
-  {"elu-kernel-sum", "--kernel elu --sim identity", "Table 15, 6", "53.65", "4.19"},
-  {"elu-kernel", "--kernel elu --sim identity --normalizer one", "Table 15, 7", "-", "-"},
-  {"linear-clamp", "--sim identity --normalizer clamp", "Table 15, 8", "-", "-"},
+  {"elu-kernel-sum", "--kernel elu --sim identity",
+   "Table 15, 6", "53.65", "4.19"},
+  {"elu-kernel", "--kernel elu --sim identity --normalizer one",
+   "Table 15, 7", "-", "-"},
+  {"linear-clamp", "--sim identity --normalizer clamp",
+   "Table 15, 8", "-", "-"},
   {"linear", "--sim identity --normalizer one", "Table 15, 9", "0.00", "3.99"},
-  {"mlp-clamp", "--kernel mlp --sim identity --normalizer clamp", "Table 15, 10", "0.19", "3.85"},
-  {"mlp", "--kernel mlp --sim identity --normalizer one", "Table 15, 11", "0.74", "3.91"},
-  /* [T4] Section 7.3: who takes the sink over. A token or a key does, a value alone does not */
+  {"mlp-clamp", "--kernel mlp --sim identity --normalizer clamp",
+   "Table 15, 10", "0.19", "3.85"},
+  {"mlp", "--kernel mlp --sim identity --normalizer one",
+   "Table 15, 11", "0.74", "3.91"},
+  /* [T4] Section 7.3: a token or a key takes the sink over, a value does not */
   {"sink-token", "--sink-token", "Table 4, 2", "* 74.12 / 0.00", "3.72"},
   {"kv-bias", "--extra kv", "Table 4, 3", "* 72.76 / 0.04", "3.72"},
   {"k-bias", "--extra k", "Table 4, 4", "* 73.34 / 0.00", "3.72"},
   {"v-bias", "--vbias", "Table 4, 5", "17.53", "3.73"},
-  /* [T12] One k* (and v*) for all heads: with a v* the first token gets part of the sink back */
-  {"kv-bias-shared", "--extra kv --extra-shared", "Table 12 right", "* 56.61 / 12.44", "3.72"},
-  {"k-bias-shared", "--extra k --extra-shared", "Table 12 right", "* 68.31 / 0.23", "3.72"},
-  /* [T5] k* with a fixed v*: the longer v*, the more of the sink returns to x_1 */
-  {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1", "Table 5, v'", "0.06", ""},
-  {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20", "Table 5, 20v'", "25.88", ""},
+  /* [T12] One k* for all heads. With a v* token 1 gets part of the sink back */
+  {"kv-bias-shared", "--extra kv --extra-shared",
+   "Table 12 right", "* 56.61 / 12.44", "3.72"},
+  {"k-bias-shared", "--extra k --extra-shared",
+   "Table 12 right", "* 68.31 / 0.23", "3.72"},
+  /* [T5] A fixed v*: the longer it is, the more of the sink returns to x_1 */
+  {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1",
+   "Table 5, v'", "0.06", ""},
+  {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20",
+   "Table 5, 20v'", "25.88", ""},
   {"k-bias-ones", "--extra k --extra-value ones --extra-norm 1",
    "Table 5, v''", "* 69.74 / 2.15", "3.72"},
   {"k-bias-20ones", "--extra k --extra-value ones --extra-norm 20",
    "Table 5, 20v''", "* 0.00 / 11.21", "3.73"},
-  /* [T13] d_a = 1 of 96 dims; the paper's d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
+  /* [T13] d_a = 1 of 96 dims; d_a = 64 has Sink_* 69.19 and Sink_1 0.04 */
   {"k-bias-1dim", "--extra k --extra-dims 1", "Table 13", "4.74", ""},
-  /* [T3] Section 7.1: a sink under every scheme, and without any. relative: see F3 and 3.4 */
+  /* [T3] Section 7.1: a sink under every scheme, and without any (F3) */
   {"nope", "--pos none", "Table 3", "20.35", "3.81"},
   {"absolute", "--pos absolute", "Table 3", "32.73", "3.74"},
   {"learned", "--pos learned", "Table 3", "33.13", "3.79"},
   {"relative", "--pos relative", "Table 3", "35.53", "5.45"},
   {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
   {"post-norm", "--place post", "Section 7.2", "13.54", ""},
-  /* [T11] Appendix C.3. In the authors' code the three without a gate keep F = 1536, and so have
-   * 47,202,048 parameters without the embeddings, where the others have 58,998,528 */
+  /* [T11] Appendix C.3. The three without a gate keep F = 1536 in the authors'
+   * code, and so have 47,202,048 parameters in place of 58,998,528 */
   {"relu", "--act relu", "Table 11", "16.90", "3.82"},
   {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
   {"swish", "--act swish", "Table 11", "17.89", "3.80"},
   {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
   {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
   {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
-  /* [T14] Weights that sum to alpha; m_ij divides by their sum, so that Sink_1 compares */
+  /* [T14] Weights that sum to alpha. m_ij divides by their sum: it compares */
   {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
   {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
   {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
   /* [FIG29] [FIG5] [FIG6] Shown as figures only, without numbers */
   {"pnorm-half", "--normalizer pnorm --pnorm 0.5", "Figure 29", "", ""},
-  {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2", "Figure 29", "", ""},
+  {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2",
+   "Figure 29", "", ""},
   {"prefix-5", "--prefix 5", "Figure 5", "", ""},
   {"window-32", "--window 32", "Figure 6", "", ""},
   /* Relatives of the paper's rows that it does not train */
   {"t5", "--pos t5", "beyond: T5 (1910.10683)", "", ""},
   {"off-by-one", "--extra zero", "beyond: off-by-one (2410.17174)", "", ""},
-  {"sink-logit", "--extra logit", "beyond: gpt-oss (2508.10925)", "", ""},
-  {"parallel", "--place parallel", "beyond: GPT-NeoX (2204.06745)", "", ""},
-  /* Not the paper's: what others did. (+) from soft-cap on, but sandwich and sink-token-4 */
-  {"softpick", "--sim softpick", "beyond: softpick (2504.20966)", "", ""},
-  {"rectified", "--sim rectified", "beyond: rectified-only (2504.20966)", "", ""},
-  {"relu-n", "--sim relu --normalizer count", "beyond: ReLU over n (2309.08586)", "", ""},
-  {"clipped-softmax", "--clip-low -0.03", "beyond: clipped softmax (2306.12929)", "", ""},
-  {"null-logit", "--extra logit --extra-logit 4", "beyond: off-by-one, its 0 made 4", "", ""},
-  {"softmax-n", "--extra logn", "beyond: softmax_n (softmax1, 2023)", "", ""},
-  {"soft-cap", "--soft-cap 50", "beyond: Gemma 2 (2408.00118)", "", ""},
-  {"scalable-softmax", "--score-scale logn", "beyond: SSMax (2501.19399)", "", ""},
-  {"score-bias", "--sim sigmoid --normalizer one --score-bias learned",
-   "beyond: sigmoid attention (2409.04431)", "", ""},
-  {"gate-head", "--gate head", "beyond: gates (2505.06708)", "", ""},
-  {"gate-element", "--gate element", "beyond: gates (2505.06708)", "", ""},
-  {"gate-value", "--gate value", "beyond: gates (2505.06708)", "", ""},
-  {"gate-static", "--gate static", "beyond: no input (2603.05498)", "", ""},
-  {"qk-norm", "--qk-norm", "beyond: QK-norm (2010.04245)", "", ""},
-  {"head-norm", "--head-norm", "beyond: arXiv 2605.06611", "", ""},
-  {"v-scale", "--v-scale", "beyond: arXiv 2603.17771", "", ""},
-  {"xsa", "--xsa", "beyond: XSA (2603.09078)", "", ""},
-  {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""},
-  {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""},
-  {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", "", ""},
+  {"sink-logit", "--extra logit", "beyond: a learned logit", "", ""},
+  MORE_VARIANTS
   {0}
 };
 
-/* SwiGLU, GeGLU, ReGLU (Table 11) and Gemma's GeGLU by tanh multiply act(x W1) by x W2 (3.10). */
+/* SwiGLU, GeGLU and ReGLU multiply act(x W1) by x W2 (3.10). */
 static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
-_Static_assert(ACT_ROWS == 8, "a new activation: gated? Then here too; and in slow_act");
 
-/* Does --gate gate o, the output of a head? And G: how many gates a row has, of o or of v. */
-static bool config_gates_o(const Config *c) { return c->gate && c->gate != GATE_VALUE; }
-static int config_gates(const Config *c) {
-  if (c->gate == GATE_VALUE) return c->kv_heads * c->head_dim;
-  if (c->gate == GATE_ELEMENT) return c->heads * c->head_dim;
-  return c->gate ? c->heads : 0;
-}
-
-/* Does data/beyond.c change scores before sim? Are weights clipped (3.6)? Does it change o? */
-static bool config_score_mod(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
-static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
-static bool config_leaves(const Config *c) {
-  return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
-}
-
-/* What a sequence of T tokens is made of, and where things stand in its maps of attention:
+/* What a sequence of T tokens is made of, and where it stands in a map:
  *
- *   rows      x*  1  2 ... T      hidden states, and the queries i of a map   N = T, and any x*
- *   columns * x*  1  2 ... T      the keys j of a map                         S = N, + 1 with *
+ *   rows      x*  1  2 ... T      states, and the queries i of a map   N
+ *   columns * x*  1  2 ... T      the keys j of a map                  S
  *
  *   model               N      S      column of token 1    column "star"
  *   default             T      T      0                    -1
  *   --extra k           T      T+1    1                    0, which is *
  *   --sink-token        T+1    T+1    1                    0, which is x*
  *   both                T+1    T+2    2                    0, which is *
- *   --sink-token 4      T+4    T+4    4                    0, the first of x*1 .. x*4
  *
- * x* is an input: it has a row, passes through every block and can be looked at by its own query.
- * The extra column * has a key and a value in each head, but no query and no hidden state. v+ is
- * neither: it is added to a head's output and has no column. */
-static int config_rows(const Config *c, int T) { return T + c->sink_token; }   /* N */
+ * x* is an input: it has a row, passes through every block and can be looked at
+ * by its own query. The extra column * has a key and a value in each head, and
+ * neither a query nor a state. v+ is added to a head's output: no column. */
+static int config_rows(const Config *c, int T) { return T + c->sink_token; }
 
-/* S, the width of every map that leaves this file; the columns of Sink_1 and Sink_* (Table 4). */
-static int config_columns(const Config *c, int T) { return config_rows(c, T) + (c->extra ? 1 : 0); }
-static int config_column_first(const Config *c) { return (c->extra ? 1 : 0) + c->sink_token; }
-static int config_column_star(const Config *c) { return c->extra || c->sink_token ? 0 : -1; }
-
-/* [FIG6] w of layer l (from 0), or 0 when the layer sees all. In the paper every layer has the
- * window, and through n of them a token still reaches back n (w-1) places. Published models give it
- * to some layers only: to one in each period, at the offset, or (window_others) to all but that. */
-static int config_window(const Config *c, int l) {
-  bool named = !c->window_period || l % c->window_period == c->window_offset;
-  return named != c->window_others ? c->window : 0;
+static int config_columns(const Config *c, int T) {
+  return config_rows(c, T) + (c->extra != EXTRA_NONE);
 }
 
-/* Published models mix kinds of blocks (Jamba): does block l, from 0, attend? How many blocks do?
- * How many experts has l? Mamba and the experts stand in data/hf.c, forward only. */
-static bool config_attends(const Config *c, int l) {
-  return !c->attention_period || l % c->attention_period == c->attention_offset;
-}
-static int config_attending(const Config *c) {
-  int n = 0;
-  for (int l = 0; l < c->layers; l++) n += config_attends(c, l);
-  return n;
-}
-static int config_experts(const Config *c, int l) {
-  return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
+static int config_column_first(const Config *c) {
+  return (c->extra != EXTRA_NONE) + c->sink_token;
 }
 
-/* 0, or 2 with one line for a model with parts of data/hf.c, which have no backward. */
-static int config_trains(const Config *c, Error *e) {
-  const char *what = NULL;
-  for (int l = 0; l < c->layers; l++)
-    if (config_experts(c, l)) what = "--experts";
-  if (c->rope_scaling == ROPE_LONGROPE) what = "--rope-scaling longrope";
-  if (config_attending(c) < c->layers) what = "--attention-period, the Mamba mixer";
-  return what ? fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it", what) : 0;
+static int config_column_star(const Config *c) {
+  return c->extra || c->sink_token ? 0 : -1;
 }
 
-/* [T13] Table 13 learns d_a of the D dims of k* and leaves the others 0, without saying which. It
- * matters under rotary: k* is not rotated and q is. With the half-split pair (0, D/2) learned,
+/* [T13] Does k* learn dim d? Table 13 learns d_a of its D dims, leaves the
+ * others 0, and does not say which. It matters under rotary positions: q is
+ * rotated and k* is not. With the pair (0, D/2) learned,
  *
- *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0 + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
+ *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
+ *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * swings with a period of 2 pi tokens, as w_0 = 1 (3.4). The slowest pair of the paper's D = 96 has
- * w = 0.000121, 0.25 radians in all of its 2048: only there does k* look alike from everywhere.
+ * swings with a period of 2 pi tokens (w_0 = 1, 3.4). The slowest pair of the
+ * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
+ * from everywhere there. --extra-order says which dims are learned first:
  *
- * `first`, the default, and `last` count from an end. `lowfreq` takes the dims that rotate slowest:
- * those that do not, then pairs by falling index, the lower dim first. Of D = 8, all rotated:
+ *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
+ *   last              7 6 5 4 3 2 1 0
+ *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
  *
- *   first             0 1 2 3 4 5 6 7          last   7 6 5 4 3 2 1 0
- *   lowfreq, half     3 7 2 6 1 5 0 4          lowfreq, interleaved   6 7 4 5 2 3 0 1
- *
- * A dim that is not learned starts at 0 and gets gradient 0 (3.7); AdamW and its decay leave a 0
- * alone. Tests: config_learned_dim__orders, gradients__frozen_dims. */
+ * A frozen dim starts at 0 and gets gradient 0. Test: gradients__frozen_dims. */
 static bool config_learned_dim(const Config *c, int d) {
-  int D = c->head_dim, learned = c->extra_dims ? c->extra_dims : D;
-  int half = c->rotary_dims / 2, r = 2 * half, rank;       /* rank 0 is learned first */
-  if (c->extra_order == ORDER_FIRST) rank = d;
-  else if (c->extra_order == ORDER_LAST) rank = D - 1 - d;
-  else if (d >= r) rank = d - r;
-  else {
-    /* dim d is number `second` (0 or 1) of pair `pair`; the last pair is the slowest */
-    int pair = c->rope_pairing == PAIR_HALF ? d % half : d / 2;
-    int second = c->rope_pairing == PAIR_HALF ? d / half : d % 2;
-    rank = D - r + 2 * (half - 1 - pair) + second;
+  int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
+  int learned = c->extra_dims ? c->extra_dims : D;
+  if (c->extra_order == ORDER_FIRST)
+    return d < learned;
+  if (c->extra_order == ORDER_LAST)
+    return D - 1 - d < learned;
+  if (d >= r)                        /* dims that stand still come first */
+    return d - r < learned;
+  int pair = d % half, second = d / half;
+  if (c->rope_pairing == PAIR_INTERLEAVED) {
+    pair = d / 2;
+    second = d % 2;
   }
-  return rank < learned;
+  return D - r + 2 * (half - 1 - pair) + second < learned;
 }
 
-/* Fills the fields that follow from others: D = C/H, K = H, E = C and r = D unless they are given.
- * None of them is 0 afterwards, so resolving twice changes nothing. */
+/* Fills the fields that follow from others. None of them is 0 afterwards, so
+ * that resolving twice changes nothing. */
 static void config_fill(Config *c) {
-  if (!c->vocab) c->vocab = VOCAB_DEFAULT;
-  if (!c->head_dim) c->head_dim = c->dim / c->heads;
-  if (!c->kv_heads) c->kv_heads = c->heads;                /* H/K query heads share a key head */
-  if (!c->embed_dim) c->embed_dim = c->dim;
-  if (!c->rotary_dims) c->rotary_dims = c->head_dim;       /* lowfreq reads it without rotary */
-  if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0) c->pnorm = 2;
-  if (c->extra != EXTRA_K) c->extra_value = VALUE_ZERO;    /* elsewhere v* is learned or zero */
-  if (c->place != PLACE_SANDWICH) c->behind_only = 0;
-  /* The 1-norm of positive scores is their sum. Where it is not, both are refused. */
+  if (!c->vocab)
+    c->vocab = VOCAB_DEFAULT;
+  if (!c->head_dim)
+    c->head_dim = c->dim / c->heads;
+  if (!c->kv_heads)
+    c->kv_heads = c->heads;          /* H/K query heads share a key head */
+  if (!c->rotary_dims)
+    c->rotary_dims = c->head_dim;
+  if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0)
+    c->pnorm = 2;
+  if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
+    c->extra_value = VALUE_ZERO;
+  /* the 1-norm of positive scores is their sum; others are refused below */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
   }
-  if (c->attention_period) {   /* as Mamba's authors have it */
-    if (!c->mamba_inner) c->mamba_inner = 2 * c->dim;
-    if (!c->mamba_state) c->mamba_state = 16;
-    if (!c->mamba_conv) c->mamba_conv = 4;
-    if (!c->mamba_rank) c->mamba_rank = (c->dim + 15) / 16;
-  }
-  if (c->experts && !c->expert_top) c->expert_top = c->experts < 2 ? c->experts : 2;
 }
 
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6,
-               "a new row: which signs have its scores, and beside what is it refused?");
-/* Calls config_fill, and refuses rows that mean nothing together, with what to try. Returns 0 or 2.
+/* Calls config_fill, and refuses what means nothing. Returns 0 or 2.
  *
- * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is positive where the
- * elu kernel makes q and k so; but k* and the logit bypass this kernel. Where s can be < 0, its sum
- * can pass through 0 in the middle of a training and is refused: hence the paper's max(|sum s|, 1).
- * So is a p-norm of p < 1, whose slope p |s|^(p-1) sign s has no bound near 0.
- *
- * ALiBi and a learned T5 bias can make the elu kernel's scores negative too; the paper tries
- * neither, and they are not refused. A score bias makes them so from the start: refused as k* is.
- * Tests: config_resolve__refuses, config_resolve__near_misses (what must pass). */
+ * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is
+ * positive where the elu kernel makes q and k so, but k* and the logit bypass
+ * the kernel. A sum of either sign can pass through 0 in the middle of a
+ * training: hence the paper's max(|sum s|, 1). A p-norm with p < 1 has no bounded
+ * slope near s = 0. Tests: config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);
-  bool p_norm = c->normalizer == NORMALIZER_PNORM, sum = c->normalizer == NORMALIZER_SUM;
+  bool p_norm = c->normalizer == NORMALIZER_PNORM;
+  bool sum = c->normalizer == NORMALIZER_SUM;
   bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
-  bool raw_key = c->extra == EXTRA_K || c->extra == EXTRA_KV || c->extra == EXTRA_LOGIT;
-  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED;
-  int D = c->head_dim, period = c->attention_period;
-  int attending = period < c->layers ? period : c->layers;
-  /* what must not be, and what to say of it, with two numbers at most */
-  const struct { bool wrong; const char *says; int a, b; } RULES[] = {
-    {!divides, "--heads %d does not divide --dim %d. Try: another --heads, or --head-dim",
-     c->heads, c->dim},
-    {c->heads % c->kv_heads, "--kv-heads %d does not divide --heads %d. Try: a divisor",
-     c->kv_heads, c->heads},
-    {c->rotary_dims > D, "--rotary-dims %d is more than a head's dims. Try: at most %d",
-     c->rotary_dims, D},
-    {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, and %d dims are "
-     "odd. Try: an even --head-dim or --rotary-dims", c->rotary_dims, 0},
-    {c->rope_scaling >= ROPE_LLAMA3 && (!(c->rope_high > c->rope_low)
-                                        || (c->rope_scaling == ROPE_YARN && !(c->rope_low > 0))),
-     "--rope-high is not above --rope-low. Try: --rope-low 1 --rope-high 4", 0, 0},
-    {c->extra_dims > D, "--extra-dims %d is more than a head's dims. Try: at most %d",
-     c->extra_dims, D},
-    {c->prefix > c->context, "--prefix %d is longer than the context. Try: at most %d",
-     c->prefix, c->context},
-    {c->window_period && c->window_offset >= c->window_period,
-     "--window-offset %d: no block has it. Try: at most %d",
-     c->window_offset, c->window_period - 1},
-    {period && c->attention_offset >= attending,
-     "--attention-offset %d: no block attends. Try: at most %d",
-     c->attention_offset, attending - 1},
-    {c->expert_period && c->expert_offset >= c->expert_period,
-     "--expert-offset %d: no block has it. Try: at most %d",
-     c->expert_offset, c->expert_period - 1},
-    {c->experts && c->expert_top > c->experts,
-     "--expert-top %d is more than the --experts %d there are. Try: fewer",
-     c->expert_top, c->experts},
-    {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2", 0, 0},
-    {p_norm && c->pnorm < 1 && identity && (!elu || raw_key || c->shift), "--pnorm below 1 with "
-     "scores of either sign has no slope at 0. Try: --pnorm 2, or --sim exp", 0, 0},
-    {identity && sum && !elu, "--sim identity has scores of either sign, whose plain sum can "
-     "be 0. Try: --normalizer clamp, one or pnorm, or --kernel elu", 0, 0},
-    {identity && elu && raw_key && sum, "--kernel elu keeps scores positive, but k* and a logit "
-     "enter raw. Try: --normalizer one or clamp, or --extra zero", 0, 0},
-    {identity && c->shift && sum, "--score-bias makes scores of either sign with --sim identity. "
-     "Try: --normalizer one or clamp, or --sim exp", 0, 0},
-    {own_sum && !sum, "--sim softpick and rectified have their own sum, and no other normaliser. "
-     "Try: --normalizer sum", 0, 0},
-    {own_sum && elu, "--kernel elu keeps scores positive, and --sim softpick and rectified are for "
-     "either sign. Try: --kernel identity", 0, 0},
-    {c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT, "--normalizer count bounds no e^z. "
-     "Try: --sim relu or sigmoid, or --normalizer sum", 0, 0},
-    {config_clips(c) && !sum, "--clip-low and --clip-high are for weights that sum to 1. Try: "
-     "--normalizer sum", 0, 0},
-    {(c->gain || c->shift == SHIFT_LEARNED) && c->context == 1, "--score-scale and --score-bias "
-     "start from the context's logarithm, and that of 1 is 0. Try: --context 2", 0, 0},
-  };
-  for (size_t i = 0; i < sizeof RULES / sizeof RULES[0]; i++)
-    if (RULES[i].wrong) return fail(e, 2, RULES[i].says, RULES[i].a, RULES[i].b);
-  return 0;
+  bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
+             || c->extra == EXTRA_LOGIT;
+  if (!divides)
+    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
+                "--heads, or --head-dim", c->heads, c->dim);
+  if (c->heads % c->kv_heads)
+    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
+                "divisor", c->kv_heads, c->heads);
+  if (c->rotary_dims > c->head_dim)
+    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
+                "most %d", c->rotary_dims, c->head_dim);
+  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
+    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
+                "an even --head-dim or --rotary-dims", c->rotary_dims);
+  if (c->extra_dims > c->head_dim)
+    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
+                "most %d", c->extra_dims, c->head_dim);
+  if (c->prefix > c->context)
+    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
+                "%d", c->prefix, c->context);
+  if (p_norm && !(c->pnorm > 0))
+    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
+  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
+    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
+                "at 0. Try: --pnorm 2, or --sim exp");
+  if (identity && sum && !elu)
+    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
+                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
+                "--kernel elu");
+  if (identity && sum && raw)
+    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
+                "enter raw. Try: --normalizer one or clamp, or --extra zero");
+  return MORE_RESOLVE(c, e);
 }
 
 /* ==========
- * 2  Parameters: one table of tensors   paper: sections 2 and 4, Table 4
+ * 2  Parameters: one list of tensors   paper: sections 2 and 4, Table 4
  *
- * A row is one tensor. model_list makes of the rows the list that allocation, initialisation,
- * AdamW, checkpoints, gradient checks and dumps walk. A matrix is [in, out], row-major: y = x W.
+ * A tensor carries its gradient: w and d have one shape. model_list names every
+ * tensor once, in the order in which checkpoints and dumps have them. A matrix is
+ * [in, out], row-major: y = x W.
  *
- * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) deviation a / sqrt(3):
+ * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) the
+ * deviation a / sqrt(3):
  *
- *                    torch                     authors                      gpt2
- *   INITIAL_EMBED    N(0, 1)                   N(0, 0.4 / C)                N(0, 0.02^2)
- *   INITIAL_LINEAR   U(+-1/sqrt(fan_in))       N(0, 0.4 / fan_in)           N(0, 0.02^2)
- *   INITIAL_OUT      as LINEAR                 as LINEAR                    N(0, 0.02^2 / 2L)
- *   INITIAL_DOWN     as LINEAR                 N(0, 1/(fan_in L^2))         N(0, 0.02^2 / 2L)
- *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
- *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
- *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
- *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): cscale, sbias (data/beyond.c)
+ *           torch                  authors              gpt2
+ *   EMBED   N(0, 1)                N(0, 0.4 / C)        N(0, 0.02^2)
+ *   LINEAR  U(+-1/sqrt(fan_in))    N(0, 0.4 / fan_in)   N(0, 0.02^2)
+ *   OUT     as LINEAR              as LINEAR            N(0, 0.02^2 / 2L)
+ *   DOWN    as LINEAR              N(0, 1/(fan_in L^2)) N(0, 0.02^2 / 2L)
+ *   BIAS    U(+-1/sqrt(fan_in))    0                    0
+ *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
+ *   STREAM  as EMBED, and not decayed under --decay matrices: x*
  *
- * torch is PyTorch's default, authors their code's own (only SwiGLU's DOWN has its own law). gpt2
- * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. On
- * several GPUs their code builds the model without memory, and PyTorch's start fills it (F2).
+ * torch is PyTorch's default. authors is their code's own, where DOWN is
+ * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, whose 2L
+ * terms then have the variance of one. On several GPUs the authors' code builds
+ * the model without memory, and PyTorch's start fills it (F2).
  *
- * The row of wte of a token has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the paper's
- * model. The stream starts from it, and so do the norm ratios of Figure 7. An absolute position has
- * length 19.6 (3.1): 0.7 of a token's under torch, 31 times it under authors. With --tied the
- * unembedding is wte^T: under torch its logits have a deviation near sqrt(C), not of order 1.
+ * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
+ * paper's model. The stream starts from it, and so do the norm ratios of
+ * Figure 7. A tied wte under torch has logits of a deviation near sqrt(C).
  *
- * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10; model_create__counts):
+ * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10):
  *
- *   a block        4 C C + 3 C F + 2 C                 2,359,296 + 3,538,944 + 1,536 =  5,899,776
- *   all blocks     10 of them, and the final gain C                                    58,998,528
- *   embeddings     2 V C, with the authors' V = 50,432 (GPT-NeoX's, padded)            77,463,552
- *   KV biases      2 L H D        15,360  (K biases half; shared, an eighth)
- *   V biases       L H D           7,680          sink token  C        768
- *   added heads    W_O is [D,C]: 73,728 a block instead of 589,824
- *   mlp kernel     2 D D a block  18,432          learned positions  [2048,C]  1,572,864 */
+ *   a block        4 C C + 3 C F + 2 C                            5,899,776
+ *   all blocks     10 of them, and the final gain C              58,998,528
+ *   embeddings     2 V C, with the authors' padded V = 50,432    77,463,552
+ *   KV biases      2 L H D (K biases half; shared, an eighth)        15,360
+ *   V biases       L H D                                              7,680
+ *
+ * Test: model_create__counts. */
 enum {
-  INITIAL_ZERO, INITIAL_ONE, INITIAL_HALF, INITIAL_GAIN, INITIAL_SHIFT,   /* numbers */
-  INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN, INITIAL_BIAS, INITIAL_SMALL
+  INITIAL_ZERO, INITIAL_ONE,
+  INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,   /* matrices */
+  INITIAL_STREAM, INITIAL_BIAS, INITIAL_SMALL,
+  INITIAL_HALF, INITIAL_GAIN, INITIAL_SHIFT                   /* of companions */
 };
 
-typedef struct TensorRow {
-  const char *name;
-  size_t field;        /* offset of the pointer in struct Weights, Layer or Norm */
-  int shape[2], init;  /* of a vector [n]; INITIAL_* */
-  bool matrix;         /* what --decay matrices decays; --decay all takes all (F5) */
-  bool present;        /* does the model have it? */
-} TensorRow;
-enum { ALWAYS = true };
-#define NAMED(in, field) #field, offsetof(in, field)
-
-/* Appends the tensors of rows that the model has. t holds what they share: the block (or -1), the
- * part and, for a norm, its offset. A name is `whole` and the row's; block 0 puts "l0." before.
- * Tensors lie end to end in one array. The bounds of OPTIONS keep its length in idx: below
- * 6 * 2^60, of 1024 blocks with five matrices of 2^20 x 2^30 and 256 experts. */
-static int list_rows(Model *m, const TensorRow *rows, const char *whole, Tensor t, Error *e) {
+/* Puts t [rows,cols] (cols 0: a vector [rows]) at the end of the list, if the
+ * variant has it. Its name is "l0." and `name` in block 0. */
+static void has(Model *m, Tensor *t, bool present, const char *name, int l,
+                int rows, int cols, int init, Error *e) {
   enum { MORE = 64 };
-  size_t start = t.field;
-  for (; rows->name && !e->status; rows++) {
-    if (!rows->present) continue;
-    if (t.layer < 0) snprintf(t.name, sizeof t.name, "%s%s", whole, rows->name);
-    else snprintf(t.name, sizeof t.name, "l%d.%s%s", t.layer, whole, rows->name);
-    t.rank = rows->shape[1] ? 2 : 1;
-    t.shape[0] = rows->shape[0];
-    t.shape[1] = t.rank == 2 ? rows->shape[1] : 1;   /* a vector [n] is kept as [n,1] */
-    t.init = rows->init;
-    t.matrix = rows->matrix;
-    t.field = start + rows->field;
-    t.at = m->count;
-    t.count = (idx)t.shape[0] * t.shape[1];
-    m->count += t.count;
-    if (m->n_tensors % MORE == 0) {
-      Tensor *more = realloc(m->tensor, (size_t)(m->n_tensors + MORE) * sizeof *more);
-      if (!more) return fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
-      m->tensor = more;
+  if (!present || e->status)
+    return;
+  if (l < 0)
+    snprintf(t->name, sizeof t->name, "%s", name);
+  else
+    snprintf(t->name, sizeof t->name, "l%d.%s", l, name);
+  t->rank = cols ? 2 : 1;
+  t->rows = rows;
+  t->cols = cols ? cols : 1;
+  t->init = init;
+  t->layer = l;
+  t->matrix = cols && init >= INITIAL_EMBED && init <= INITIAL_DOWN;
+  m->count += (idx)t->rows * t->cols;
+  if (m->n_tensors % MORE == 0) {
+    Tensor **more = realloc(m->all, (size_t)(m->n_tensors + MORE) * sizeof *more);
+    if (!more) {
+      fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
+      return;
     }
-    m->tensor[m->n_tensors++] = t;
+    m->all = more;
   }
-  return e->status;
+  m->all[m->n_tensors++] = t;
 }
 
-/* Appends a norm, whose struct lies at the offset `field`: "l0.norm1", "l0.norm1.b", "..a". */
-static void list_norm(Model *m, int layer, const char *name, size_t field, Error *e) {
-  int C = m->c.dim, norm = m->c.norm;
-  const TensorRow rows[] = {
-    {"",   offsetof(Norm, g), {C}, INITIAL_ONE,  false, ALWAYS},              /* gain */
-    {".b", offsetof(Norm, b), {C}, INITIAL_ZERO, false, norm != NORM_RMS},    /* bias */
-    {".a", offsetof(Norm, a), {1}, INITIAL_HALF, false, norm == NORM_DYT},    /* slope of tanh */
-    {0}
-  };
-  list_rows(m, rows, name, (Tensor){.layer = layer, .field = field}, e);
+static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
+
+/* A companion's tensors follow those of `after`. */
+static void has_more(Model *m, int l, const char *after, Error *e) {
+  if (m->seams.tensors && !e->status)
+    m->seams.tensors(m, l, after, e);
 }
 
-/* Appends the attention of block l: "l0.wq" and so on. W_Q, W_K, W_V hold heads side by side: head
- * h of W_Q, and key head h of W_K and W_V, has the columns h D .. h D + D - 1. */
-static void list_attention(Model *m, int l, Error *e) {
+/* "l0.norm1", and LayerNorm's "l0.norm1.b". */
+static void has_norm(Model *m, Norm *w, const char *name, int l, Error *e) {
+  char bias[16];
+  snprintf(bias, sizeof bias, "%s.b", name);
+  w->eps = m->c.norm_eps;
+  has(m, &w->g, true, name, l, m->c.dim, 0, INITIAL_ONE, e);
+  has(m, &w->b, m->c.norm != NORM_RMS, bias, l, m->c.dim, 0, INITIAL_ZERO, e);
+  has_more(m, l, name, e);
+}
+
+/* W_Q, W_K and W_V hold heads side by side: head h has the columns h D .. h D +
+ * D - 1. Table 12 left adds heads, and W_O then reads D numbers (F8). */
+static void has_attention(Model *m, int l, Error *e) {
   const Config *c = &m->c;
-  int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, G = config_gates(c);
+  Layer *w = &m->layer[l];
+  int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   int S = c->extra_shared ? 1 : H;   /* copies of k* and v* */
-  int O = c->combine == COMBINE_ADD ? D : H * D;   /* what W_O reads */
-  bool bias_qkv = c->linear_bias && c->bias_in != BIAS_FFN;
-  bool bias_out = bias_qkv && c->bias_in != BIAS_QKV;
-  bool kv = c->extra == EXTRA_KV, kstar = kv || c->extra == EXTRA_K;
-  bool logit = c->extra == EXTRA_LOGIT && isnan(c->extra_logit);
-  bool shift = c->shift == SHIFT_LEARNED, phi = c->kernel == KERNEL_MLP;
-  bool by_input = c->gate && c->gate != GATE_STATIC;
-  const TensorRow rows[] = {
-    {NAMED(Layer, wq),     {C, H * D}, INITIAL_LINEAR, true,  ALWAYS},
-    {NAMED(Layer, wk),     {C, K * D}, INITIAL_LINEAR, true,  ALWAYS},
-    {NAMED(Layer, wv),     {C, K * D}, INITIAL_LINEAR, true,  ALWAYS},
-    {NAMED(Layer, bq),     {H * D},    INITIAL_BIAS,   false, bias_qkv},
-    {NAMED(Layer, bk),     {K * D},    INITIAL_BIAS,   false, bias_qkv},
-    {NAMED(Layer, bv),     {K * D},    INITIAL_BIAS,   false, bias_qkv},
-    {NAMED(Layer, phi1),   {D, D},     INITIAL_LINEAR, true,  phi},   /* Table 15, 10, 11: 3.5 */
-    {NAMED(Layer, phi2),   {D, D},     INITIAL_LINEAR, true,  phi},
-    {NAMED(Layer, cscale), {H},        INITIAL_GAIN,   false, c->gain},   /* data/beyond.c: c_h */
-    {NAMED(Layer, sbias),  {H},        INITIAL_SHIFT,  false, shift},   /* data/beyond.c: f_h */
-    /* Tables 4, 5, 12 and 13: learned, in every block anew. Without vstar v* is 0, or fixed */
-    {NAMED(Layer, kstar),  {S, D},     INITIAL_SMALL,  false, kstar},
-    {NAMED(Layer, vstar),  {S, D},     INITIAL_SMALL,  false, kv},
-    {NAMED(Layer, logit),  {H},        INITIAL_SMALL,  false, logit},   /* z_i* itself */
-    {NAMED(Layer, vplus),  {H, D},     INITIAL_SMALL,  false, c->vbias},   /* v+ */
-    /* Not the paper's: data/beyond.c */
-    {NAMED(Layer, wg),     {C, G},     INITIAL_LINEAR, true,  by_input},   /* u = x W_g */
-    {NAMED(Layer, gate),   {H},        INITIAL_ZERO,   false, c->gate == GATE_STATIC},   /* u */
-    {NAMED(Layer, vscale), {H},        INITIAL_ONE,    false, c->v_scale},   /* c */
-    {NAMED(Layer, hnorm),  {H * D},    INITIAL_ONE,    false, c->head_norm},
-    {"qnorm", offsetof(Layer, qnorm.g), {c->qk_whole ? H * D : D}, INITIAL_ONE, false, c->qk_norm},
-    {"knorm", offsetof(Layer, knorm.g), {c->qk_whole ? K * D : D}, INITIAL_ONE, false, c->qk_norm},
-    {NAMED(Layer, wo),     {O, C},     INITIAL_OUT,    true,  ALWAYS},
-    {NAMED(Layer, bo),     {C},        INITIAL_BIAS,   false, bias_out},
-    {0}
-  };
-  list_rows(m, rows, "", (Tensor){.layer = l}, e);
+  int O = c->combine == COMBINE_ADD ? D : H * D;
+  bool bias = c->linear_bias, phi = c->kernel == KERNEL_MLP;
+  bool kv = c->extra == EXTRA_KV, k = kv || c->extra == EXTRA_K;
+  has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR, e);
+  has(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR, e);
+  has(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR, e);
+  has(m, &w->bq, bias, "bq", l, H * D, 0, INITIAL_BIAS, e);
+  has(m, &w->bk, bias, "bk", l, K * D, 0, INITIAL_BIAS, e);
+  has(m, &w->bv, bias, "bv", l, K * D, 0, INITIAL_BIAS, e);
+  has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR, e);
+  has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR, e);
+  /* Tables 4, 5, 12 and 13. Without vstar v* is 0, or fixed */
+  has(m, &w->kstar, k, "kstar", l, S, D, INITIAL_SMALL, e);
+  has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL, e);
+  has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL, e);
+  has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL, e);
+  has_more(m, l, "vplus", e);
+  has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT, e);
+  has(m, &w->bo, bias, "bo", l, C, 0, INITIAL_BIAS, e);
 }
 
-/* Appends the ffn of block l. The paper's linear maps have no biases. w2 is the second branch where
- * there is a gate, else the way back. An expert has a part, and names that begin with `whole`. */
-static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
+/* Gated: W1, W2 [C,F], W3 [F,C]. Else W1 [C,F], W2 [F,C] and no W3. */
+static void has_ffn(Model *m, Layer *w, const char *prefix, int l, Error *e) {
   const Config *c = &m->c;
   int C = c->dim, F = c->ffn;
-  bool gated = config_gated(c);
-  bool bias = c->linear_bias && (c->bias_in == BIAS_ALL || c->bias_in == BIAS_FFN);
-  const TensorRow rows[] = {
-    {NAMED(Layer, w1), {C, F}, INITIAL_LINEAR, true,  ALWAYS},
-    {NAMED(Layer, w2), {C, F}, INITIAL_LINEAR, true,  gated},
-    {NAMED(Layer, w2), {F, C}, INITIAL_DOWN,   true,  !gated},
-    {NAMED(Layer, w3), {F, C}, INITIAL_DOWN,   true,  gated},
-    {NAMED(Layer, b1), {F},    INITIAL_BIAS,   false, bias},
-    {NAMED(Layer, b2), {gated ? F : C}, INITIAL_BIAS, false, bias},
-    {NAMED(Layer, b3), {C},    INITIAL_BIAS,   false, bias && gated},
-    {0}
-  };
-  list_rows(m, rows, whole, (Tensor){.layer = l, .part = part}, e);
+  bool gated = config_gated(c), bias = c->linear_bias;
+  char name[6][16];
+  for (int i = 0; i < 6; i++)
+    snprintf(name[i], sizeof name[i], "%s%c%d", prefix, i < 3 ? 'w' : 'b',
+             i % 3 + 1);
+  has(m, &w->w1, true, name[0], l, C, F, INITIAL_LINEAR, e);
+  has(m, &w->w2, gated, name[1], l, C, F, INITIAL_LINEAR, e);
+  has(m, &w->w2, !gated, name[1], l, F, C, INITIAL_DOWN, e);
+  has(m, &w->w3, gated, name[2], l, F, C, INITIAL_DOWN, e);
+  has(m, &w->b1, bias, name[3], l, F, 0, INITIAL_BIAS, e);
+  has(m, &w->b2, bias, name[4], l, gated ? F : C, 0, INITIAL_BIAS, e);
+  has(m, &w->b3, bias && gated, name[5], l, C, 0, INITIAL_BIAS, e);
 }
 
-/* What published models have in place of the paper's parts (data/hf.c), and what later papers do
- * to norms, scores and heads (data/beyond.c); in ./sink nothing. */
-static const PublishedParts PUBLISHED_PARTS;
-static const Beyond BEYOND;
-
-/* Fills in the list of tensors. w.layer and d.layer are allocated, their pointers still NULL. */
+/* The list of tensors of a resolved c, none of which has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
-  int V = c->vocab, C = c->dim, E = c->embed_dim, X = c->sink_token;
-  int P = config_rows(c, c->context);   /* positions: of the sink tokens, then of the context */
-  const TensorRow first[] = {
-    {NAMED(Weights, wte),   {V, E},         INITIAL_EMBED,  true,  ALWAYS},   /* W_E */
-    {NAMED(Weights, win),   {E, C},         INITIAL_LINEAR, true,  E != C},
-    {NAMED(Weights, xstar), {C},            INITIAL_EMBED,  false, X == 1},   /* x*: Table 4 */
-    {NAMED(Weights, xstar), {X, C},         INITIAL_EMBED,  false, X > 1},
-    {NAMED(Weights, wpe),   {P, C},         INITIAL_EMBED,  true,  c->pos == POS_LEARNED},
-    {NAMED(Weights, rel),   {32, c->heads}, INITIAL_ZERO,   false, c->pos == POS_T5},   /* b_h */
-    {0}
-  };
-  /* LN(H^L) W_cls, behind the final norm; a tied W_cls is W_E^T */
-  const TensorRow last[] = {
-    {NAMED(Weights, wout),  {C, E},         INITIAL_LINEAR, true,  E != C},
-    {NAMED(Weights, wcls),  {E, V},         INITIAL_LINEAR, true,  !c->tied},
-    {0}
-  };
-  const PublishedParts *p = PUBLISHED_PARTS.open ? &PUBLISHED_PARTS : NULL;
-  *m = (Model){.c = *c, .published = p, .linear = PUBLISHED_PARTS.linear};
-  if (!p && config_trains(c, e)) return e->status;
-  const char *beyond = c->norm == NORM_DYT ? "--norm dyt" : c->qk_norm ? "--qk-norm"
-                     : c->gate ? "--gate" : config_leaves(c) ? "--head-norm, --v-scale and --xsa"
-                     : config_score_mod(c) ? "--soft-cap, --score-scale and --score-bias" : NULL;
-  if (beyond && !BEYOND.leave) return fail(e, 2, "%s: for ./paper. Try: make paper", beyond);
-  m->w.layer = grab(c->layers, sizeof(Layer), e);
-  m->d.layer = grab(c->layers, sizeof(Layer), e);
-  list_rows(m, first, "", (Tensor){.layer = -1}, e);
+  int V = c->vocab, C = c->dim, X = c->sink_token;
+  *m = (Model){.c = *c, .seams = {.row = &PAPER_ROW}};
+  m->layer = grab(c->layers, sizeof(Layer), e);
+  for (int l = 0; l < c->layers && !e->status; l++) {
+    m->layer[l].window = c->window;
+    m->layer[l].root = (real)(1 / sqrt((double)c->head_dim));
+  }
+  if (e->status || MORE_SETUP(m, e)) {
+    model_free(m);
+    return e->status;
+  }
+  has(m, &m->wte, true, "wte", -1, V, C, INITIAL_EMBED, e);   /* W_E */
+  has_more(m, -1, "wte", e);
+  has(m, &m->xstar, X > 0, "xstar", -1, X > 1 ? X : C, X > 1 ? C : 0,
+      INITIAL_STREAM, e);                                     /* Table 4 */
+  has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
+      C, INITIAL_EMBED, e);
+  has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO, e);
   for (int l = 0; l < c->layers; l++) {
-    if (!c->behind_only) list_norm(m, l, "norm1", offsetof(Layer, norm1), e);
-    if (!p || !p->list_mixer(m, l, e)) list_attention(m, l, e);
-    if (!c->behind_only) list_norm(m, l, "norm2", offsetof(Layer, norm2), e);
-    if (!p || !p->list_ffn(m, l, e)) list_ffn(m, l, "", 0, e);
-    if (c->place != PLACE_SANDWICH) continue;
-    list_norm(m, l, "norm3", offsetof(Layer, norm3), e);
-    list_norm(m, l, "norm4", offsetof(Layer, norm4), e);
+    Layer *w = &m->layer[l];
+    has_norm(m, &w->norm1, "norm1", l, e);
+    has_attention(m, l, e);
+    has_norm(m, &w->norm2, "norm2", l, e);
+    has_ffn(m, w, "", l, e);
+    has_more(m, l, "ffn", e);
   }
-  if (c->place != PLACE_POST) list_norm(m, -1, "normf", offsetof(Weights, normf), e);
-  list_rows(m, last, "", (Tensor){.layer = -1}, e);
-  if (e->status) model_free(m);
+  /* Y = LN(H^L) W_cls; under post-norm the last block's norm is that LN */
+  if (c->place != PLACE_POST)
+    has_norm(m, &m->normf, "normf", -1, e);
+  has_more(m, -1, "normf", e);
+  has(m, &m->wcls, !c->tied, "wcls", -1, C, V, INITIAL_LINEAR, e);
+  if (e->status)
+    model_free(m);
   return e->status;
 }
 
-/* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. A
- * matrix that stays in its file (data/hf.c) has at < 0; its pointer leads to its list entry. */
-static void model_point(Model *m, Weights *w, real *base) {
-  for (int i = 0; i < m->n_tensors; i++) {
-    Tensor *t = &m->tensor[i];
-    real *here = t->at < 0 ? (real *)(void *)t : base + t->at;
-    void *owner = t->part ? m->published->owner(m, t)
-                          : t->layer < 0 ? (void *)w : &w->layer[t->layer];
-    memcpy((char *)owner + t->field, &here, sizeof here);   /* a field known by its offset */
-  }
-}
-
-/* Makes room for gradients, all 0, laid out as the parameters are. */
+/* Memory for all gradients, laid out as the parameters are. */
 static int model_grads(Model *m, Error *e) {
-  m->grads = grab(m->count, sizeof(real), e);
-  if (m->grads) model_point(m, &m->d, m->grads);
+  real *at = m->grads = grab(m->count, sizeof(real), e);
+  for (int i = 0; i < m->n_tensors && !e->status; i++) {
+    m->all[i]->d = at;
+    at += tensor_count(m->all[i]);
+  }
   return e->status;
 }
 
-/* A model with all parameters 0, and gradients when asked for. c must be resolved. On failure there
- * is nothing to free. Parameters and gradients each take 546 MB in float for the paper's model. */
+/* A model with all parameters 0, and gradients if asked for. c is resolved. On
+ * failure there is nothing to free. A Model does not move: its list points into
+ * it. The paper's takes 546 MB of parameters in float, and of gradients. */
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-  *m = (Model){0};
-  if ((with_grads && config_trains(c, e)) || model_list(m, c, e)) return e->status;
-  m->params = grab(m->count, sizeof(real), e);
-  if (m->params) model_point(m, &m->w, m->params);
-  if (with_grads) model_grads(m, e);
-  if (e->status) model_free(m);
+  if (model_list(m, c, e))
+    return e->status;
+  real *at = m->params = grab(m->count, sizeof(real), e);
+  for (int i = 0; i < m->n_tensors && !e->status; i++) {
+    m->all[i]->w = at;
+    at += tensor_count(m->all[i]);
+  }
+  if (with_grads && !e->status)
+    model_grads(m, e);
+  if (e->status)
+    model_free(m);
   return e->status;
 }
 
 /* Also after a failed model_create; m is empty afterwards. */
 void model_free(Model *m) {
-  if (m->published) m->published->close(m);
-  free(m->tensor); free(m->w.layer); free(m->d.layer); free(m->params); free(m->grads);
+  if (m->seams.close)
+    m->seams.close(m);
+  free(m->all);
+  free(m->layer);
+  free(m->params);
+  free(m->grads);
   *m = (Model){0};
 }
 
-/* The one place that zeroes them: every backward below adds to the gradients of its parameters. */
+/* Every backward adds to the gradients; this is where they are zeroed. */
 static void model_zero_grads(Model *m) {
   idx piece = 4096;
   PARALLEL
@@ -724,46 +615,69 @@ static void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* A tensor by its full name ("l3.wq", "wte"); NULL when the variant has none. */
-const Tensor *model_tensor(const Model *m, const char *name) {
+/* A tensor by its full name ("l3.wq", "wte"). */
+Tensor *model_tensor(const Model *m, const char *name) {
   for (int i = 0; i < m->n_tensors; i++)
-    if (!strcmp(m->tensor[i].name, name)) return &m->tensor[i];
+    if (!strcmp(m->all[i]->name, name))
+      return m->all[i];
   return NULL;
 }
 
-/* The table of starts above: the standard deviation, or -a where the start is U(+-a). */
+/* The table of starts: the standard deviation, or -a where it is U(+-a). */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
-  if (kind == INITIAL_SMALL) return 0.02;
-  if (kind == INITIAL_BIAS && init != INIT_TORCH) return 0;
-  if (init == INIT_GPT2) return kind == INITIAL_OUT || kind == INITIAL_DOWN ? 0.02 / depth : 0.02;
-  if (kind == INITIAL_EMBED) return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
-  if (init == INIT_TORCH) return -1 / fan;
-  return kind == INITIAL_DOWN && c->act == ACT_SWIGLU ? 1 / (fan * c->layers) : sqrt(0.4) / fan;
+  bool writes = kind == INITIAL_OUT || kind == INITIAL_DOWN;
+  bool embeds = kind == INITIAL_EMBED || kind == INITIAL_STREAM;
+  if (kind == INITIAL_SMALL)
+    return 0.02;
+  if (kind == INITIAL_BIAS && init != INIT_TORCH)
+    return 0;
+  if (init == INIT_GPT2)
+    return writes ? 0.02 / depth : 0.02;
+  if (embeds)
+    return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
+  if (init == INIT_TORCH)
+    return -1 / fan;
+  if (kind == INITIAL_DOWN && c->act == ACT_SWIGLU)
+    return 1 / (fan * c->layers);
+  return sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name: two variants of one seed start
- * alike where both have it (test model_init__streams). */
+/* What a tensor of these rows is filled with; a bias has its matrix's fan-in. */
+static double init_number(const Config *c, int init) {
+  switch (init) {
+  case INITIAL_ONE:   return 1;
+  case INITIAL_HALF:  return 0.5;
+  case INITIAL_GAIN:  return 1 / log(c->context);
+  case INITIAL_SHIFT: return -log(c->context);
+  default:            return 0;
+  }
+}
+
+/* Every tensor draws from a stream of its own, seeded by its name: two variants
+ * of one seed start alike where both have it (model_init__streams). */
 static void model_init(Model *m, int init, uint64_t seed) {
-  double log_context = log(m->c.context);
-  const double number[] = {[INITIAL_ZERO] = 0, [INITIAL_ONE] = 1, [INITIAL_HALF] = 0.5,
-                           [INITIAL_GAIN] = 1 / log_context, [INITIAL_SHIFT] = -log_context};
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i], *matrix = t;
+    const Tensor *t = m->all[i], *matrix = t;
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    if (t->init == INITIAL_BIAS) {   /* the fan-in of l0.bq is that of l0.wq (PyTorch) */
+    bool drawn = t->init >= INITIAL_EMBED && t->init <= INITIAL_SMALL;
+    if (t->init == INITIAL_BIAS) {   /* the fan-in of l0.bq is that of l0.wq */
       char name[sizeof t->name];
       strcpy(name, t->name);
       *strrchr(name, 'b') = 'w';
       matrix = model_tensor(m, name);
     }
-    double spread = init_spread(&m->c, t->init, matrix->shape[0], init);
+    double spread = init_spread(&m->c, t->init, matrix->rows, init);
     bool kstar = strstr(t->name, ".kstar");
-    for (idx n = 0; n < t->count; n++) {
-      double x = spread < 0 ? spread * (1 - 2 * rng_uniform(&rng)) : spread * rng_normal(&rng);
-      if (t->init <= INITIAL_SHIFT) x = number[t->init];
-      if (kstar && !config_learned_dim(&m->c, (int)(n % m->c.head_dim))) x = 0;   /* frozen */
-      m->params[t->at + n] = (real)x;
+    for (idx n = 0; n < tensor_count(t); n++) {
+      double x = init_number(&m->c, t->init);
+      if (drawn && spread < 0)
+        x = spread * (1 - 2 * rng_uniform(&rng));
+      else if (drawn)
+        x = spread * rng_normal(&rng);
+      if (kstar && !config_learned_dim(&m->c, (int)(n % m->c.head_dim)))
+        x = 0;                       /* frozen */
+      t->w[n] = (real)x;
     }
   }
 }
@@ -771,203 +685,194 @@ static void model_init(Model *m, int init, uint64_t seed) {
 /* ==========
  * 3  Operators, forward and backward side by side
  *
- * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts together. A block
- * reads the residual stream x = h^{l-1} and writes y = h^l; n1 .. n4 are norms:
+ * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts
+ * together. A block reads the residual stream x = h^{l-1} and writes y = h^l:
  *
- *   pre [E2]          post [E3]               parallel (GPT-NeoX's)       sandwich (Gemma 2's)
+ *   pre [E2]     x --> n1 --> MHSA --> + --> u --> n2 --> FFN --> + --> y
+ *                |                     |     |                    |
+ *                +---------------------+     +--------------------+
  *
- *   x -----+          x -----+                x -----+-----------+        x -----+
- *   |      n1         |      |                |      n1          n2       |      n1
- *   |     MHSA        |     MHSA              |     MHSA        FFN       |     MHSA
- *   + <----+          + <----+                + <----+           |        |      n3
- *   u -----+          n1                      u                  |        + <----+
- *   |      n2         u -----+                |                  |        u -----+
- *   |     FFN         |     FFN               + <----------------+        |      n2
- *   + <----+          + <----+                y                           |     FFN
- *   y                 n2                                                  |      n4
- *                     y                                                   + <----+
- *                                                                         y
+ *   post [E3]    x --> MHSA --> + --> n1 --> u --> FFN --> + --> n2 --> y
+ *                |              |            |             |
+ *                +--------------+            +-------------+
  *
- *   MHSA   3.3 W_Q, W_K, W_V -> 3.4 rotation -> 3.5 phi -> 3.6, 3.7 attention -> 3.8 -> 3.9 W_O
- *   FFN    3.10       norms   3.2        before the first block   3.1 embedding
+ *   MHSA   3.3 W_Q, W_K, W_V   3.4 rotation   3.5 phi   3.6, 3.7 attention
+ *          3.8 v+              3.9 W_O
+ *   FFN    3.10       norms   3.2       before the first block   3.1 embedding
  *
- * Rows (tokens) meet in 3.7 and nowhere else. A forward overwrites its output. A backward adds to
- * the gradients of its parameters, and says of its input's gradient whether it adds (dx +=) or
- * overwrites (dx =). Above each step of a backward stands the forward's line.
+ * Tokens meet in 3.7 and nowhere else. A forward overwrites its output. A
+ * backward adds to gradients, unless it says that it overwrites. Above each step
+ * of a backward stands the forward's line.
  *
- * No two iterations of a PARALLEL loop write one number, so bits do not depend on the number of
- * threads: sums over rows (gain, bias, embedding) are shared out by columns. Acts (sink.h, 4) has
- * gradients on their way (a->dq) and, by block in LayerActs (la->q), what a forward keeps.
+ * No two iterations of a PARALLEL loop write one number, so bits do not depend
+ * on the number of threads. Acts (sink.h, 4) holds gradients on their way
+ * (a->dq), and by block in LayerActs what a forward keeps (la->q).
  *
  * ----------
- * 3.1  Embedding and positions added to the input   H^0 = X W_E + P   section 2, [E5] [T4]
+ * 3.1  Embedding and added positions   H^0 = X W_E + P   section 2, [E5] [T4]
  *
- *   h_n = f wte[id] (W_in) + p_n    row n of a sequence; x*, if there are any, come first
+ *   h_n = wte[id] + p_n        row n of a sequence; x*, if any, comes first
  *
- * The paper's X has one-hot rows: X W_E copies rows of W_E. W_in [E,C] is there when E is not C. f
- * is 1, or Gemma's sqrt(C) (--embed-scale). P is absolute [E5], a table of learned rows, or 0: then
- * the position enters the scores only (3.4), or nowhere (NoPE). Appendix B.1: without P a repeated
- * token starts from equal states and, under softmax, keeps them in all blocks. So on repeated
- * tokens Table 1 has a Sink_1 of 62.28 in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B
- * (rotary). Positions count from 0, as in the authors' code, x* first; the paper's from 1.
+ * The paper's X has one-hot rows: X W_E copies rows of W_E. P is absolute [E5],
+ * a table of learned rows, or 0. Where P is 0 the position enters the scores
+ * (3.4), or nothing. Without P a repeated token starts from equal states, and
+ * under softmax keeps them in all blocks (7.2). So on repeated tokens Table 1 has
+ * a Sink_1 of 62.28 for GPT2-XL, whose P is learned, and 0.00 for LLaMA3-8B,
+ * which is rotary. Positions count from 0, x* first; the paper's from 1.
  *
- * Backward. h is linear in each of wte, W_in, x* and P. From dh_n, summed over the sequences:
- *   dp_n     += dh_n        a row of the learned table         dx*_n += dh_n     the rows of x*
- *   dwte[id] += f dh_n      over all n that hold id; other ids get 0
- *   with W_in: e = f wte[id], h = e W_in + p:  dW_in += e^T dh  de = dh W_in^T  dwte[id] += f de */
+ * Backward. h is linear in wte, x* and P. From dh_n, summed over sequences:
+ *   dwte[id] += dh_n    over all n that hold id; other ids get 0
+ *   dp_n     += dh_n    a row of the learned table
+ *   dx*_n    += dh_n    the rows of x* */
 
 enum {
   CHANNELS = 32,   /* columns a task owns where gradients are summed over rows */
   CHUNK = 256      /* numbers handled at a time on the stack */
 };
 
-/* How many of n numbers a loop that goes by CHUNK handles from number `from` on. */
+/* How many of n numbers a loop that goes by CHUNK handles from `from` on. */
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
-/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C). Channel ch from 0 is
- * the sine (even) or cosine (odd) of frequency i = ch/2 + 1, rounded down. Each pair has sin^2 +
- * cos^2 = 1, so |p_n| = sqrt(C/2) at every n. The authors: sines first (F4), channels renamed. */
+/* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
+ * Channel ch from 0 is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
+ * rounded down. Each pair has sin^2 + cos^2 = 1: |p_n| = sqrt(C/2) at every n.
+ * The authors' code has all sines first (F4), which renames channels. */
 static double absolute_position(int C, int n, int ch) {
   double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
   return ch % 2 ? cos(angle) : sin(angle);
 }
 
-/* N, the rows of a forward over T tokens: x* are rows of the first forward, not of later ones. */
+/* N, the rows of a forward over T tokens. A cache holds x* already (14). */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
 
-/* The position that row n reads: n, but for [T7]. There an evaluation replaces p_1 by p_t, or swaps
- * the two, to ask whether GPT2-XL's sink depends on it. Token 1 is row `first`, behind any x*. */
-static idx position_row(const PositionEdit *edit, idx n, idx first) {
-  if (edit && n == first) return first + edit->t - 1;
-  return edit && edit->swap && n == first + edit->t - 1 ? first : n;
-}
-
 /* ids [B,T] to h = H^0 [B,N,C], at positions from a->past on. */
-static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T, real *h) {
-  const Config *c = &m->c;
-  idx C = c->dim, E = c->embed_dim, N = forward_rows(c, a, T), first = N - T;
-  const real *table = m->w.wpe ? m->w.wpe : a->sinusoid;   /* P [rows,C], or NULL */
+static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
+                          real *h) {
+  idx C = m->c.dim, N = forward_rows(&m->c, a, T), first = N - T;
+  const real *table = m->wpe.w ? m->wpe.w : a->sinusoid;   /* P, or NULL */
   for (idx b = 0; b < B; b++) {
-    real *h_b = h + b * N * C;   /* [N,C] */
-    real *rows = h_b + first * C;   /* [T,C] the tokens' rows */
-    real *e_b = E == C ? rows : a->embed + b * T * E;   /* [T,E] rows of wte */
-    /* e_t = f wte[id_t];  h_t = e_t W_in */
-    for (int t = 0; t < T; t++) {
-      int id = ids[b * T + t];
-      if (!m->published || !m->published->row(m, e_b + t * E, id))
-        copy(e_b + t * E, m->w.wte + id * E, E);
-    }
-    if (c->embed_scale > 0) vec_scale(T * E, e_b, (real)c->embed_scale);
-    if (E != C) matmul(rows, C, rows_of(e_b, E), rows_of(m->w.win, C), T, C, E, false);
-    /* h_n = x*_n: input rows like any other from here on */
-    if (first) copy(h_b, m->w.xstar, first * C);
-    /* h_n += p_n, N rows of either table */
+    real *h_b = h + b * N * C;           /* [N,C] */
+    real *tokens = h_b + first * C;      /* [T,C] */
+    if (m->seams.embed)
+      m->seams.embed(m, a, ids + b * T, T, tokens);
+    for (int t = 0; t < T && !m->seams.embed; t++)
+      copy(tokens + t * C, m->wte.w + ids[b * T + t] * C, C);
+    if (first)
+      copy(h_b, m->xstar.w, first * C);
     for (idx n = 0; table && n < N; n++)
-      vec_add(C, h_b + n * C, table + position_row(a->edit, a->past + n, first) * C);
+      vec_add(C, h_b + n * C, table + (a->past + n) * C);
   }
 }
 
-/* to += f * from, for rows of `width` columns, on CHANNELS columns: `block` and those after it. */
-static void add_block(real *to, real f, const real *from, idx block, idx width) {
-  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++) to[ch] += f * from[ch];
+/* to += from on CHANNELS of `width` columns: those from `block` on. */
+static void add_block(real *to, const real *from, idx block, idx width) {
+  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++)
+    to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. With a projection, a->embed [B,T,E] holds the rows that the
- * forward picked until dW_in has read them, and from then on their gradient. */
-static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T, const real *dh) {
-  const Config *c = &m->c;
-  idx C = c->dim, E = c->embed_dim, N = config_rows(c, T), first = N - T;
-  real f = c->embed_scale > 0 ? (real)c->embed_scale : 1;
-  for (idx b = 0; E != C && b < B; b++) {
-    const real *drows = dh + (b * N + first) * C;   /* [T,C] the tokens' rows */
-    real *e_b = a->embed + b * T * E;   /* [T,E] */
-    /* h = e W_in:  dW_in += e^T dh, then de = dh W_in^T over e */
-    matmul(m->d.win, C, transpose_of(e_b, E), rows_of(drows, C), E, C, T, true);
-    matmul(e_b, E, rows_of(drows, C), transpose_of(m->w.win, C), T, E, C, false);
-  }
+/* dh [B,N,C] is the gradient of H^0. Many rows may hold one id: a task owns
+ * columns, and walks down the rows in order. */
+static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
+                           const real *dh) {
+  idx C = m->c.dim, N = config_rows(&m->c, T), first = N - T;
+  bool tokens = !m->seams.embed_backward;
   PARALLEL
-  for (idx block = 0; block < (C > E ? C : E); block += CHANNELS)
+  for (idx block = 0; block < C; block += CHANNELS)
     for (idx b = 0; b < B; b++)
       for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
-        idx token = b * T + n - first;
-        /* h_n = x*_n, or f wte[id] (W_in) */
-        if (n < first) add_block(m->d.xstar + n * C, 1, dh_n, block, C);
-        else
-          add_block(m->d.wte + ids[token] * E, f, E == C ? dh_n : a->embed + token * E, block, E);
+        idx t = n - first;
+        /* h_n = x*_n, or wte[id] */
+        if (t < 0)
+          add_block(m->xstar.d + n * C, dh_n, block, C);
+        else if (tokens)
+          add_block(m->wte.d + ids[b * T + t] * C, dh_n, block, C);
         /* h_n = .. + p_n */
-        if (c->pos == POS_LEARNED) add_block(m->d.wpe + n * C, 1, dh_n, block, C);
+        if (m->wpe.d)
+          add_block(m->wpe.d + n * C, dh_n, block, C);
       }
+  if (!tokens)
+    m->seams.embed_backward(m, a, ids, B, T, dh);
 }
 
 /* ----------
- * 3.2  Normalisation   RMSNorm: y = g x r      LayerNorm: y = g (x - mu) r + b
+ * 3.2  Normalisation   RMSNorm: y = g x r    LayerNorm: y = g (x - mu) r + b
  *
- *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps), with mu = mean_c x_c, and mu = 0 for RMSNorm
+ *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps)
+ *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm with a gain; its code starts that at 1, with eps = 1e-5. A norm
- * forgets the length of its row. Divided by its RMS, the massive h_1 of section 3.1 is as long as
- * the other rows. Its few huge channels stay, the rest shrink, and its key lies elsewhere.
+ * The paper's LN is an RMSNorm with a gain that starts at 1, and eps = 1e-5. A
+ * norm forgets the length of its row. Divided by its RMS, the massive h_1 of
+ * section 3.1 is as long as the other rows. Its few huge channels stay and the
+ * rest shrink, so that its key points elsewhere.
  *
- * Backward, through the normalised row n_c = (x_c - mu) r: y_c = g_c n_c + b_c, so dn_c = g_c dy_c.
- * With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ * Backward, through the normalised row n_c = (x_c - mu) r. As y_c = g_c n_c +
+ * b_c, dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
  *
- *   dv/dx_c    =  2 (x_c - mu) / C            what goes through mu adds -2/C mean_k (x_k - mu) = 0
+ *   dv/dx_c    = 2 (x_c - mu) / C       mu adds -2/C mean_k (x_k - mu) = 0
  *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
- *   dn_k/dx_c  =  r (1[k = c] - 1/C) + (x_k - mu) dr/dx_c  =  r (1[k = c] - 1/C - n_k n_c / C)
+ *   dn_k/dx_c  = r (1[k = c] - 1/C) + (x_k - mu) dr/dx_c
+ *              = r (1[k = c] - 1/C - n_k n_c / C)
  *
- * RMSNorm has no mu, and so no term -1/C. With dn = dL/dn, dx_c = sum_k dn_k (dn_k/dx_c) is
+ * RMSNorm has no mu, and so no term -1/C. dx_c = sum_k dn_k (dn_k/dx_c) is
  *
- *   dx_c += r (dn_c - mean dn - n_c mean(dn n))           the middle term only for LayerNorm
+ *   dx_c += r (dn_c - mean dn - n_c mean(dn n))    mean dn: LayerNorm's alone
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
- * A second pass takes the variance, so no large squares are subtracted. A row of zeros gives b. */
+ * The variance takes a second pass, so that no large squares are subtracted. */
 
-_Static_assert(NORM_ROWS == 3, "a new norm: its bias (2), its row and its gains, both ways");
 /* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
 WIDE(norm_row,
-     (const Config *c, idx C, real *restrict y, real *stat, const real *restrict x, const Norm *w),
-     (c, C, y, stat, x, w)) {
-  const real *g = w->g, *b = w->b;
-  real mu = c->norm == NORM_LAYER ? vec_sum(C, x) / (real)C : 0;
-  for (idx ch = 0; ch < C; ch++) y[ch] = x[ch] - mu;   /* until r is known */
-  real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + c->norm_eps);
-  for (idx ch = 0; ch < C; ch++) y[ch] *= r * g[ch];
-  if (b) for (idx ch = 0; ch < C; ch++) y[ch] += b[ch];
+     (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
+      const real *g, const real *b),
+     (C, eps, y, stat, x, g, b)) {
+  real mu = b ? vec_sum(C, x) / (real)C : 0;
+  for (idx ch = 0; ch < C; ch++)
+    y[ch] = x[ch] - mu;                  /* until r is known */
+  real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
+  for (idx ch = 0; ch < C; ch++)
+    y[ch] *= r * g[ch];
+  for (idx ch = 0; b && ch < C; ch++)
+    y[ch] += b[ch];
   stat[0] = mu;
   stat[1] = r;
 }
 
 /* x, y [rows,C]; stat [rows,2]. */
-static void norm_forward(const Config *c, real *y, real *stat, const real *x, const Norm *w,
+static void norm_forward(real *y, real *stat, const real *x, const Norm *w,
                          idx rows) {
-  idx C = c->dim;
-  if (w->a) {   /* DyT: data/beyond.c */
-    BEYOND.dyt(c, y, x, w, rows);
+  idx C = w->g.rows;
+  if (w->forward) {
+    w->forward(w, y, x, rows);
     return;
   }
   PARALLEL
-  for (idx n = 0; n < rows; n++) norm_row(c, C, y + n * C, stat + 2 * n, x + n * C, w);
+  for (idx n = 0; n < rows; n++)
+    norm_row(C, w->eps, y + n * C, stat + 2 * n, x + n * C, w->g.w, w->b.w);
 }
 
-/* One row of dx += r (dn - mean dn - n mean(dn n)), with dn = g dy and n = (x - mu) r. */
+/* One row of dx += r (dn - mean dn - n mean(dn n)), dn = g dy, n = (x - mu) r. */
 WIDE(norm_row_backward,
-     (const Config *c, idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
-      const real *stat, const real *restrict g),
-     (c, C, dx, dy, x, stat, g)) {
+     (idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
+      const real *stat, const real *restrict g, bool centred),
+     (C, dx, dy, x, stat, g, centred)) {
   real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
-    for (idx j = 0; j < some; j++) dn[j] = g[from + j] * dy[from + j];
-    for (idx j = 0; j < some; j++) off[j] = x[from + j] - mu;
-    if (c->norm == NORM_LAYER) mean += vec_sum(some, dn);
-    along += vec_dot(some, dn, off);   /* sum dn (x - mu) */
+    for (idx j = 0; j < some; j++)
+      dn[j] = g[from + j] * dy[from + j];
+    for (idx j = 0; j < some; j++)
+      off[j] = x[from + j] - mu;
+    if (centred)
+      mean += vec_sum(some, dn);
+    along += vec_dot(some, dn, off);     /* sum dn (x - mu) */
   }
-  mean *= r / (real)C;   /* from the sum to r mean dn */
+  mean *= r / (real)C;                   /* r mean dn */
   along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
-  for (idx ch = 0; ch < C; ch++) dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
+  for (idx ch = 0; ch < C; ch++)
+    dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
 /* One row's part of dg += dy n and db += dy, on `width` columns. */
@@ -976,149 +881,150 @@ WIDE(norm_gains,
       const real *restrict x, const real *stat),
      (width, dg, db, dy, x, stat)) {
   real mu = stat[0], r = stat[1];
-  for (idx ch = 0; ch < width; ch++) dg[ch] += dy[ch] * (x[ch] - mu) * r;   /* dy n */
-  if (db) for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
+  for (idx ch = 0; ch < width; ch++)
+    dg[ch] += dy[ch] * (x[ch] - mu) * r;
+  for (idx ch = 0; db && ch < width; ch++)
+    db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients d of w are added to, from dy [rows,C] and the input x. */
-static void norm_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
-                          real *stat, const Norm *w, idx rows) {
-  idx C = c->dim;
-  if (w->a) {   /* DyT has no stat, and uses its place as scratch: data/beyond.c */
-    BEYOND.dyt_backward(c, dx, d, dy, x, stat, w, rows);
+/* Adds to dx [rows,C] and to w's gradients, from dy and the input x [rows,C]. */
+static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
+                          Norm *w, idx rows) {
+  idx C = w->g.rows;
+  if (w->backward) {
+    w->backward(w, dx, dy, x, stat, rows);
     return;
   }
+  /* y = g n + b, row by row */
   PARALLEL
   for (idx n = 0; n < rows; n++)
-    norm_row_backward(c, C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n, w->g);
+    norm_row_backward(C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n,
+                      w->g.w, w->b.w != NULL);
+  /* the gains down the columns */
   PARALLEL
   for (idx block = 0; block < C; block += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      norm_gains(at_most(C - block, CHANNELS), d->g + block, d->b ? d->b + block : NULL,
-                 dy + n * C + block, x + n * C + block, stat + 2 * n);
+      norm_gains(at_most(C - block, CHANNELS), w->g.d + block,
+                 w->b.d ? w->b.d + block : NULL, dy + n * C + block,
+                 x + n * C + block, stat + 2 * n);
 }
 
 /* ----------
- * 3.3  Linear   y = x W + b        x [rows,in], W [in,out], y [rows,out]
+ * 3.3  Linear   y = x W + b        x [n,in], W [in,out], y [n,out]
  *
- *   dx = dy W^T (or +=)        dW += x^T dy        db += sum over rows of dy
+ *   dx += dy W^T        dW += x^T dy        db += sum over rows of dy
  *
- * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs of its own row,
- * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
- *
- * The paper's projections have no b; --linear-bias is for published models. m->linear multiplies by
- * matrices that stay in their file (data/hf.c) or are rounded (--quantize). Cost: rows * in * out
+ * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
+ * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io =
+ * sum_n x_ni dy_no. The paper's projections have no b. Cost: n * in * out
  * multiplications forward, twice that backward. Test: linear__with_biases. */
 
-/* b [out], or NULL. y may not overlap x. */
-static void linear_forward(const Model *m, real *y, const real *x, const real *w, const real *b,
-                           idx rows, idx in, idx out) {
-  if (!m->linear || !m->linear(m, y, x, w, false, rows, in, out))
-    matmul(y, out, rows_of(x, in), rows_of(w, out), rows, out, in, false);
-  if (!b) return;
+/* Where there is no bias, b is NULL or b->w is. y does not overlap x. */
+static void linear_forward(real *y, const real *x, const Tensor *W,
+                           const Tensor *b, idx n) {
+  idx in = W->rows, out = W->cols;
+  if (W->product)
+    W->product(W, false, y, x, n);
+  else
+    matmul(y, out, rows_of(x, in), rows_of(W->w, out), n, out, in, false);
+  if (!b || !b->w)
+    return;
   PARALLEL
-  for (idx n = 0; n < rows; n++) vec_add(out, y + n * out, b);
+  for (idx r = 0; r < n; r++)
+    vec_add(out, y + r * out, b->w);
 }
 
-/* dx [rows,in] is overwritten, or added to when `add`. dx may overlap neither dy nor x. */
-static void linear_backward(real *dx, bool add, real *dw, real *db, const real *dy, const real *x,
-                            const real *w, idx rows, idx in, idx out) {
-  /* y = x W + b:  dx = dy W^T */
-  matmul(dx, in, rows_of(dy, out), transpose_of(w, out), rows, in, out, add);
-  /* dW += x^T dy: the sum over rows lies inside the product */
-  matmul(dw, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
-  if (!db) return;
+/* dx [n,in] is added to, or overwritten where `add` is false: the first of the
+ * terms that meet in it. It overlaps neither dy nor x. */
+static void linear_backward(real *dx, bool add, const real *dy, const real *x,
+                            Tensor *W, Tensor *b, idx n) {
+  idx in = W->rows, out = W->cols;
+  /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
+  matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), n, in, out, add);
+  matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, n, true);
+  if (!b || !b->d)
+    return;
   /* db += sum_n dy_n, down the columns */
   PARALLEL
   for (idx block = 0; block < out; block += CHANNELS)
-    for (idx n = 0; n < rows; n++) add_block(db, 1, dy + n * out, block, out);
+    for (idx r = 0; r < n; r++)
+      add_block(b->d, dy + r * out, block, out);
 }
 
 /* ----------
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
- * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the position n:
- *   (x, y) <- (x cos - y sin, x sin + y cos),  angle = n w_c,  w_c = 10000^(-2c/r),  c = 0 .. r/2-1
+ * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the
+ * position n, as a clock's hand does:
  *
- * The paper's row q R_(-n) is R_n q here. As R_i^T R_j = R_(j-i), <R_i q, R_j k> = <q, R_(j-i) k>
- * knows the distance alone. For one pair, q at angle a and k at b: |q| |k| cos(b - a + (j-i) w_c).
- * Lengths stay: |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
+ *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians a position
+ *
+ * The paper's row q R_(-n) is R_n q here. Rotations add up: R_i^T R_j = R_(j-i).
+ * So <R_i q, R_j k> = <q, R_(j-i) k> knows the distance alone. Lengths stay:
+ * |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
- *   half-split    pair       0   1   2   3   0   1   2   3     (c, c + r/2): the authors' code
- *   interleaved   pair       0   0   1   1   2   2   3   3     (2c, 2c + 1): equation 9
+ *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
+ *   interleaved   pair       0   0   1   1   2   2   3   3   equation 9
  *
- * The two are one model with its dims renamed (F4). With r < D the dims from r on stand still.
- * Backward: x' = R_n x, so dx = R_n^T dx' = R_(-n) dx': the same loop with the sine negated.
+ * The two are one model with its dims renamed (F4). Backward: x' = R_n x, so dx =
+ * R_n^T dx' = R_(-n) dx', the same loop with the sine negated.
  *
- * Relative [E6], T5 and ALiBi [E7] add a distance bias b_h(i-j) to the score, after the division
- * by sqrt(D); a key ahead of its query, inside a prefix, counts as distance 0:
- *   relative   b(n) = bucket(n): the number itself, fixed, one for all heads: the authors' (F3)
- *   t5         b_h(n) = rel[bucket(n), h], learned and shared by all layers
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H: equation 7, also where H is no power of 2
+ * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
+ * division by sqrt(D). A key ahead of its query, in a prefix, is at distance 0:
  *
- * The sign of a bias matters. `relative` favours the farthest key: with all <q,k> equal and T = 64
- * alpha_1 is 0.334 in every head, above 0.3 with nothing learned. So Proposition 2 fails there
- * (7.6), and some of Table 3's row "Relative" (35.53, loss 5.45) may be the bias itself.
+ *   relative   b(n) = bucket(n): the number itself, fixed, as the authors' (F3)
+ *   t5         b_h(n) = rel[bucket(n), h], learned, shared by all blocks
+ *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H
  *
- * Backward: b is added to z, so db_h(i-j) += dz_ij over all rows, layers and sequences; only T5
- * learns from it, drel[bucket(n),h] += db_h(n). */
+ * The sign matters: `relative` favours the farthest key. With all <q,k> equal and
+ * T = 64 it gives every head an alpha_1 of 0.334, with nothing learned. So
+ * Proposition 2 fails as printed (7.6), and some of Table 3's row "Relative"
+ * (Sink_1 35.53, loss 5.45) may be the bias itself.
+ *
+ * Backward: z_ij = .. + b_h(i-j), so db_h(n) sums dz_ij over i - j = n. Only T5
+ * learns from it: drel[bucket(n),h] += db_h(n). */
 
-/* w of a pair, in radians a position. Published models stretch it for a longer context: ROPE_LINEAR
- * divides all by a factor; Llama 3.1 and YaRN divide pairs with fewer than `low` turns in the
- * original context, keep those above `high`, and blend between. longrope: data/families.c. */
-static double rope_frequency(const Config *c, int pair) {
-  double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
-  if (c->rope_scaling == ROPE_NONE) return w;
-  if (c->rope_scaling == ROPE_LINEAR) return w / c->rope_factor;
-  double turns = c->rope_original * w / (2 * PI);   /* in the original context */
-  double kept = (turns - c->rope_low) / (c->rope_high - c->rope_low);   /* 0: divided, 1: w */
-  if (c->rope_scaling == ROPE_YARN)   /* it blends by the logarithm of the turns */
-    kept = log(turns / c->rope_low) / log(c->rope_high / c->rope_low);
-  kept = fmin(fmax(kept, 0), 1);
-  return w * (kept + (1 - kept) / c->rope_factor);
-}
-
-/* [E6] with the paper's B = 32 and D = 128, as the authors' code computes it: one bucket each
- * for 0 to 15, then 16 from 16 * 8^(k/16) on (8 = D/(B/2)): 16, 19, 21, 24, 27, .., 99, 113. The
- * printed floor stands before the factor B/2, and would send 16..127 all to bucket 16. */
+/* [E6] with the paper's B = 32 and D = 128, as the authors' code computes it:
+ * a bucket each for 0 to 15, then bucket 16 + k from distance 16 * 8^(k/16) on.
+ * The printed floor stands before the factor B/2 and would send 16..127 all to
+ * bucket 16. */
 static int position_bucket(idx distance) {
-  if (distance < 16) return distance < 0 ? 0 : (int)distance;
+  if (distance < 16)
+    return distance < 0 ? 0 : (int)distance;
   int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
-  return bucket < 31 ? bucket : 31;   /* all from 113 on */
+  return bucket < 31 ? bucket : 31;      /* all from 113 on */
 }
 
-_Static_assert(POS_ROWS == 7, "a new scheme: added in 3.1, rotated in 4, or a bias: also take_all");
-/* b_h(distance), head h from 0 (so ALiBi's exponent has h + 1), for the three that have one. */
+/* b_h(distance), head h from 0, for the three schemes that have one. */
 static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
   idx n = distance > 0 ? distance : 0;
-  if (c->pos == POS_RELATIVE) return position_bucket(n);
-  if (c->pos == POS_T5) return m->w.rel[position_bucket(n) * c->heads + h];
+  if (c->pos == POS_RELATIVE)
+    return position_bucket(n);
+  if (c->pos == POS_T5)
+    return m->rel.w[position_bucket(n) * c->heads + h];
   return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
-/* Does layer l turn by --rope-local, as Gemma 3's layers with a window do? */
-static bool rope_is_local(const Config *c, int l) {
-  return c->rope_local > 0 && config_window(c, l);
-}
-
-/* Tables of the model's scheme: cosine, sine [N,r/2], then --rope-local's; sinusoid [N,C]. */
+/* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
 static void positions_tabulate(const Config *c, Acts *a, int N) {
-  int half = c->rotary_dims / 2, C = c->dim, tables = c->rope_local > 0 ? 2 : 1;
-  for (int p = 0; a->cosine && p < half; p++)
-    for (idx n = 0; n < tables * N; n++) {
-      double w = n < N ? rope_frequency(c, p) : pow(c->rope_local, -2.0 * p / c->rotary_dims);
-      real angle = (real)(n % N) * (real)w;
+  idx half = c->rotary_dims / 2, C = c->dim;
+  for (idx p = 0; a->cosine && p < half; p++) {
+    double w = pow(c->rope_base, -2.0 * (double)p / c->rotary_dims);
+    for (idx n = 0; n < N; n++) {
+      real angle = (real)n * (real)w;
       a->cosine[n * half + p] = (real)cos(angle);
       a->sine[n * half + p] = (real)sin(angle);
     }
+  }
   for (int n = 0; a->sinusoid && n < N; n++)
     for (int ch = 0; ch < C; ch++)
-      a->sinusoid[(idx)n * C + ch] = (real)absolute_position(C, n, ch);
+      a->sinusoid[n * C + ch] = (real)absolute_position(c->dim, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i from -(N-1) to N-1, so that a row of scores adds a run of them. */
+/* Biases [H,2N-1] by j - i, so that a row of scores adds a run of them. */
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1126,15 +1032,15 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
-/* Where b_h(0) stands in head h's row of that table: index it by j - i. NULL without a bias. */
+/* Head h's row of that table, from b_h(0) on: index it by j - i. Or NULL. */
 static const real *head_bias(const Acts *a, idx h) {
   return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
 }
 
-/* Rotates n pairs (u, v) of one head in place, back where sign is -1; pairs lie `step` apart. */
+/* Rotates n pairs (u, v), `step` apart, in place; back where sign is -1. */
 WIDE(rotate_pairs,
-     (idx n, real *restrict u, real *restrict v, const idx step, const real *restrict cosine,
-      const real *restrict sine, real sign),
+     (idx n, real *restrict u, real *restrict v, const idx step,
+      const real *restrict cosine, const real *restrict sine, real sign),
      (n, u, v, step, cosine, sine, sign)) {
   for (idx p = 0; p < n; p++) {
     real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
@@ -1143,130 +1049,149 @@ WIDE(rotate_pairs,
   }
 }
 
-/* x [B*N,heads,D] = R_n x in place, in layer l; sign = 1 forward, -1 for the gradient. */
-static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows, idx N, idx heads,
-                   int sign) {
-  idx D = c->head_dim, half = c->rotary_dims / 2;
-  idx step = c->rope_pairing == PAIR_HALF ? 1 : 2, apart = step == 1 ? half : 1;
+/* x [rows,heads,D] = R_n x in place, in block l, rows of sequences of N; sign is
+ * 1 forward, -1 for the gradient. */
+static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
+                   idx N, idx heads, int sign) {
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, half = c->rotary_dims / 2, step = 1, apart = half;
+  if (c->rope_pairing == PAIR_INTERLEAVED) {
+    step = 2;
+    apart = 1;
+  }
   PARALLEL
   for (idx n = 0; n < rows; n++) {
-    idx position = a->past + n % N + (rope_is_local(c, l) ? a->N : 0);
-    const real *cosine = a->cosine + position * half;   /* [r/2] */
-    const real *sine = a->sine + position * half;
-    for (int h = 0; h < heads; h++) {
+    const real *cosine = la->cosine + (a->past + n % N) * half;   /* [r/2] */
+    const real *sine = la->sine + (a->past + n % N) * half;
+    for (idx h = 0; h < heads; h++) {
       real *x_h = x + (n * heads + h) * D;   /* [D] */
       rotate_pairs(half, x_h, x_h + apart, step, cosine, sine, (real)sign);
     }
   }
 }
 
-/* T5: dbias [B,H,2N-1], the gradient by j - i, goes to the buckets, in one order. */
+/* T5: dbias [B,H,2N-1], by j - i, goes to the buckets, in one order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
   idx H = m->c.heads, width = 2 * N - 1;
   for (idx b = 0; b < B; b++)
-    for (int h = 0; h < H; h++)
+    for (idx h = 0; h < H; h++)
       for (idx u = 0; u < width; u++)
         /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
-        m->d.rel[position_bucket(N - 1 - u) * H + h] += a->dbias[(b * H + h) * width + u];
+        m->rel.d[position_bucket(N - 1 - u) * H + h] +=
+            a->dbias[(b * H + h) * width + u];
 }
 
 /* ----------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity. f' is computed from x.
+ * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity.
  *
- *   swish    x g,  g = 1/(1 + e^-x)          derivative g (1 + x (1 - g)),  by g' = g (1 - g)
- *   gelu     x Phi(x), by erf (Table 11's)   Phi(x) + x phi(x), phi = Phi' the normal density
- *   gelutanh x (1 + tanh(u))/2 = x g         g + x g (1 - g) 2u'
- *            u = sqrt(2/pi) (x + 0.044715 x^3),  g = 1/(1 + e^-2u): swish's g at 2u
- *   relu     max(x, 0)                       1 above 0, else 0 (as PyTorch)
- *   elu + 1  e^min(x,0) + max(x,0)           e^min(x,0): 1 above 0, e^x below
+ *   swish      x g,  g = 1/(1 + e^-x)       g (1 + x (1 - g)),  g' = g (1 - g)
+ *   gelu       x Phi(x), by erf             Phi(x) + x phi(x),  phi = Phi'
+ *   gelutanh   x g, g = (1 + tanh u)/2      g + x g (1 - g) 2u'
+ *              u = sqrt(2/pi) (x + 0.044715 x^3);  g = 1/(1 + e^-2u)
+ *   relu       max(x, 0)                    1 above 0, else 0, as PyTorch
+ *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
- * elu + 1 takes e^ of min(x, 0) only: nothing overflows. A masked z, -infinity, has f = f' = 0. */
+ * The derivative is in the second column. elu + 1 takes e^ of min(x, 0) only, so
+ * nothing overflows. A masked z, -infinity, has f = f' = 0. */
 
-/* f(x) of n numbers, and f'(x) unless df is NULL; n <= CHUNK for swish and the gelus. */
+/* f(x) of n numbers, and f'(x) unless df is NULL; n <= CHUNK but for the last. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
   real g[CHUNK];
   vec_sigmoid(n, g, x);
-  if (df) for (idx j = 0; j < n; j++) df[j] = g[j] * (1 + x[j] * (1 - g[j]));
-  for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
+  for (idx j = 0; df && j < n; j++)
+    df[j] = g[j] * (1 + x[j] * (1 - g[j]));
+  for (idx j = 0; j < n; j++)
+    f[j] = x[j] * g[j];
 }
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
   real Phi[CHUNK], density[CHUNK];
-  vec_cumulative(n, Phi, x);   /* not (1 + erf)/2, which has no digits left below -6 */
+  vec_cumulative(n, Phi, x);   /* (1 + erf)/2 has no digits left below -6 */
   if (df) {
-    for (idx j = 0; j < n; j++) density[j] = -x[j] * x[j] / 2;   /* phi sqrt(2 pi) = e^(-x^2/2) */
+    for (idx j = 0; j < n; j++)
+      density[j] = -x[j] * x[j] / 2;     /* phi sqrt(2 pi) = e^(-x^2/2) */
     vec_exp(n, density, density, 0);
-    for (idx j = 0; j < n; j++) df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
+    for (idx j = 0; j < n; j++)
+      df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
-  for (idx j = 0; j < n; j++) f[j] = x[j] * Phi[j];
+  for (idx j = 0; j < n; j++)
+    f[j] = x[j] * Phi[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715; /* 2u = a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* 2u = a (x + b x^3) */
   real g[CHUNK] = {0};
-  for (idx j = 0; j < n; j++) g[j] = a * x[j] * (1 + b * x[j] * x[j]);
+  for (idx j = 0; j < n; j++)
+    g[j] = a * x[j] * (1 + b * x[j] * x[j]);
   vec_sigmoid(n, g, g);
   for (idx j = 0; df && j < n; j++)
     df[j] = g[j] + x[j] * g[j] * (1 - g[j]) * (a * (1 + 3 * b * x[j] * x[j]));
-  for (idx j = 0; j < n; j++) f[j] = x[j] * g[j];
+  for (idx j = 0; j < n; j++)
+    f[j] = x[j] * g[j];
 }
 
 static void act_relu(idx n, const real *x, real *f, real *df) {
-  if (df) for (idx j = 0; j < n; j++) df[j] = x[j] > 0;
-  for (idx j = 0; j < n; j++) f[j] = x[j] < 0 ? 0 : x[j];
+  for (idx j = 0; df && j < n; j++)
+    df[j] = x[j] > 0;
+  for (idx j = 0; j < n; j++)
+    f[j] = x[j] < 0 ? 0 : x[j];
 }
 
 /* f may not lie over x: it is written before x is read again. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
-  for (idx j = 0; j < n; j++) f[j] = x[j] > 0 ? 0 : x[j];
-  vec_exp(n, f, f, 0);   /* e^min(x,0) */
-  if (df) copy(df, f, n);
-  for (idx j = 0; j < n; j++) f[j] += x[j] > 0 ? x[j] : 0;   /* + max(x,0) */
+  for (idx j = 0; j < n; j++)
+    f[j] = x[j] > 0 ? 0 : x[j];
+  vec_exp(n, f, f, 0);                   /* e^min(x,0) */
+  if (df)
+    copy(df, f, n);
+  for (idx j = 0; j < n; j++)
+    f[j] += x[j] > 0 ? x[j] : 0;         /* + max(x,0) */
 }
 
 /* What acts on x W_1, beside a gate or without one. */
 static Activation *const ACTS[] = {
   [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
-  [ACT_SWISH] = act_swish, [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu,
-  [ACT_GELUTANH] = act_gelutanh, [ACT_GEGLUTANH] = act_gelutanh};
-_Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "an activation for each row");
+  [ACT_GEGLUTANH] = act_gelutanh, [ACT_SWISH] = act_swish,
+  [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu, [ACT_GELUTANH] = act_gelutanh};
+_Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
 
-_Static_assert(KERNEL_ROWS == 3, "a new phi: its forward, and its backward below");
-/* phi acts on q and k alike, head by head, after the rotation; k* joins later, past it. x, y
- * [rows,D], a row for each head of each token. Rows 6, 7, 10 and 11 of Table 15:
- *   elu   y = elu(x) + 1      every score is positive, so that it can be summed
- *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores have either sign. One pair of matrices
- *         in a layer, for all heads, for q and k: the authors' form; the paper has no formula
- * hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
-static void kernel_forward(const Config *c, const Layer *w, real *y, real *hidden, const real *x,
-                           idx rows) {
-  idx D = c->head_dim, n = rows * D;
+/* phi acts on q and k alike, head by head, after the rotation; k* joins past it.
+ * x, y [rows,D] have a row for each head of each token (Table 15, 6, 7, 10, 11):
+ *
+ *   elu   y = elu(x) + 1      every score is positive, and can be summed
+ *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores of either sign
+ *
+ * The two matrices serve all heads, q and k: the authors' form; the paper has
+ * no formula. hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
+static void kernel_forward(const Config *c, const Layer *w, real *y,
+                           real *hidden, const real *x, idx rows) {
+  idx n = rows * c->head_dim;
   if (c->kernel == KERNEL_ELU) {
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK)
       elu_plus_one(chunk(n, from), x + from, y + from, NULL);
     return;
   }
-  /* u = x phi1;  r = max(u, 0) over it;  y = r phi2 */
-  matmul(hidden, D, rows_of(x, D), rows_of(w->phi1, D), rows, D, D, false);
+  linear_forward(hidden, x, &w->phi1, NULL, rows);        /* u = x phi1 */
   PARALLEL
-  for (idx j = 0; j < n; j++) hidden[j] = hidden[j] > 0 ? hidden[j] : 0;
-  matmul(y, D, rows_of(hidden, D), rows_of(w->phi2, D), rows, D, D, false);
+  for (idx j = 0; j < n; j++)
+    hidden[j] = hidden[j] > 0 ? hidden[j] : 0;             /* r = max(u, 0) */
+  linear_forward(y, hidden, &w->phi2, NULL, rows);        /* y = r phi2 */
 }
 
-/* dx [rows,D] holds dy on entry and dx on return; x is the kernel's input, the rotated q or k: both
- * add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
-static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx, const real *x,
+/* dx [rows,D] holds dy on entry and dx on return, for x, the rotated q or k:
+ * both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
+static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
-  idx D = c->head_dim, n = rows * D;
+  idx n = rows * c->head_dim;
   if (c->kernel == KERNEL_ELU) {
     PARALLEL
     for (idx from = 0; from < n; from += CHUNK) {
-      real f[CHUNK], df[CHUNK];   /* f: not needed here */
+      real f[CHUNK], df[CHUNK];
       elu_plus_one(chunk(n, from), x + from, f, df);
       /* y = elu(x) + 1:  dx = dy (elu + 1)'(x) */
       vec_multiply(chunk(n, from), dx + from, df);
@@ -1274,318 +1199,209 @@ static void kernel_backward(const Config *c, const Layer *w, Layer *d, real *dx,
     return;
   }
   /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
-  linear_backward(scratch, false, d->phi2, NULL, dx, hidden, w->phi2, rows, D, D);
+  linear_backward(scratch, false, dx, hidden, &w->phi2, NULL, rows);
   /* r = max(u, 0):  du = dr where r > 0, else 0 */
   PARALLEL
-  for (idx j = 0; j < n; j++) scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
+  for (idx j = 0; j < n; j++)
+    scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
   /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
-  linear_backward(dx, false, d->phi1, NULL, scratch, x, w->phi1, rows, D, D);
+  linear_backward(dx, false, scratch, x, &w->phi1, NULL, rows);
 }
 
 /* ----------
- * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4, Appendix C.4
+ * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4
  *
- * The scores z [n] of one query become its weights a [n]; column 0 is *, then come n - 1 keys.
+ * The scores z [n] of one query become its weights a [n]. Softmax first:
  *
- *   s_j = sim(z_j)    each similarity from its own score          a_j = s_j / Z
- *   Z = Z(s)          the one number in which the keys of a row meet
+ *   s_j = e^z_j        Z = sum_j s_j        a_j = s_j / Z
  *
- *   sim        s            s'                 normaliser   Z                      sum = sum_j s_j
- *   exp        e^z          s                  sum          sum + e                e = 0 for exp,
- *   sigmoid    1/(1+e^-z)   s (1 - s)          one          1                      1e-8 else
- *   elu        elu(z) + 1   1 above 0, else s  clamp        max(|sum|, 1)
- *   identity   z            1                  p-norm       (sum_j |s_j|^p)^(1/p)
- *   relu       max(z, 0)    1 above 0, else 0  count        n_i: how many keys the mask shows
- *   rectified  e^z, but 0 where z < 0; then as exp, sum     (count, and these three sims, are
- *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)        not the paper's)
+ * Its weights are positive and sum to 1, whatever the scores are. A head that
+ * has nothing to say must still spend a weight of 1 somewhere: this is why there
+ * is a sink. Section 7.4 therefore changes s and Z, one at a time:
  *
- * Section 7.4 asks what Z does. Table 15 answers: sigmoid over its sum has a sink (30.24 %), with
- * Z = 1 hardly any (0.44 %). What a row does not see has z = -infinity, the mask M of equation 4:
- * there s = 0 and s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
+ *   sim        s            s'                normaliser   Z
+ *   exp        e^z          s                 sum          sum s + e
+ *   sigmoid    1/(1+e^-z)   s (1 - s)         one          1
+ *   elu        elu(z) + 1   1 above 0, or s   clamp        max(|sum s|, 1)
+ *   identity   z            1                 p-norm       (sum |s|^p)^(1/p)
  *
- * FORWARD for exp. e^z overflows in float above z = 88.7, so all is taken relative to the row's
- * maximum, top: a_j = e^(z_j - top) / (Z e^-top), whose largest term is e^0 = 1. The top cancels:
- *   sum     Z e^-top = sum_j e^(z_j - top), between 1 and n         log Z = top + log of it
- *   p-norm  Z e^-top = (sum_j e^(p (z_j - top)))^(1/p)              log Z = top + log(sum_j ..) / p
- *   clamp   Z e^-top = max(sum, 1) e^-top                           log Z = max(log sum, 0)
- *   one     has no top to cancel with: e^z may overflow, as it does in the formula
+ * e is 0 for exp and 1e-8 else. Table 15 answers: sigmoid over its sum has a sink
+ * (30.24 %), with Z = 1 hardly any (0.44 %). What a row does not see has z =
+ * -infinity, the mask M of equation 4, and there s = s' = 0. The scale [E29] is
+ * not in a: 3.7 applies it to the output.
  *
  * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
- *   s_j|k = s'_k if j = k, else 0                                   s_j has its own score only
- *   a_j|k = s_j|k / Z - s_j Z|k / Z^2                               quotient rule on a_j = s_j / Z
- *         = (s'_k / Z) 1[j = k] - a_j dlogz_k                       dlogz_k = Z|k / Z = (log Z)|k
- *   dz_k  = sum_j da_j a_j|k                                        chain rule
- *         = (s'_k / Z) da_k - dlogz_k delta                         delta = sum_j a_j da_j
  *
- * The first term moves the weight itself, the second moves all weights through Z. Each normaliser:
- *   sum     Z = sum + e              Z|k = s'_k                     dlogz_k = s'_k / Z
- *   one     Z = 1, count Z = n_i     Z|k = 0                        0
- *   clamp   Z = |sum| if |sum| > 1   Z|k = sign(sum) s'_k           s'_k / sum, by either sign
- *           Z = 1 else               Z|k = 0                        0, at |sum| = 1 as well
- *   p-norm  Z^p = sum_j |s_j|^p      p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
- *                                    dlogz_k = (|s_k| / Z)^(p-1) sign(s_k) s'_k / Z
- * exp has s' = s, so s'/Z = a, and dlogz = a for the sum, a^p for the p-norm. Hence
- *   softmax   dz_k = a_k (da_k - delta)         exp with a p-norm   dz_k = a_k da_k - a_k^p delta
+ *   a_j|k = s_j|k / Z - s_j Z|k / Z^2              quotient rule on s_j / Z
+ *         = (s'_k / Z) 1[j = k] - a_j dlogz_k      dlogz_k = Z|k / Z = (log Z)|k
+ *   dz_k  = sum_j da_j a_j|k                       chain rule
+ *         = (s'_k / Z) da_k - dlogz_k delta        delta = sum_j a_j da_j
  *
- * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor cancels but for e, so the
- * derivative holds m fixed: u_j = e^(z_j - m) - e^-m, u'_j = e^(z_j - m); both are 0 if masked.
- *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0
- *                                                   dlogz_k = sign(u_k) u'_k / Z   0 at u = 0
- * A key with a score below 0 gets no weight, and through Z lessens the weights of all others.
+ * The first term moves the weight itself. The second moves all weights through
+ * Z, the one number in which the keys of a row meet. Each normaliser:
  *
- * CLIPPED (--clip-low G <= 0, --clip-high X >= 1): a'_j = min(max((X - G) a_j + G, 0), 1), 0 or 1
- * at finite scores too. da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as above.
+ *   sum     Z|k = s'_k                   dlogz_k = s'_k / Z
+ *   one     Z|k = 0                      0: no key knows of another
+ *   clamp   Z|k = sign(sum) s'_k         s'_k / sum where |sum| > 1
+ *           Z = 1 else                   0, at |sum| = 1 as well
+ *   p-norm  p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
+ *                                        (|s_k|/Z)^(p-1) sign(s_k) s'_k / Z
+ *
+ * exp has s' = s, so that softmax has dz_k = a_k (da_k - delta).
  *
  * By hand, with da = (1, -1):
- *                    z             a             s'/Z         dlogz         delta  dz
- *   softmax          (0, log 3)    (1/4, 3/4)    a            a             -0.5   (3/8, -3/8)
- *   sigmoid / sum    (0, log 3)    (0.4, 0.6)    (0.2, 0.15)  (0.2, 0.15)   -0.2   (0.24, -0.12)
- *   identity, clamp  (2, -4)       (1, -2)       1/2          -1/2           3     (2, 1)
- *   softpick         (log 3, -log 2)  (4/5, 0)   (6/5, 0)     (6/5, -1/5)    0.8   (0.24, 0.16)
+ *                    z            a            s'/Z         dlogz        delta
+ *   softmax          (0, log 3)   (1/4, 3/4)   a            a            -0.5
+ *   sigmoid / sum    (0, log 3)   (0.4, 0.6)   (0.2, 0.15)  (0.2, 0.15)  -0.2
+ *   identity, clamp  (2, -4)      (1, -2)      1/2          -1/2          3
  *
- * KEPT for the backward is row_stat, one number a row. For exp it is log Z, or log sum under clamp:
- * its sign tells the branch. Else it is the signed sum, softpick's sum |u|, or Z (p-norm, count).
+ * and dz = (3/8, -3/8), (0.24, -0.12) and (2, 1).
  *
- * EDGES. One visible key under softmax has a = 1 and dz = 0 exactly: A_11 = 1 of section 3.2. A row
- * of zeros has p-norm 0, where the formula has 0/0: by decision a = dz = 0. [E44] With exp and
- * p > 1 a row's sum grows with t (7.9). At p = 2, 3, 4 training diverged (C.4). */
+ * NUMERICS. e^z overflows in float above z = 88.7. So exp takes all scores
+ * relative to the row's largest, top: s is s e^-top, Z is Z e^-top, and the 1 of
+ * a clamp is e^-top. The top cancels in a = s/Z. exp with Z = 1 has no Z to cancel
+ * with, and may overflow as the formula does.
+ *
+ * EDGES. One visible key under softmax has a = 1 and dz = 0: A_11 = 1 of section
+ * 3.2. A row of zeros has p-norm 0, where the formula is 0/0; here a = dz = 0.
+ * [E44] With exp and p > 1 a row's sum grows with t (7.9); at p = 2, 3, 4 the
+ * paper's training diverged. The paper's p-norm writes s^p, which has no real
+ * value for a negative s and a broken p: hence |s|. */
 
-static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
-  vec_sigmoid(n, s, z);
-  /* s = 1/(1 + e^-z):  s' = e^-z / (1 + e^-z)^2 = s (1 - s) */
-  if (ds) for (idx j = 0; j < n; j++) ds[j] = s[j] * (1 - s[j]);
-}
-
-/* A masked z, -infinity, must not reach the sum. */
-static void sim_identity(idx n, const real *z, real *s, real *ds) {
-  if (ds) for (idx j = 0; j < n; j++) ds[j] = z[j] == -INFINITY ? 0 : 1;
-  for (idx j = 0; j < n; j++) s[j] = z[j] == -INFINITY ? 0 : z[j];   /* a NaN stays one */
-}
-
-/* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it e^z may overflow. */
-static void sim_softpick(idx n, const real *z, real *u, real *du) {
-  real top = vec_max(n, z), m = top > 0 ? top : 0, less = real_exp(-m);
-  vec_exp(n, u, z, m);
-  if (du) copy(du, u, n);
-  for (idx j = 0; j < n; j++)
-    u[j] = real_abs(z[j]) < 1 ? less * (real)expm1(z[j]) : u[j] - less;
-  for (idx j = 0; j < n; j++) if (z[j] == -INFINITY) u[j] = 0;
-}
-
-/* By SIM_*: s and s' of a row z, both 0 where z is masked. NULL: exp and rectified, by row_exp. */
-static Activation *const SIMS[] = {
-  [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one, [SIM_IDENTITY] = sim_identity,
-  [SIM_SOFTPICK] = sim_softpick, [SIM_RECTIFIED] = NULL, [SIM_RELU] = act_relu};
-_Static_assert(sizeof SIMS / sizeof SIMS[0] == SIM_ROWS, "a function for each similarity");
-_Static_assert(NORMALIZER_ROWS == 5, "a new Z: row_normalizer, and row_* both ways, also of exp");
-
-static bool is_exp(const Config *c) { return !SIMS[c->sim]; }
-
-/* e, from the authors' code (operations 3, 5, 6 of Table 15). exp needs none: its sum is >= 1. */
+/* e, from the authors' code (Table 15, operations 3, 5, 6). */
 static const real NORMALIZER_EPS = (real)1e-8;
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n] as M (sum_j (|s_j|/M)^p)^(1/p), M = max |s_j|: no power
- * overflows, and the sum is between 1 and n. 0 for a row of zeros. The paper writes s^p, which for
- * negative s has no real value unless p is whole: hence |s|. spare [n] is scratch. */
-static real p_norm(idx n, const real *s, double p, real *spare) {
-  for (idx j = 0; j < n; j++) spare[j] = real_abs(s[j]);
-  real most = vec_max(n, spare), M = most > 0 ? most : 1;
-  for (idx j = 0; j < n; j++) spare[j] /= M;
-  vec_pow(n, spare, spare, (real)p);
-  return M * real_pow(vec_sum(n, spare), (real)(1 / p));
-}
-
-/* Z of a row from its row_stat; for exp it may overflow where its logarithm does not. */
-static real row_normalizer(const Config *c, real row_stat) {
-  if (is_exp(c))   /* a log sum below 0: the clamp's 1 */
-    return real_exp(c->normalizer == NORMALIZER_CLAMP && row_stat < 0 ? 0 : row_stat);
-  switch (c->normalizer) {
-  case NORMALIZER_SUM:   return row_stat + NORMALIZER_EPS;
-  case NORMALIZER_CLAMP: return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;   /* [T15] */
-  case NORMALIZER_ONE:   return 1;
-  default:               return row_stat;
+/* s of one score, and its slope s'. A masked z has 0 for both. */
+static real similarity(int sim, real z, real *slope) {
+  real s = real_exp(z < 0 ? z : 0);      /* e^min(z,0): nothing overflows */
+  switch (sim) {
+  case SIM_EXP:
+    *slope = real_exp(z);
+    return *slope;
+  case SIM_SIGMOID:
+    s = z < 0 ? s / (1 + s) : 1 / (1 + real_exp(-z));
+    *slope = s * (1 - s);
+    return s;
+  case SIM_ELU:
+    *slope = s;
+    return z > 0 ? z + 1 : s;
+  default:
+    *slope = z != -INFINITY;
+    return *slope != 0 ? z : 0;
   }
 }
 
-/* row_forward for exp, relative to the maximum. */
-static real row_exp(const Config *c, idx n, real *z, real *spare) {
-  bool rectified = c->sim == SIM_RECTIFIED;
-  for (idx j = 0; rectified && j < n; j++) if (z[j] < 0) z[j] = -INFINITY;   /* a NaN stays one */
-  real top = c->normalizer == NORMALIZER_ONE ? 0 : vec_max(n, z);
-  if (rectified && top == -INFINITY) {   /* no score is left */
-    for (idx j = 0; j < n; j++) if (z[j] == top) z[j] = 0;
-    return 0;
+/* From z [n] the weights a = s/Z and, for the backward, deriv = s'/Z and dlogz.
+ * Returns Z; of exp it is Z e^-top. This is the plain form, which --plain runs.
+ * Chapter 14 has a fast one, and a test holds one to the other. */
+static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
+                real *dlogz) {
+  bool exp_over_Z = c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE;
+  real top = exp_over_Z ? vec_max(n, z) : 0, unit = real_exp(-top);
+  real sum = 0, most = 0, powers = 0, Z = 1;
+  for (idx j = 0; j < n; j++) {
+    a[j] = similarity(c->sim, z[j] - top, &deriv[j]);      /* s, s' */
+    sum += a[j];
+    if (real_abs(a[j]) > most)
+      most = real_abs(a[j]);
   }
-  if (c->normalizer == NORMALIZER_PNORM) { /* log Z = top + log(sum e^(p (z - top))) / p */
-    real p = (real)c->pnorm;   /* [E44] a temperature 1/p */
-    for (idx j = 0; j < n; j++) z[j] -= top;
-    for (idx j = 0; j < n; j++) spare[j] = p * z[j];
-    vec_exp(n, spare, spare, 0);
-    real shift = real_log(vec_sum(n, spare)) / p;
-    vec_exp(n, z, z, shift);   /* a = e^(z - log Z) */
-    return top + shift;
+  if (c->normalizer == NORMALIZER_SUM)
+    Z = c->sim == SIM_EXP ? sum : sum + NORMALIZER_EPS;
+  if (c->normalizer == NORMALIZER_CLAMP)                   /* [T15] */
+    Z = real_abs(sum) > unit ? real_abs(sum) : unit;
+  if (c->normalizer == NORMALIZER_PNORM) {                 /* [E43] */
+    /* as most (sum (|s|/most)^p)^(1/p): no power overflows */
+    for (idx j = 0; most > 0 && j < n; j++)
+      powers += real_pow(real_abs(a[j]) / most, (real)c->pnorm);
+    Z = most * real_pow(powers, (real)(1 / c->pnorm));
   }
-  vec_exp(n, z, z, top);   /* s e^-top */
-  if (c->normalizer == NORMALIZER_ONE) return 0;
-  real sum = vec_sum(n, z), log_sum = top + real_log(sum); /* sum of s e^-top */
-  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0) sum = real_exp(-top);   /* Z = 1 */
-  vec_scale(n, z, 1 / sum);   /* a = s e^-top / (Z e^-top) */
-  return log_sum;
-}
-
-/* z [n] of a row that sees `seen` keys becomes the weights a = s/Z. Returns row_stat; spare [n]. */
-static real row_forward(const Config *c, idx n, idx seen, real *z, real *spare) {
-  if (is_exp(c)) return row_exp(c, n, z, spare);
-  SIMS[c->sim](n, z, spare, NULL);
-  bool picks = c->sim == SIM_SOFTPICK;
-  for (idx j = 0; picks && j < n; j++) {   /* |u|, and max(u, 0) */
-    z[j] = real_abs(spare[j]);
-    spare[j] = spare[j] < 0 ? 0 : spare[j];
-  }
-  real row_stat = c->normalizer == NORMALIZER_PNORM ? p_norm(n, spare, c->pnorm, z)
-                : c->normalizer == NORMALIZER_COUNT ? (real)seen : vec_sum(n, picks ? z : spare);
-  real Z = row_normalizer(c, row_stat);
-  for (idx j = 0; j < n; j++) z[j] = Z == 0 ? 0 : spare[j] / Z;   /* 0/0 of a row of zeros: 0 */
-  return row_stat;
-}
-
-/* row_backward for exp: s' = s. Its a = e^(z - log Z) is the forward's but for log Z's rounding. */
-static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat, real *a,
-                             real *deriv, real *dlogz) {
-  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);   /* Z = 1 stays 1 */
-  real log_Z = clamped ? 0 : row_stat;
-  vec_exp(n, a, z, log_Z);
-  for (idx j = 0; c->sim == SIM_RECTIFIED && j < n; j++) if (z[j] < 0) a[j] = 0;
-  copy(deriv, a, n);
-  if (c->normalizer == NORMALIZER_ONE || clamped) zero(dlogz, n);   /* Z = 1 */
-  else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
-    for (idx j = 0; j < n; j++) dlogz[j] = (real)c->pnorm * (z[j] - log_Z);   /* log of it */
-    vec_exp(n, dlogz, dlogz, 0);
-  } else copy(dlogz, a, n);   /* s'/sum = a */
-}
-
-/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n], none overlaps z. */
-static void row_backward(const Config *c, idx n, const real *z, real row_stat, real *a, real *deriv,
-                         real *dlogz) {
-  if (is_exp(c)) {
-    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
-    return;
-  }
-  real Z = row_normalizer(c, row_stat);
-  SIMS[c->sim](n, z, a, deriv);   /* s and s'; then both over Z */
-  for (idx j = 0; j < n; j++) a[j] = Z == 0 ? 0 : a[j] / Z;
-  for (idx j = 0; j < n; j++) deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
-  switch (c->normalizer) {
-  case NORMALIZER_SUM:   /* s'/Z; softpick's is sign(u) u'/Z, and its s' that of max(u, 0) */
-    copy(dlogz, deriv, n);
-    for (idx j = 0; c->sim == SIM_SOFTPICK && j < n; j++)
-      if (a[j] <= 0) {
-        dlogz[j] = a[j] < 0 ? -deriv[j] : 0;
-        a[j] = deriv[j] = 0;
-      }
-    break;
-  case NORMALIZER_CLAMP:   /* [T15] s'/sum = sign(sum) s'/Z, or 0 */
-    if (real_abs(row_stat) <= 1) zero(dlogz, n);
-    else for (idx j = 0; j < n; j++) dlogz[j] = row_stat > 0 ? deriv[j] : -deriv[j];
-    break;
-  /* |a|^(p-1) sign(a) s'/Z as h (h s'/Z), h = |a|^((p-1)/2) (vec_pow takes |a|): for p < 1 the
-   * whole power of a small a might overflow before a small s' multiplies it. It is 0 at s = 0: the
-   * limit for p > 1; for p < 1 s' is 0 there too, or s is the zero logit, which learns nothing */
-  case NORMALIZER_PNORM:
-    vec_pow(n, dlogz, a, (real)((c->pnorm - 1) / 2));   /* h */
-    for (idx j = 0; j < n; j++) {
-      real x = dlogz[j] * (dlogz[j] * deriv[j]);
-      dlogz[j] = a[j] == 0 ? 0 : a[j] < 0 ? -x : x;
+  for (idx j = 0; j < n; j++) {
+    real sign = a[j] < 0 ? -1 : 1;
+    a[j] = Z == 0 ? 0 : a[j] / Z;
+    deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
+    dlogz[j] = 0;
+    if (c->normalizer == NORMALIZER_SUM)
+      dlogz[j] = deriv[j];
+    if (c->normalizer == NORMALIZER_CLAMP && real_abs(sum) > unit)
+      dlogz[j] = sum < 0 ? -deriv[j] : deriv[j];
+    if (c->normalizer == NORMALIZER_PNORM && a[j] != 0) {
+      /* |a|^(p-1) sign s'/Z; by halves, as for p < 1 the power of a small a
+       * might overflow before a small s' multiplies it */
+      real half = real_pow(real_abs(a[j]), (real)((c->pnorm - 1) / 2));
+      dlogz[j] = sign * half * (half * deriv[j]);
     }
-    break;
-  default:   /* Z is no function of the scores */
-    zero(dlogz, n);
   }
+  return Z;
 }
 
-/* a' = min(max((X - G) a + G, 0), 1) in place. A masked weight stays 0. */
-static void row_clip(const Config *c, idx n, real *a) {
-  real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
-  for (idx j = 0; config_clips(c) && j < n; j++) {
-    real y = width * a[j] + G;
-    a[j] = y < 0 ? 0 : y > 1 ? 1 : y;
-  }
-}
-
-/* From da' to da, in place; a as it was before the clip. */
-static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
-  real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
-  for (idx j = 0; config_clips(c) && j < n; j++) {
-    real y = width * a[j] + G;
-    da[j] *= y < 0 || y > 1 ? 0 : width;   /* width = X - G */
-  }
-}
-
-/* What the sink metric reads: m [n] = |s| / (sum |s| + e), the paper's proxy scores (section 7.4).
- * As |s| = |a| Z, m = |a| / (sum |a| + e/Z). No scale is in it: else none could pass 0.3 at scale
- * 0.2, where Table 14 has Sink_1 = 9.41 %. A row of zeros has m = 0. An infinite weight (exp with
- * Z = 1) gives NaN. Where m misleads, and why raw mass, sum |scale a| (6), stands beside Sink:
- *
- *   Z = sum    nowhere if s >= 0: m is a; softpick and rectified take m = |a|, of sum 1 or less
- *   other Z    a row of little weight counts as much as any
- *   clip       a row weighs less than its m says
- *   gates      a head whose gate is shut has its sink still; mass does not tell either */
-static void row_metric(const Config *c, idx n, const real *a, real row_stat, real *m) {
-  for (idx j = 0; j < n; j++) m[j] = real_abs(a[j]);
-  if (c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED) return;
-  real Z = row_normalizer(c, row_stat), sum = vec_sum(n, m);
-  if (c->sim != SIM_EXP && Z != 0) sum += NORMALIZER_EPS / real_abs(Z);
-  for (idx j = 0; j < n; j++) m[j] = sum == 0 ? 0 : m[j] / sum;
+/* What the sink metric reads, m [n] = |s| / (sum |s| + e): the paper's proxy
+ * scores (section 7.4). As |s| = |a| Z, m = |a| / (sum |a| + e/Z). No scale is in
+ * it; else no head could pass 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41
+ * %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. With
+ * Z = 1 a row of little weight counts as much as any: hence raw mass, sum |scale
+ * a|, stands beside Sink (6). */
+static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
+  for (idx j = 0; j < n; j++)
+    m[j] = real_abs(a[j]);
+  real sum = vec_sum(n, m);
+  if (c->sim != SIM_EXP && Z != 0)
+    sum += NORMALIZER_EPS / real_abs(Z);
+  for (idx j = 0; j < n; j++)
+    m[j] = sum == 0 ? 0 : m[j] / sum;
 }
 
 /* ----------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Here 3.6 stands for Softmax, b is
- * the distance bias of 3.4, and a column * joins the keys. Query i of a head, step by step:
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Query i of a
+ * head goes through three steps; a column * joins the keys:
  *
  *     column     0       1 .. N
- *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)        -infinity where not visible
- *   a_i [1+N]   s_ij / Z_i                                    3.6
- *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)   a clipped, if at all; it is 3.8's av_i
+ *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)      -infinity if unseen
+ *   a_i [1+N]   s_ij / Z_i                                  3.6
+ *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)
  *
- * q and k come rotated (3.4) and through phi (3.5). These are plain loops over i and j, for
- * `--plain`. By default chapter 14 does it in tiles; a test holds one to the other, both ways.
+ * q and k come rotated (3.4) and through phi (3.5).
  *
- * THE EXTRA COLUMN. Section 7.3 in these terms (Table 4: Sink_*, Sink_1):
+ * THE EXTRA COLUMN is section 7.3 in these terms (Table 4):        Sink_*  Sink_1
  *
- *   default      no column *                                                   -        18.18 %
- *   sink token   x* is a row of the input, a key like any other here           74.12     0.00
- *   KV biases    z_i* = <q_i, k*> / sqrt(D), v* learned                        72.76     0.04
- *   K biases     the same with v* = 0: * takes weight and gives nothing        73.34     0.00
- *   V biases     no column; v+ joins every output, outside the weights         -        17.53
+ *   default      no column *                                        -      18.18
+ *   sink token   x* is a row of the input, a key like any other    74.12    0.00
+ *   KV biases    z_i* = <q_i, k*> / sqrt(D), v* learned            72.76    0.04
+ *   K biases     the same with v* = 0                              73.34    0.00
+ *   V biases     no column; v+ joins every output                   -      17.53
  *
- * k* and v* are the paper's attention biases; others call k* a null key, PyTorch bias_k. Beyond the
- * paper z_i* may be 0 (softmax-off-by-one) or a number, with v* = 0. k* has no position: it is not
- * rotated, so <R_i q, k*> depends on i, and every row sees it, with no distance bias. Under
- * softmax a column with v* = 0 is a gate. Let u be the sum of e^z_ij over the keys: their weights
- * sum to u / (u + e^z_i*), not to 1. Under Z = 1 such a column changes nothing.
+ * A K bias takes weight and gives nothing. Under softmax such a column is a
+ * gate: let u be the sum of e^z_ij over the keys; their weights then sum to
+ * u / (u + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
+ * call a null key. It has no position, is not rotated, takes no distance bias,
+ * and every row sees it. z_i* may also be 0 (softmax-off-by-one) or learned,
+ * with v* = 0.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
- *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),               so that
- *       da_ij = scale sum_d do_id v_jd = scale <do_i, v_j>       da_i* = scale <do_i, v*>
- *       dv_jd = scale sum_i a_ij do_id                           dv*_d = scale sum_i a_i* do_id
- *     a = s / Z in row i (3.6), with * among the columns of the sum:
- *       delta_i = sum_j a_ij da_ij                dz_ij = (s'_ij / Z_i) da_ij - dlogz_ij delta_i
- *     z_ij = sum_d q_id k_jd / sqrt(D) + b(i-j),  z_i* = sum_d q_id k*_d / sqrt(D), or the logit
- *       dq_id = (sum_j dz_ij k_jd + dz_i* k*_d) / sqrt(D)
- *       dk_jd = sum_i dz_ij q_id / sqrt(D)                       dk*_d = sum_i dz_i* q_id / sqrt(D)
- *       db(n) = sum of dz_ij over i - j = n                      dlogit = sum_i dz_i*
- * delta_i is <do_i, o_i> where a is not clipped; FlashAttention computes it so. With v* = 0 a K
- * bias has da_i* = 0 and learns from dz_i* = -dlogz_i* delta_i alone. With Z = 1 that is 0, too.
+ *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),  so that
+ *       da_ij = scale <do_i, v_j>               da_i* = scale <do_i, v*>
+ *       dv_j  = scale sum_i a_ij do_i           dv*   = scale sum_i a_i* do_i
+ *     a = s / Z in row i (3.6), * among the columns of the sum:
+ *       delta_i = sum_j a_ij da_ij
+ *       dz_ij = (s'_ij / Z_i) da_ij - dlogz_ij delta_i
+ *     z_ij = <q_i, k_j> / sqrt(D) + b(i-j),  z_i* = <q_i, k*> / sqrt(D):
+ *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
+ *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
+ *       db(n) = sum of dz_ij over i - j = n     dlogit = sum_i dz_i*
  *
- * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five times backward (z
- * again, da, dq, dk, dv). Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
+ * FlashAttention computes delta_i as <do_i, o_i>. A K bias has da_i* = 0 and
+ * learns from dz_i* = -dlogz_i* delta_i alone; with Z = 1 from nothing.
+ *
+ * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five
+ * times backward (z again, da, dq, dk, dv). These loops are for --plain and the
+ * reader. By default chapter 14 does the same in tiles; tests hold them to one
+ * another (tiles__as_plain). */
 
-/* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
+/* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is seen:
  *
- *     causal         window 3       prefix 3       window 2,      window 2, prefix 2,
- *                    (Figure 6)     (Figure 5)     prefix 2       and the sink token x*
+ *     causal         window 3       prefix 3       window 2,      and the sink
+ *                    (Figure 6)     (Figure 5)     prefix 2       token x*
  *     * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5      x* 1 2 3 4 5
  *                                                             x*    o  o o . . .
  *  1  o o . . . .    o o . . . .    o o o o . .    o o o . . .  1   o  o o . . .
@@ -1594,233 +1410,280 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
- * w counts the query itself, as section 6 does. Only rows 1 .. w see token 1 then, and
- * alpha_1 is at most w/T: 0.5 for w = 32 and T = 64. Every row sees * and the prefix, x*'s row too.
- * The prefix counts tokens, so a window forgets x* like any key. x* see each other causally. */
-static bool visible(const Config *c, int l, idx i, idx j) {
-  int w = config_window(c, l), first = c->sink_token;   /* x* stand before the p */
+ * w counts the query itself, as section 6 does. Only rows 1 .. w see token 1
+ * then, and alpha_1 is at most w/T. The prefix counts tokens: x* is a key that a
+ * window forgets, and its row sees the prefix, too. w: of the block, 0: all. */
+static bool visible(const Config *c, int w, idx i, idx j) {
+  int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
-/* n_i: how many keys the mask shows row i of N, whatever their scores. */
-static idx keys_seen(const Config *c, int l, idx N, idx i) {
-  idx w = config_window(c, l), first = c->sink_token, last = at_most(first + c->prefix, N);
-  idx own = w ? at_most(w, i + 1) : i + 1, seen = own;   /* up to i, and what a prefix adds */
-  for (idx j = first; j < last; j++) if (j > i || j <= i - own) seen++;
-  return seen;
-}
-
-/* D, or --score-divisor: Gemma's or YaRN's; layers that turn by --rope-local do without YaRN's. */
-static double score_divisor(const Config *c, int l) {
-  bool local = c->rope_scaling == ROPE_YARN && rope_is_local(c, l);
-  return c->score_divisor > 0 && !local ? c->score_divisor : c->head_dim;
-}
-/* What <q, k> is multiplied by: 1/sqrt(D), and in some published models also 1/(l+1), so that the
- * deeper a block, the evener its rows begin. A distance bias and a logit are outside of it. */
-static real score_scale(const Config *c, int l) {
-  return (real)(1 / sqrt(score_divisor(c, l)) / (c->score_by_layer ? l + 1 : 1));
-}
-
-/* k* [D] of head h, NULL where none is learned. Shared: one row for all heads (Table 12). */
-static const real *extra_key(const Config *c, const Layer *w, idx h) {
-  return w->kstar ? w->kstar + (c->extra_shared ? 0 : h) * c->head_dim : NULL;
-}
-
-/* v* [D] of head h, learned, or fixed by acts_create; NULL where it is zero. */
-static const real *extra_value(const Config *c, const Layer *w, const Acts *a, idx h) {
-  return w->vstar ? w->vstar + (c->extra_shared ? 0 : h) * c->head_dim : a->vfixed;
-}
-
-/* [T5] The fixed v* [D], of length extra_norm: e_1 or (1, .., 1)/sqrt(D), times it. */
+/* [T5] The fixed v* [D], of length extra_norm: e_1 or (1, .., 1)/sqrt(D). */
 static void fixed_value(const Config *c, real *v) {
-  double n = c->extra_norm, each = n / sqrt((double)c->head_dim);
-  for (int d = 0; d < c->head_dim; d++) v[d] = c->extra_value == VALUE_ONES ? (real)each : 0;
-  if (c->extra_value == VALUE_E1) v[0] = (real)n;
+  double each = c->extra_norm / sqrt((double)c->head_dim);
+  for (int d = 0; d < c->head_dim; d++)
+    v[d] = c->extra_value == VALUE_ONES ? (real)each : 0;
+  if (c->extra_value == VALUE_E1)
+    v[0] = (real)c->extra_norm;
 }
 
-_Static_assert(EXTRA_ROWS == 6, "a new column: its score, its value, and the backward below");
-/* [T4] z_i*, from q_i [D]. k* itself has no rotation, phi or distance bias. */
-static real extra_score(const Model *m, int l, idx h, idx seen, const real *q_i) {
+/* A head of one sequence, and its gradients. [N,D] with rows `of_q` or `of_k`
+ * numbers apart: a row of q holds H heads, one of k and v holds K. */
+typedef struct Head {
+  RowAt at;                      /* block, sequence, head */
+  idx N, D, of_q, of_k;
+  int window;
+  real root, scale;
+  const real *q, *k, *v;
+  const real *kstar, *vstar;     /* [D] or NULL */
+  real star;                     /* z_i* where there is no k* */
+  const real *bias;              /* b_h by j - i, or NULL */
+  real *o, *row_stat;            /* [N,D]; [N] (14.1) */
+  Probe map;                     /* [N,S] each, or NULL */
+  const real *dout;              /* the gradient of o */
+  real *dq, *dk, *dv;
+  real *dkstar, *dvstar, *dvplus, *dlogit;   /* a slot: of this sequence alone */
+  real *dbias;                   /* by j - i, or NULL */
+} Head;
+
+static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
+
+/* Head h of sequence b in block l, for N keys; queries begin at row a->past. */
+static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  switch (c->extra) {
-  case EXTRA_NONE:  return -INFINITY;
-  case EXTRA_ZERO:  return 0;
-  case EXTRA_LOGIT: return w->logit ? w->logit[h] : (real)c->extra_logit;
-  case EXTRA_LOGN:  return real_log((real)seen);
-  default:          return vec_dot(c->head_dim, q_i, extra_key(c, w, h)) * score_scale(c, l);
+  const Layer *w = &m->layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
+  idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
+  idx star = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
+  Head x = {
+    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
+    .window = w->window, .root = w->root, .scale = (real)c->scale,
+    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0, .vstar = a->vfixed,
+    .star = c->extra == EXTRA_NONE ? -INFINITY : 0, .bias = head_bias(a, h),
+    .o = la->o + q0, .row_stat = la->row_stat + bh * R};
+  if (w->kstar.w)
+    x.kstar = w->kstar.w + star;
+  if (w->vstar.w)
+    x.vstar = w->vstar.w + star;
+  if (w->logit.w)
+    x.star = w->logit.w[h];
+  if (a->probe) {
+    idx map = bh * R * (N + (c->extra != EXTRA_NONE));
+    const Probe *p = &a->probe[l];
+    x.map.z = p->z ? p->z + map : NULL;
+    x.map.weight = p->weight ? p->weight + map : NULL;
+    x.map.metric = p->metric ? p->metric + map : NULL;
   }
+  if (!a->dq)
+    return x;
+  x.dout = a->dout + q0;
+  x.dq = a->dq + q0;
+  x.dk = a->dk + k0;
+  x.dv = a->dv + k0;
+  x.dkstar = a->slot + bh * slot_size(c);
+  x.dvstar = x.dkstar + D;
+  x.dvplus = x.dvstar + D;
+  x.dlogit = x.dvplus + D;
+  x.dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  return x;
 }
 
-/* Scores z [1+N] of q_i [D]: column 0 is *, 1 + j is key j. k: the head's key 0. y [N] is
- * what BEYOND.scores_backward will ask for, or NULL. Returns n_i. */
-static idx row_scores(const Model *m, const Acts *a, int l, idx b, idx h, idx N, idx i,
-                       const real *q_i, const real *k, real *z, real *y) {
-  const Config *c = &m->c;
-  const real *bias = head_bias(a, h);   /* by j - i, or NULL */
-  idx D = c->head_dim, Kw = c->kv_heads * D, seen = keys_seen(c, l, N, i);
-  for (idx j = 0; j < N; j++) {
-    z[1 + j] = -INFINITY;
-    if (!visible(c, l, i, j)) continue;   /* M of equation 4 */
-    z[1 + j] = vec_dot(D, q_i, k + j * Kw) * score_scale(c, l);
-    if (bias) z[1 + j] += bias[j - i];   /* [E6] [E7], after the division */
-  }
-  if (a->hide) seen -= a->hide(a, l, b, i, 0, N, z + 1);   /* eval --isolate */
-  z[0] = extra_score(m, l, h, seen, q_i);
-  if (config_score_mod(c)) BEYOND.scores(c, &m->w.layer[l], h, seen, N, z + 1, y);
-  return seen;
+/* [T4] z_i*, from q_i [D]. */
+static real star_score(const Head *x, const real *q_i) {
+  return x->kstar ? vec_dot(x->D, q_i, x->kstar) * x->root : x->star;
 }
 
 /* y [n] += a x [n] */
 static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
-  for (idx d = 0; d < n; d++) y[d] += a * x[d];
+  for (idx d = 0; d < n; d++)
+    y[d] += a * x[d];
 }
 
-/* This thread's scratch: here rows of N+1 numbers. */
-static real *attention_scratch(const Acts *a) { return a->scratch + worker() * a->scratch_size; }
+/* This thread's scratch. */
+static real *attention_scratch(const Acts *a) {
+  return a->scratch + worker() * a->scratch_size;
+}
 
-/* Head h of sequence b: from q, k, v to av and row_stat. A row of q and o holds H heads, one of k
- * and v holds K, so a head's rows lie Qw and Kw numbers apart, from `at` and `kv` on. */
-static void head_forward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
-  idx at = b * N * Qw + h * D, kv = b * N * Kw + h / (H / K) * D;
-  const real *k = la->fk + kv, *v = la->v + kv, *vstar = extra_value(c, w, a, h);
-  real scale = (real)c->scale, *row = attention_scratch(a), *spare = row + N + 1;
+/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. y: of a seam. */
+static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
+                        real *y) {
+  const real *q_i = x->q + i * x->of_q;
+  z[0] = star_score(x, q_i);
+  for (idx j = 0; j < x->N; j++) {
+    z[1 + j] = -INFINITY;                /* M of equation 4 */
+    if (!visible(&m->c, x->window, i, j))
+      continue;
+    z[1 + j] = vec_dot(x->D, q_i, x->k + j * x->of_k) * x->root;
+    if (x->bias)
+      z[1 + j] += x->bias[j - i];        /* [E6] [E7], after the division */
+  }
+  x->at.i = i;
+  if (m->seams.scores)
+    m->seams.scores(m, a, &x->at, x->N, z, y);
+}
+
+/* A row of z, of weights or of m goes to its map [N,S], at key `lo` and on. */
+static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
+                    const real *z, real *map, real factor, const real *from) {
+  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
+  if (!map)
+    return;
+  real *to = map + i * S;
+  zero(to, S);
+  if (extra && z[0] != -INFINITY)
+    to[0] = factor * from[0];
+  for (idx j = 0; j < n; j++)
+    if (z[1 + j] != -INFINITY)
+      to[extra + lo + j] = factor * from[1 + j];
+}
+
+/* One head: from q, k, v to o. */
+static void head_forward(const Model *m, const Acts *a, Head *x) {
+  idx N = x->N, D = x->D, n = N + 1;
+  real *z = attention_scratch(a), *w = z + n, *deriv = w + n;
+  real *dlogz = deriv + n, *metric = dlogz + n;
   for (idx i = 0; i < N; i++) {
-    real *o_i = la->av + at + i * Qw, *a_i = row;   /* [D] [1+N] */
-    /* z_i, then a_i = s/Z in its place, 0 where not visible */
-    idx seen = row_scores(m, a, l, b, h, N, i, la->fq + at + i * Qw, k, row, NULL);
-    la->row_stat[(b * H + h) * N + i] = row_forward(c, N + 1, seen, row, spare);
-    row_clip(c, N + 1, row);
+    real *o_i = x->o + i * x->of_q;
+    /* z_i, then a_i = s/Z, 0 where not visible */
+    head_scores(m, a, x, i, z, deriv);
+    real Z = m->seams.row->plain(&m->c, n, z, w, deriv, dlogz);
+    if (a->probe)
+      m->seams.row->metric(&m->c, n, w, Z, metric);
+    if (m->seams.weights)
+      m->seams.weights(m, a, &x->at, N, w);
+    map_row(&m->c, x, i, 0, N, z, x->map.z, 1, z);
+    map_row(&m->c, x, i, 0, N, z, x->map.weight, x->scale, w);
+    map_row(&m->c, x, i, 0, N, z, x->map.metric, 1, metric);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
-    if (vstar) add_times(D, o_i, a_i[0], vstar);
-    for (idx j = 0; j < N; j++) add_times(D, o_i, a_i[1 + j], v + j * Kw);   /* v_j [D] */
-    for (idx d = 0; d < D; d++) o_i[d] *= scale;
+    if (x->vstar)
+      add_times(D, o_i, x->scale * w[0], x->vstar);
+    for (idx j = 0; j < N; j++)
+      add_times(D, o_i, x->scale * w[1 + j], x->v + j * x->of_k);
   }
 }
 
-/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->av [B,N,H,D], row_stat [B,H,N]. */
+/* One head backward: dq is overwritten, all else is added to. */
+static void head_backward(Model *m, const Acts *a, Head *x) {
+  idx N = x->N, D = x->D, n = N + 1;
+  real *z = attention_scratch(a), *w = z + n, *deriv = w + n;
+  real *dlogz = deriv + n, *da = dlogz + n, *y = da + n, *dz = z;
+  for (idx i = 0; i < N; i++) {
+    const real *q_i = x->q + i * x->of_q, *do_i = x->dout + i * x->of_q;
+    real *dq_i = x->dq + i * x->of_q;
+    /* the row again: a = s/Z, s'/Z, dlogz, all 0 where not visible */
+    head_scores(m, a, x, i, z, y);
+    m->seams.row->plain(&m->c, n, z, w, deriv, dlogz);
+    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
+    da[0] = x->vstar ? x->scale * vec_dot(D, do_i, x->vstar) : 0;
+    for (idx j = 0; j < N; j++)
+      da[1 + j] = x->scale * vec_dot(D, do_i, x->v + j * x->of_k);
+    if (m->seams.weights_backward)
+      m->seams.weights_backward(m, a, &x->at, N, w, da);
+    /* a_ij = s_ij / Z_i */
+    real delta = vec_dot(n, w, da);
+    for (idx j = 0; j < n; j++)
+      dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
+    /* dv, by the weights that the values met */
+    if (m->seams.weights)
+      m->seams.weights(m, a, &x->at, N, w);
+    add_times(D, x->dvstar, x->scale * w[0], do_i);
+    for (idx j = 0; j < N; j++)
+      add_times(D, x->dv + j * x->of_k, x->scale * w[1 + j], do_i);
+    if (m->seams.scores_backward)
+      m->seams.scores_backward(m, a, &x->at, N, dz, y);
+    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
+    zero(dq_i, D);
+    for (idx j = 0; j < N; j++) {
+      add_times(D, dq_i, dz[1 + j] * x->root, x->k + j * x->of_k);
+      add_times(D, x->dk + j * x->of_k, dz[1 + j] * x->root, q_i);
+      if (x->dbias)
+        x->dbias[j - i] += dz[1 + j];
+    }
+    /* [T4] z_i* = <q_i, k*> / sqrt(D), or the logit */
+    if (x->kstar)
+      add_times(D, dq_i, dz[0] * x->root, x->kstar);
+    add_times(D, x->dkstar, dz[0] * x->root, q_i);
+    *x->dlogit += dz[0];
+  }
+}
+
+/* From la->fq [B,N,H,D], la->fk and la->v [B,N,K,D] to la->o [B,N,H,D]. */
 static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx H = m->c.heads;
   PARALLEL
-  for (idx bh = 0; bh < B * H; bh++) head_forward(m, a, l, bh / H, bh % H, N);
-}
-
-/* A slot has the gradients of one head in one sequence, so that no two tasks add to one number: k*,
- * v*, v+, hnorm, [D] each, then logit, cscale, sbias, vscale, one number each. */
-static idx slot_size(const Config *c) { return 4 * c->head_dim + 4; }
-
-/* Head h of sequence b backward: dq is overwritten, the others are added to. */
-static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, Qw = H * D, Kw = K * D;
-  idx at = b * N * Qw + h * D, kv = b * N * Kw + h / (H / K) * D, bh = b * H + h;
-  const real *k = la->fk + kv, *v = la->v + kv;   /* key 0, value 0 */
-  const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  real *dk = a->dk + kv, *dv = a->dv + kv;   /* [N,D], rows Kw apart */
-  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
-  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;   /* by j - i */
-  real *z = attention_scratch(a), *a_i = z + N + 1, *deriv = a_i + N + 1, *dlogz = deriv + N + 1;
-  real *da = dlogz + N + 1, *y = da + N + 1, *dz = z;
-  real scale = (real)c->scale, root = score_scale(c, l);
-  for (idx i = 0; i < N; i++) {
-    const real *q_i = la->fq + at + i * Qw, *do_i = a->dout + at + i * Qw;   /* [D] */
-    real *dq_i = a->dq + at + i * Qw;   /* [D] */
-    /* the scores again, then a = s/Z, s'/Z, dlogz: 0 where not visible, as is dz */
-    idx seen = row_scores(m, a, l, b, h, N, i, q_i, k, z, y);
-    row_backward(c, N + 1, z, la->row_stat[bh * N + i], a_i, deriv, dlogz);
-    /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
-    da[0] = vstar ? scale * vec_dot(D, do_i, vstar) : 0;
-    for (idx j = 0; j < N; j++) da[1 + j] = scale * vec_dot(D, do_i, v + j * Kw);
-    /* a_ij = s_ij / Z_i, clipped */
-    row_clip_backward(c, N + 1, a_i, da);
-    real delta = vec_dot(N + 1, a_i, da);   /* sum_j a_j da_j, and of * */
-    for (idx j = 0; j < N + 1; j++) dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
-    /* dv, from the a_ij that the values were weighted by: clipped */
-    row_clip(c, N + 1, a_i);
-    add_times(D, dvstar, scale * a_i[0], do_i);
-    for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
-    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j), and what data/beyond.c makes of it */
-    if (config_score_mod(c)) BEYOND.scores_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
-    zero(dq_i, D);
-    for (idx j = 0; j < N; j++) {
-      add_times(D, dq_i, dz[1 + j] * root, k + j * Kw);
-      add_times(D, dk + j * Kw, dz[1 + j] * root, q_i);
-      if (dbias) dbias[j - i] += dz[1 + j];
-    }
-    /* [T4] z_i* = <q_i, k*> / sqrt(D), a K bias, or the logit */
-    if (kstar) add_times(D, dq_i, dz[0] * root, kstar);
-    add_times(D, dkstar, dz[0] * root, q_i);
-    *dlogit += dz[0];
-  }
-}
-
-/* Zeroes what the backward of a block adds to. */
-static void slots_begin(const Config *c, Acts *a, int B, idx N) {
-  idx Kw = c->kv_heads * c->head_dim;
-  if (a->dgate) zero(a->dgate, B * N * config_gates(c));
-  zero(a->dk, B * N * Kw);   /* [B,N,K,D], of all query heads of a key head */
-  zero(a->dv, B * N * Kw);
-  zero(a->slot, (idx)B * c->heads * slot_size(c));   /* [B,H,slot_size] */
-}
-
-/* Adds up the slots [B,H] in order. [T12] Shared k*, v*: row 0. [T13] Fixed dims of k* get none. */
-static void slots_end(Model *m, const Acts *a, int l, int B) {
-  const Config *c = &m->c;
-  Layer *d = &m->d.layer[l];
-  idx D = c->head_dim, H = c->heads;
   for (idx bh = 0; bh < B * H; bh++) {
-    const real *slot = a->slot + bh * slot_size(c);
-    idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
-    for (idx x = 0; x < D; x++) {
-      if (d->kstar && config_learned_dim(c, (int)x)) d->kstar[star + x] += slot[x];
-      if (d->vstar) d->vstar[star + x] += slot[D + x];
-      if (d->vplus) d->vplus[h * D + x] += slot[2 * D + x];
-      if (d->hnorm) d->hnorm[h * D + x] += slot[3 * D + x];
-    }
-    real *const per_head[] = {d->logit, d->cscale, d->sbias, d->vscale};   /* [H] each */
-    for (int x = 0; x < 4; x++)
-      if (per_head[x]) per_head[x][h] += slot[4 * D + x];
+    Head x = head_of(m, a, l, bh / H, bh % H, N);
+    head_forward(m, a, &x);
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq (overwritten), a->dk, a->dv [B,N,K,D], a->dbias and slots (added
- * to). A task owns dk and dv of its sequence and key head; its H/K query heads add in turn. */
+/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv [B,N,K,D], a->dbias and slots. A
+ * task owns dk and dv of its sequence and key head; H/K query heads add to it. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
   for (idx task = 0; task < B * K; task++)
-    for (idx h = task % K * group; h < (task % K + 1) * group; h++)
-      head_backward(m, a, l, task / K, h, N);
+    for (idx g = 0; g < group; g++) {
+      Head x = head_of(m, a, l, task / K, task % K * group + g, N);
+      head_backward(m, a, &x);
+    }
+}
+
+/* Zeroes what a block's heads add to. */
+static void slots_begin(const Config *c, Acts *a, int B, idx N) {
+  idx kv = B * N * c->kv_heads * c->head_dim;
+  zero(a->dk, kv);
+  zero(a->dv, kv);
+  zero(a->slot, B * c->heads * slot_size(c));
+}
+
+/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
+ * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
+static void slots_end(Model *m, const Acts *a, int l, int B) {
+  const Config *c = &m->c;
+  Layer *w = &m->layer[l];
+  idx D = c->head_dim, H = c->heads;
+  for (idx bh = 0; bh < B * H; bh++) {
+    const real *slot = a->slot + bh * slot_size(c);
+    idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
+    for (idx d = 0; d < D; d++) {
+      if (w->kstar.d && config_learned_dim(c, (int)d))
+        w->kstar.d[star + d] += slot[d];
+      if (w->vstar.d)
+        w->vstar.d[star + d] += slot[D + d];
+      if (w->vplus.d)
+        w->vplus.d[h * D + d] += slot[2 * D + d];
+    }
+    if (w->logit.d)
+      w->logit.d[h] += slot[3 * D];
+  }
 }
 
 /* ----------
- * 3.8  The value bias   o_i = av_i + v+   [T4]
+ * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
- * v+ [H,D] is added to what the weights make of the values, in place: it has no column, and no row
- * can give it a smaller share. Backward: the gradient of av is that of o, and dv+ = sum_i do_i.
- * What later papers do at this place, and before it to q, k, v and z: data/beyond.c. */
+ * v+ [H,D] is added to what the weights make of the values. It has no column, and
+ * no row can give it a smaller share. Backward: do stays, dv+ = sum_i do_i. */
 
-/* o = av + v+: la->o [rows,H,D], here the same array as la->av, holds av. */
+/* la->o [rows,H,D] in place. */
 static void vplus_forward(const Model *m, int l, const LayerActs *la, idx rows) {
   idx Q = m->c.heads * m->c.head_dim;
   PARALLEL
-  for (idx n = 0; n < rows; n++) vec_add(Q, la->o + n * Q, m->w.layer[l].vplus);
+  for (idx n = 0; n < rows; n++)
+    vec_add(Q, la->o + n * Q, m->layer[l].vplus.w);
 }
 
-/* dv+ = sum_i do_i, in a slot for each head and sequence. a->dout [B,N,H,D] stays: dav = do. */
-static void vplus_backward(const Config *c, Acts *a, int B, idx N) {
-  idx D = c->head_dim, H = c->heads;
+/* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
+static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
+  idx H = m->c.heads;
   PARALLEL
-  for (idx bh = 0; bh < B * H; bh++)
-    for (idx n = bh / H * N; n < (bh / H + 1) * N; n++)
-      vec_add(D, a->slot + bh * slot_size(c) + 2 * D, a->dout + (n * H + bh % H) * D);
+  for (idx bh = 0; bh < B * H; bh++) {
+    Head x = head_of(m, a, l, bh / H, bh % H, N);
+    for (idx i = 0; i < N; i++)
+      vec_add(x.D, x.dvplus, x.dout + i * x.of_q);
+  }
 }
 
 /* ----------
@@ -1829,75 +1692,84 @@ static void vplus_backward(const Config *c, Acts *a, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The paper gives no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
- * sum_h o_h W_O^h, with W_O^h [D,C] the rows of W_O that meet head h. So it would change nothing to
- * add the heads behind a W_O^h each. What can be meant is one W_O of D rows for all heads.
+ * The paper gives no shape for its "addition". Concatenation is a sum already:
+ * [o_1, .., o_H] W_O = sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head
+ * h. What can be meant is one W_O of D rows for all heads.
  *
- * Backward: osum = sum_h o_h gives do_h = dosum for every h. The product with W_O: chapter 4. */
+ * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
-_Static_assert(COMBINE_ROWS == 2, "a new way: forward and backward");
 /* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
 static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
   idx D = c->head_dim, H = c->heads;
-  if (c->combine == COMBINE_CONCAT) return la->o;
+  if (c->combine == COMBINE_CONCAT)
+    return la->o;
   PARALLEL
-  for (idx n = 0; n < rows; n++) {   /* o_1 + .. + o_H */
+  for (idx n = 0; n < rows; n++) {
     zero(la->osum + n * D, D);
-    for (idx h = 0; h < H; h++) vec_add(D, la->osum + n * D, la->o + (n * H + h) * D);
+    for (idx h = 0; h < H; h++)
+      vec_add(D, la->osum + n * D, la->o + (n * H + h) * D);
   }
   return la->osum;
 }
 
-/* From a->dosum [rows,D] to a->dout [rows,H,D]. Where heads are concatenated they are one array. */
+/* From a->dosum [rows,D] to a->dout [rows,H,D]. Concatenated, they are one. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
   idx D = c->head_dim, H = c->heads;
-  if (c->combine == COMBINE_CONCAT) return;
+  if (c->combine == COMBINE_CONCAT)
+    return;
   PARALLEL
-  for (idx n = 0; n < rows * H; n++) copy(a->dout + n * D, a->dosum + n / H * D, D);
+  for (idx n = 0; n < rows * H; n++)
+    copy(a->dout + n * D, a->dosum + n / H * D, D);
 }
 
 /* ----------
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
- *   gated   y = (act(x W1) * x W2) W3     W1, W2 [C,F]  W3 [F,C]     swiglu, geglu, reglu
- *   else    y = act(x W1) W2              W1 [C,F]      W2 [F,C]     swish, gelu, relu, gelutanh
+ *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
+ *   else    y = act(x W1) W2              swish, gelu, relu, gelutanh
  *
- * Backward, with f1 = x W1, f2 = x W2 (1 when not gated), fa = act(f1) * f2 element by element:
- *   y = fa W3            dfa = dy W3^T               dW3 += fa^T dy
- *   fa = act(f1) f2      df1 = dfa f2 act'(f1)       df2 = dfa act(f1)           product rule
- *   f1 = x W1            dx = df1 W1^T               dW1 += x^T df1
- *   f2 = x W2            dx += df2 W2^T              dW2 += x^T df2 */
+ * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
+ *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
+ *   fa = act(f1) f2      df1 = dfa f2 act'(f1)   df2 = dfa act(f1)
+ *   f1 = x W1            dx = df1 W1^T           dW1 += x^T df1
+ *   f2 = x W2            dx += df2 W2^T          dW2 += x^T df2 */
 
-/* x, y [rows,C]. Fills la->f1, f2 (gated), fa [rows,F]; without a backward fa is f1's array. */
-static void ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
-                        idx rows) {
-  const Config *c = &m->c;
-  idx C = c->dim, F = c->ffn, n = rows * F;
+/* x, y [rows,C]. Fills la->f1, f2 (gated), fa [rows,F]. */
+static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
+                        const real *x, idx rows) {
+  idx n = rows * c->ffn;
   bool gated = config_gated(c);
-  linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
-  if (gated) linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
-  PARALLEL   /* fa = act(f1) * f2 */
+  linear_forward(la->f1, x, &w->w1, &w->b1, rows);
+  if (gated)
+    linear_forward(la->f2, x, &w->w2, &w->b2, rows);
+  PARALLEL                               /* fa = act(f1) * f2 */
   for (idx from = 0; from < n; from += CHUNK) {
     ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
-    if (gated) vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
+    if (gated)
+      vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
   }
-  linear_forward(m, y, la->fa, gated ? w->w3 : w->w2, gated ? w->b3 : w->b2, rows, F, C);
+  if (gated)
+    linear_forward(y, la->fa, &w->w3, &w->b3, rows);
+  else
+    linear_forward(y, la->fa, &w->w2, &w->b2, rows);
 }
 
-/* dx [rows,C] is overwritten, from dy and x [rows,C]; a->df1 [rows,F] holds dfa first. */
-static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerActs *la, Acts *a,
+/* dx [rows,C] is overwritten, from dy and x; a->df1 [rows,F] holds dfa first. */
+static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a,
                          real *dx, const real *dy, const real *x, idx rows) {
-  idx C = c->dim, F = c->ffn, n = rows * F;
+  idx n = rows * c->ffn;
   bool gated = config_gated(c);
-  /* y = fa W3 + b3 (W2, b2 when not gated):  dfa = dy W3^T, dW3 += fa^T dy, db3 += sum of dy */
-  linear_backward(a->df1, false, gated ? d->w3 : d->w2, gated ? d->b3 : d->b2, dy, la->fa,
-                  gated ? w->w3 : w->w2, rows, F, C);
+  /* y = fa W3 (W2 where there is no gate) */
+  if (gated)
+    linear_backward(a->df1, false, dy, la->fa, &w->w3, &w->b3, rows);
+  else
+    linear_backward(a->df1, false, dy, la->fa, &w->w2, &w->b2, rows);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
-    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;   /* act(f1), act'(f1); dfa */
+    real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;
     idx some = chunk(n, from);
     ACTS[c->act](some, la->f1 + from, f, df);
-    /* fa = act(f1) * f2:  df2 = dfa act(f1), df1 = dfa f2 act'(f1) */
+    /* fa = act(f1) * f2:  df2 = dfa act(f1),  df1 = dfa f2 act'(f1) */
     if (gated) {
       vec_multiply(some, f, df1);
       copy(a->df2 + from, f, some);
@@ -1905,484 +1777,484 @@ static void ffn_backward(const Config *c, const Layer *w, Layer *d, const LayerA
     }
     vec_multiply(some, df1, df);
   }
-  /* f1 = x W1 + b1, f2 = x W2 + b2:  dx = df1 W1^T + df2 W2^T */
-  linear_backward(dx, false, d->w1, d->b1, a->df1, x, w->w1, rows, C, F);
-  if (gated) linear_backward(dx, true, d->w2, d->b2, a->df2, x, w->w2, rows, C, F);
+  /* f1 = x W1, f2 = x W2:  dx = df1 W1^T + df2 W2^T */
+  linear_backward(dx, false, a->df1, x, &w->w1, &w->b1, rows);
+  if (gated)
+    linear_backward(dx, true, a->df2, x, &w->w2, &w->b2, rows);
 }
 
 /* ==========
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
- * A block is drawn at the head of chapter 3. From the stream x = h^{l-1} [B,N,C] it makes y = h^l:
+ * A block is drawn at the head of chapter 3. From the stream x = h^{l-1} [B,N,C]
+ * it makes y = h^l:
  *
- *   pre [E2]   u = x + MHSA(n1 x)          y = u + FFN(n2 u)        a final norm ends the stack
- *   post [E3]  u = n1(x + MHSA(x))         y = n2(u + FFN(u))       no final norm
- *   parallel   u = x + MHSA(n1 x)          y = u + FFN(n2 x)        a final norm
- *   sandwich   u = x + n3(MHSA(n1 x))      y = u + n4(FFN(n2 u))    a final norm
- *              without n1 and n2 under --behind-only (OLMo 2's)
+ *   pre [E2]   u = x + MHSA(n1 x)     y = u + FFN(n2 u)     then a final norm
+ *   post [E3]  u = n1(x + MHSA(x))    y = n2(u + FFN(u))    and no final norm
  *
- * One function serves the four: s1 and s2 are its two sums. The paper closes every stack by Y =
- * LN(H^L) W_cls; under post-norm the last n2 is that LN, as in the authors' code.
+ * The paper closes every stack by Y = LN(H^L) W_cls. Under post-norm the last n2
+ * is that LN, as in the authors' code.
  *
- * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L = h^0 + every block's
- * two branches: a massive activation, once written, stays until a block takes it back. A post-norm
- * rescales the sum in each block. The sink survives this (Sink_1 is 13.54 % against 18.18), but the
- * massive activations are then in s2, the "features before LN" of Figure 7 left, not in h^l.
+ * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L =
+ * h^0 + every block's two branches: a massive activation, once written, stays
+ * until a block takes it back. A post-norm rescales the sum in each block. The
+ * sink survives this (Sink_1 is 13.54 % against 18.18). The massive activations
+ * are then in u + FFN(u), the "features before LN" of Figure 7 left.
  *
- * The first row. Under a causal mask row 1 sees itself alone, so h_1 is a function of x_1 alone
- * (section 3.1). With softmax A_11 = 1, whatever W_Q, W_K and the positions in the score; pre-norm:
+ * The first row. Under a causal mask row 1 sees itself alone: with softmax A_11 =
+ * 1, whatever W_Q, W_K and the positions in the score. So h_1 is a function of
+ * x_1 alone (section 3.1):
  *
- *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W^1 .. W^H] W_O,   h_1 of block l-1
+ *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W_V^1 ..] W_O
  *
- * where the paper's W^{l,h} has lost its subscript V. So a token that always stands first reaches
- * every block as the same vector: a bias that the model can shape. An extra column takes a share of
- * A_11, a prefix of 2 or more shows row 1 other tokens, and with sink tokens the first row is x*.
- * `sink check first` measures what moves row 1, `paper check causal` that no row sees ahead.
+ * A token that always stands first reaches every block as the same vector: a bias
+ * that the model can shape. An extra column takes a share of A_11, a prefix of 2
+ * or more shows row 1 other tokens, and with a sink token the first row is x*.
+ * `sink check first` measures what moves row 1.
  *
- * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the gradient of a sum
- * goes to both terms. Each backward below is its forward read from the last line to the first.
+ * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the
+ * gradient of a sum goes to both terms. Each backward below is its forward, read
+ * from the last line to the first.
  *
- * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's matrices, 2 D H for each
- * key, 3 C F for a gated ffn (2 C F else). The paper's model: 5.9 million for the matrices, and 1.6
- * million at the mean of 1024 keys of its context. Backward: 2 (3.3), 2.5 (3.7) times as many. */
+ * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
+ * matrices, 2 D H for each key, 3 C F for a gated ffn. Backward: twice that, and
+ * 2.5 times for the keys (3.7). */
 
-/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4; x is n1's output, or the stream. One multiply
- * serves all heads (list_attention). K < H is grouped-query attention; the paper has K = H. */
-static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
+/* y = MHSA(x) [B,N,C], the paper's O^l by equation 4. One product serves all
+ * heads. K < H is grouped-query attention; the paper has K = H. */
+static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
+                         int B, idx N) {
   const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
+  const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
-  idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
-  idx rows = B * N, cached = a->past * K * D;
-  real *k = la->k + cached, *v = la->v + cached;   /* past those of earlier rows */
-  /* q = x W_Q + b_Q [B,N,H,D], k = x W_K + b_K and v = x W_V + b_V [B,N,K,D] */
-  linear_forward(m, c->qk_norm ? la->q0 : la->q, x, w->wq, w->bq, rows, C, H * D);
-  linear_forward(m, c->qk_norm ? la->k0 : k, x, w->wk, w->bk, rows, C, K * D);
-  linear_forward(m, v, x, w->wv, w->bv, rows, C, K * D);
-  if (c->gate) BEYOND.gate(m, a, l, v, x, rows);   /* g, of x; v = g v0 under --gate value */
-  if (c->qk_norm) BEYOND.qk_norm(m, a, l, k, rows);   /* q = norm(q0), k = norm(k0) */
-  /* q = R_i q, k = R_j k [E8], in place: to rotate back needs no copy. v is never rotated. */
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, rows = B * N;
+  idx cached = a->past * K * D;          /* keys of earlier rows (14) */
+  real *k = la->k + cached, *v = la->v + cached;
+  /* q = x W_Q [B,N,H,D], k = x W_K and v = x W_V [B,N,K,D] */
+  linear_forward(la->q, x, &w->wq, &w->bq, rows);
+  linear_forward(k, x, &w->wk, &w->bk, rows);
+  linear_forward(v, x, &w->wv, &w->bv, rows);
+  if (m->seams.qkv)
+    m->seams.qkv(m, a, l, k, v, x, rows);
+  /* q = R_i q, k = R_j k [E8], in place. v is never rotated. */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, l, la->q, rows, N, H, 1);
     rotate(c, a, l, k, rows, N, K, 1);
   }
-  /* phi after the rotation, as in the authors' code; the paper leaves the order open. For the
-   * identity fq and fk are the arrays q and k (take_all). */
+  /* phi after the rotation, as in the authors' code; the paper leaves the order
+   * open. Without a kernel fq and fk are the arrays q and k. */
   if (c->kernel != KERNEL_IDENTITY) {
     kernel_forward(c, w, la->fq, la->hq, la->q, rows * H);
     kernel_forward(c, w, la->fk + cached, la->hk, k, rows * K);
   }
-  /* av = scale A_h v in every head (3.7), by default in tiles (14) */
-  if (m->plain) attention_forward(m, a, l, B, N);
-  else tiled_forward(m, a, l, B, N);
-  if (m->plain && a->probe) plain_probe(m, a, l, B, N);
-  /* o = av + v+ (3.8), or with more steps (data/beyond.c); v: of these rows */
-  if (config_leaves(c)) BEYOND.leave(m, a, l, v, rows);
-  else if (w->vplus) vplus_forward(m, l, la, rows);
-  /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
-  linear_forward(m, y, combine_forward(c, la, rows), w->wo, w->bo, rows,
-                 c->combine == COMBINE_ADD ? D : H * D, C);
+  /* o = scale A_h v in every head (3.7), by default in tiles (14) */
+  if (m->plain)
+    attention_forward(m, a, l, B, N);
+  else
+    tiled_forward(m, a, l, B, N);
+  /* o = o + v+ */
+  if (m->seams.leave)
+    m->seams.leave(m, a, l, v, rows);
+  else if (w->vplus.w)
+    vplus_forward(m, l, la, rows);
+  /* O = combine(o) W_O */
+  linear_forward(y, combine_forward(c, la, rows), &w->wo, &w->bo, rows);
 }
 
-/* dx = MHSA'^T dy, for dx, dy, x [B,N,C]; and the gradients of all that MHSA learns. dq holds the
- * gradient of phi(q), then of R q, then of q: one array, rotated in place. So does dk. */
-static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy, const real *x, int B,
-                          idx N) {
+/* dx = MHSA'^T dy [B,N,C], overwritten; and the gradients of all that MHSA
+ * learns. dq holds the gradient of phi(q), then of R q, then of q, in place. */
+static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
+                          const real *x, int B, idx N) {
   const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  Layer *d = &m->d.layer[l];
+  Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  idx C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, rows = B * N;
-  bool sum = c->combine == COMBINE_ADD;
-  /* y = combine(o) W_O + b_O:  do = dy W_O^T, dW_O += o^T dy, db_O += sum over rows of dy. dosum is
-   * dout itself when concatenated. */
-  linear_backward(a->dosum, false, d->wo, d->bo, dy, sum ? la->osum : la->o, w->wo, rows,
-                  sum ? D : H * D, C);
+  idx H = c->heads, K = c->kv_heads, rows = B * N;
+  const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
+  /* y = combine(o) W_O:  do = dy W_O^T,  dW_O += o^T dy */
+  linear_backward(a->dosum, false, dy, o, &w->wo, &w->bo, rows);
   combine_backward(c, a, rows);
   slots_begin(c, a, B, N);
-  /* o = av + v+ (3.8):  dav = do, in dout; or with more steps dout becomes dav, dv gets a part */
-  if (config_leaves(c)) BEYOND.leave_backward(m, a, l, B, N);
-  else if (w->vplus) vplus_backward(c, a, B, N);
-  /* av = scale A v (3.7, scores made again):  dphi(q), dphi(k), dv from dav; k*, v*, logit, b_h */
-  if (m->plain) attention_backward(m, a, l, B, N);
-  else tiled_backward(m, a, l, B, N);
+  /* o = o + v+ */
+  if (m->seams.leave_backward)
+    m->seams.leave_backward(m, a, l, B, N);
+  else if (w->vplus.d)
+    vplus_backward(m, a, l, B, N);
+  /* o = scale A v:  dphi(q), dphi(k), dv; and k*, v*, the logit, b_h */
+  if (m->plain)
+    attention_backward(m, a, l, B, N);
+  else
+    tiled_backward(m, a, l, B, N);
   slots_end(m, a, l, B);
-  /* fq = phi(R q), fk = phi(R k):  dRq = phi'^T dphi(q). la->q and la->k are rotated. The mlp's two
-   * matrices served both, so both calls add to their gradients; dphi is scratch, as long as q. */
+  /* phi(R q):  dRq = phi'^T dphi(q). The mlp's matrices served q and k. */
   if (c->kernel != KERNEL_IDENTITY) {
-    kernel_backward(c, w, d, a->dq, la->q, la->hq, a->dphi, rows * H);
-    kernel_backward(c, w, d, a->dk, la->k, la->hk, a->dphi, rows * K);
+    kernel_backward(c, w, a->dq, la->q, la->hq, a->dphi, rows * H);
+    kernel_backward(c, w, a->dk, la->k, la->hk, a->dphi, rows * K);
   }
-  /* R_i q, R_j k:  dq = R^T dRq, where R^T = R^-1 rotates back */
+  /* R_i q, R_j k:  dq = R^T dRq, which rotates back */
   if (c->pos == POS_ROTARY) {
     rotate(c, a, l, a->dq, rows, N, H, -1);
     rotate(c, a, l, a->dk, rows, N, K, -1);
   }
-  if (c->qk_norm) BEYOND.qk_norm_backward(m, a, l, rows);   /* q = norm(q0): dq0 over dq; so dk0 */
-  /* q = x W_Q + b_Q, and so k, v: x is used three times.  dx = dq W_Q^T + dk W_K^T + dv W_V^T,
-   * dW_Q += x^T dq, dW_K += x^T dk, dW_V += x^T dv */
-  linear_backward(dx, false, d->wq, d->bq, a->dq, x, w->wq, rows, C, H * D);
-  linear_backward(dx, true, d->wk, d->bk, a->dk, x, w->wk, rows, C, K * D);
-  if (c->gate) BEYOND.gate_backward(m, a, l, dx, x, rows);   /* gates read x; v = g v0: dv0 in dv */
-  linear_backward(dx, true, d->wv, d->bv, a->dv, x, w->wv, rows, C, K * D);
+  if (m->seams.qk_backward)
+    m->seams.qk_backward(m, a, l, rows);
+  /* q = x W_Q, k = x W_K, v = x W_V:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
+  linear_backward(dx, false, a->dq, x, &w->wq, &w->bq, rows);
+  linear_backward(dx, true, a->dk, x, &w->wk, &w->bk, rows);
+  if (m->seams.v_backward)
+    m->seams.v_backward(m, a, l, dx, x, rows);
+  linear_backward(dx, true, a->dv, x, &w->wv, &w->bv, rows);
 }
 
-/* y [n] += x [n]: a residual sum forward, a gradient that meets another one backward. */
+/* y [n] += x [n]: a residual sum forward, a gradient that meets another back. */
 static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
-  for (idx j = 0; j < n; j += CHUNK) vec_add(chunk(n, j), y + j, x + j);
+  for (idx j = 0; j < n; j += CHUNK)
+    vec_add(chunk(n, j), y + j, x + j);
 }
 
-/* A branch of a block, y = x + F(x) as the placement has it: F is MHSA for k = 0, FFN for k = 1. */
-typedef struct Branch {
-  const real *x, *read;   /* where it leaves the stream; what norm 1 or 2 reads */
-  real *n, *nstat, *out, *outstat;   /* what norm 1 or 2 leaves; F's output, n3's or n4's stat */
-  real *sum;   /* y, before a post-norm */
-  const Norm *norm, *behind;   /* norm 1 or 2; n3 or n4 */
-} Branch;
-
-_Static_assert(PLACE_ROWS == 4, "a new block: what its branches read, and both ways");
-/* w holds the block's parameters, or their gradients. */
-static Branch branch_of(const Config *c, const LayerActs *la, const Layer *w, int k) {
-  const real *u = c->place == PLACE_POST ? la->n1 : la->s1;
-  Branch mhsa = {.x = la->x, .read = la->x, .n = la->n1, .nstat = la->n1stat, .out = la->out1,
-                 .outstat = la->n3stat, .sum = la->s1, .norm = &w->norm1, .behind = &w->norm3};
-  Branch ffn = {.x = u, .read = u, .n = la->n2, .nstat = la->n2stat, .out = la->out2,
-                .outstat = la->n4stat, .sum = la->s2, .norm = &w->norm2, .behind = &w->norm4};
-  Branch b = k ? ffn : mhsa;
-  if (c->place == PLACE_POST) b.read = b.sum;
-  if (c->place == PLACE_PARALLEL) b.read = la->x;   /* the ffn does not see what attention found */
-  return b;
+/* MHSA(x) and FFN(x) of block l, or what a companion has in their place. */
+static void mix(const Model *m, Acts *a, int l, real *y, const real *x, int B,
+                idx N) {
+  if (!m->seams.mix || !m->seams.mix(m, a, l, y, x, B, N))
+    mhsa_forward(m, a, l, y, x, B, N);
 }
 
-/* One block: the stream a->h [B,N,C] goes from h^{l-1}, wherever that lies, by way of u to the
- * block's output, which is la->s2, or la->n2 under post-norm. All arrays stay for the backward. The
- * input is not read any more when the output's array is begun, so blocks may share arrays. */
+static void feed(const Model *m, Acts *a, int l, real *y, const real *x,
+                 idx rows) {
+  if (!m->seams.feed || !m->seams.feed(m, a, l, y, x, rows))
+    ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, rows);
+}
+
+/* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. All arrays stay for
+ * the backward. The input is not read any more when the output's array is
+ * begun, so that blocks may share arrays. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  const PublishedParts *p = m->published;
+  const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
-  bool post = c->place == PLACE_POST, bare = post || c->behind_only;
-  idx rows = B * N;
+  idx rows = B * N, n = rows * m->c.dim;
   la->x = a->h;
-  for (int k = 0; k < 2; k++) {
-    Branch b = branch_of(c, la, w, k);
-    const real *in = bare ? b.x : b.n;   /* what F reads */
-    /* out = F(norm x), or F(x) */
-    if (!bare) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
-    bool done = p && (k ? p->feed(m, a, l, b.out, in, rows) : p->mix(m, a, l, b.out, in, B, N));
-    if (!done && k == 0) mhsa_forward(m, a, l, b.out, in, B, N);
-    if (!done && k == 1) ffn_forward(m, w, la, b.out, in, rows);
-    /* sum = x + out, in a sandwich x + norm(out) */
-    if (c->place == PLACE_SANDWICH) norm_forward(c, b.sum, b.outstat, b.out, b.behind, rows);
-    add_rows(b.sum, b.x, rows * c->dim);
-    if (post) norm_forward(c, b.n, b.nstat, b.read, b.norm, rows);
-    a->h = post ? b.n : b.sum;
+  if (m->seams.block) {
+    m->seams.block(m, a, l, B, N);
+  } else if (m->c.place == PLACE_PRE) {
+    norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
+    mix(m, a, l, la->s1, la->n1, B, N);
+    add_rows(la->s1, la->x, n);                      /* u = x + MHSA(n1 x) */
+    norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
+    feed(m, a, l, la->s2, la->n2, rows);
+    add_rows(la->s2, la->s1, n);                     /* y = u + FFN(n2 u) */
+    a->h = la->s2;
+  } else {
+    mix(m, a, l, la->s1, la->x, B, N);
+    add_rows(la->s1, la->x, n);
+    norm_forward(la->n1, la->n1stat, la->s1, &w->norm1, rows);   /* u */
+    feed(m, a, l, la->s2, la->n1, rows);
+    add_rows(la->s2, la->n1, n);
+    norm_forward(la->n2, la->n2stat, la->s2, &w->norm2, rows);   /* y */
+    a->h = la->n2;
   }
 }
 
-/* a->dh [B,N,C] holds the gradient of the block's output on entry, and of its input on return; each
- * branch adds to it. With MHSA'^T for the transposed Jacobian of MHSA at its input, and so on, and
- * ds1, ds2 for the gradients of the sums, the two turns of the loop below are:
+/* a->dh [B,N,C] holds dy on entry and dx on return. With MHSA'^T for the
+ * transposed Jacobian of MHSA, and s1 = x + MHSA(.), s2 = u + FFN(.):
  *
- *          post             pre               parallel                      sandwich
- *   ds2    n2'^T dy         dy                dy                            dy
- *   dn     FFN'^T ds2       FFN'^T ds2        FFN'^T ds2                    FFN'^T n4'^T ds2
- *   du     ds2 + dn         ds2 + n2'^T dn    ds2                           ds2 + n2'^T dn
+ *          pre                                post
+ *                                             ds2 = n2'^T dy
+ *   du  =  dy + n2'^T FFN'^T dy               du  = ds2 + FFN'^T ds2
+ *                                             ds1 = n1'^T du
+ *   dx  =  du + n1'^T MHSA'^T du              dx  = ds1 + MHSA'^T ds1
  *
- *   ds1    n1'^T du         du                du                            du
- *   dn     MHSA'^T ds1      MHSA'^T ds1       MHSA'^T ds1                   MHSA'^T n3'^T ds1
- *   dx     ds1 + dn         ds1 + n1'^T dn    ds1 + n1'^T dn + n2'^T dn1    ds1 + n1'^T dn
- *
- * (dn1: the first dn. --behind-only: no n1', n2'.) In all but post-norm dy itself is a term of dx.
- * In the code dh is the stream's gradient, dn that of what F reads, dx what dh becomes through a
- * norm behind F. In parallel dx gathers the terms of the two norms and joins dh at the end. */
+ * Under pre-norm dy itself is a term of dx: gradients reach every block as they
+ * left the loss. a->dn holds the gradient of what FFN or MHSA read. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  Layer *d = &m->d.layer[l];
+  Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  bool post = c->place == PLACE_POST, parallel = c->place == PLACE_PARALLEL;
-  bool sandwich = c->place == PLACE_SANDWICH, bare = post || c->behind_only;
+  const Config *c = &m->c;
   idx rows = B * N, n = rows * c->dim;
-  real *dh = a->dh, *dx = a->dx, *dn = a->dn;
-  for (int k = 1; k >= 0; k--) {
-    Branch b = branch_of(c, la, w, k), db = branch_of(c, la, d, k);
-    const real *in = bare ? b.x : b.n, *dout = sandwich ? dx : dh;
-    if (k || !parallel) zero(dx, n);
-    /* post-norm: norm(sum) went on, and dh becomes the gradient of the sum */
-    if (post) {
-      norm_backward(c, dx, db.norm, dh, b.read, b.nstat, b.norm, rows);
-      copy(dh, dx, n);
-    }
-    /* sum = x + out, in a sandwich x + norm(out): dh is the gradient of both terms */
-    if (sandwich) norm_backward(c, dx, db.behind, dh, b.out, b.outstat, b.behind, rows);
-    /* out = F(in) */
-    if (k) ffn_backward(c, w, d, la, a, dn, dout, in, rows);
-    else mhsa_backward(m, a, l, dn, dout, in, B, N);
-    /* in = x, or norm(x). In parallel the ffn's branch passes u by: it waits in dx for MHSA's. */
-    if (bare) add_rows(dh, dn, n);
-    else norm_backward(c, parallel ? dx : dh, db.norm, dn, b.read, b.nstat, b.norm, rows);
-    if (parallel && k == 0) add_rows(dh, dx, n);
+  if (m->seams.block_backward) {
+    m->seams.block_backward(m, a, l, B, N);
+  } else if (c->place == PLACE_PRE) {
+    ffn_backward(c, w, la, a, a->dn, a->dh, la->n2, rows);
+    norm_backward(a->dh, a->dn, la->s1, la->n2stat, &w->norm2, rows);   /* du */
+    mhsa_backward(m, a, l, a->dn, a->dh, la->n1, B, N);
+    norm_backward(a->dh, a->dn, la->x, la->n1stat, &w->norm1, rows);    /* dx */
+  } else {
+    zero(a->dx, n);
+    norm_backward(a->dx, a->dh, la->s2, la->n2stat, &w->norm2, rows);
+    ffn_backward(c, w, la, a, a->dn, a->dx, la->n1, rows);
+    add_rows(a->dx, a->dn, n);                                          /* du */
+    zero(a->dh, n);
+    norm_backward(a->dh, a->dx, la->s1, la->n1stat, &w->norm1, rows);
+    mhsa_backward(m, a, l, a->dn, a->dh, la->x, B, N);
+    add_rows(a->dh, a->dn, n);                                          /* dx */
   }
 }
 
-/* The embedding. Leaves the stream a->h = H^0 [B,N,C]; returns N, the rows of a sequence. */
+/* The embedding. Leaves the stream a->h = H^0 [B,N,C]. Returns N. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
-  /* b_h(i-j): T5's may have moved since the last forward, but not within a cache's life */
-  if (!a->past) biases_tabulate(m, a);
+  idx N = forward_rows(&m->c, a, T);
+  /* b_h(i-j): T5's may have moved since the last forward */
+  if (!a->past)
+    biases_tabulate(m, a);
+  if (m->seams.tables)
+    m->seams.tables(m, a, a->past + N);
   embed_forward(m, a, ids, B, T, a->h0);
   a->h = a->h0;
-  return forward_rows(&m->c, a, T);
+  return N;
 }
 
-/* 1 when a forward so far could not read a matrix from its file (data/hf.c). */
-int model_fault(const Model *m, Error *e) {
-  return m->published ? m->published->fault(m, e) : 0;
-}
-
-/* The LN of Y = LN(H^L) W_cls (section 2): a->h = h^L to a->nf [B,N,C], for W_cls to take. */
+/* The LN of Y = LN(H^L) W_cls: a->h = h^L to a->nf [B,N,C]. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
-  bool post = m->c.place == PLACE_POST;   /* its last n2 is that LN */
-  if (!post) norm_forward(&m->c, a->fnorm, a->nfstat, a->h, &m->w.normf, B * N);
-  a->nf = post ? a->h : a->fnorm;
+  a->nf = a->h;                      /* post-norm: the last n2 is that LN */
+  if (m->c.place == PLACE_POST)
+    return;
+  norm_forward(a->fnorm, a->nfstat, a->h, &m->normf, B * N);
+  a->nf = a->fnorm;
 }
 
-/* ids [B,T] to a->nf [B,N,C]. The logits are chapter 5's, a slice of rows at a time. B and T may be
- * less than acts_create made room for; arrays then fill from their start. a->h is h^L before the
- * final norm, as in Figures 11 to 14 (B.3). With ACTS_ALL a->layer[l].x is h^l, for l < L. */
+/* ids [B,T] to a->nf [B,N,C]; chapter 5 makes logits of it. B and T may be less
+ * than there is room for. a->h is h^L before the final norm, as in Figures 11 to
+ * 14. With ACTS_ALL a->layer[l].x is h^l for l < L. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
-  for (int l = 0; l < m->c.layers; l++) block_forward(m, a, l, B, N);
+  for (int l = 0; l < m->c.layers; l++)
+    block_forward(m, a, l, B, N);
   forward_end(m, a, B, N);
 }
 
-/* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every parameter but those of
- * the unembedding, which model_loss has served; a tied wte receives its second part here. Gradients
- * are added to what is there: forward, loss and backward of two half batches, each with the share
- * 1/2, are one step of the whole. Leaves the gradient of H^0 in a->dh. */
+/* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every
+ * parameter but W_cls, which model_loss has served. Gradients add up: two half
+ * batches, each with the share 1/2 of the loss, are one step of the whole. Leaves
+ * the gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), rows = B * N, n = rows * c->dim;
-  /* T5's b_h(i-j) is one table for all blocks, whose gradients gather in dbias on the way down */
-  if (a->dbias) zero(a->dbias, B * c->heads * (2 * N - 1));
+  /* T5's table serves all blocks: its gradient gathers on the way down */
+  if (a->dbias)
+    zero(a->dbias, B * c->heads * (2 * N - 1));
   /* nf = normf(h^L) */
   if (c->place != PLACE_POST) {
     zero(a->dx, n);
-    norm_backward(c, a->dx, &m->d.normf, a->dh, a->h, a->nfstat, &m->w.normf, rows);
+    norm_backward(a->dx, a->dh, a->h, a->nfstat, &m->normf, rows);
     copy(a->dh, a->dx, n);
   }
   /* h^l = block_l(h^{l-1}), from the last to the first */
-  for (int l = c->layers - 1; l >= 0; l--) {
+  for (int l = c->layers - 1; l >= 0; l--)
     block_backward(m, a, l, B, N);
-    if (a->after) a->after(a, l, B, N);   /* eval --signs: dn is the gradient at MHSA's input */
-  }
-  /* bias = rel[bucket(i-j)], and H^0 = X W_E + P */
-  if (a->dbias) t5_backward(m, a, B, N);
+  /* bias = rel[bucket(i-j)],  H^0 = X W_E + P */
+  if (a->dbias)
+    t5_backward(m, a, B, N);
   embed_backward(m, a, ids, B, T, a->dh);
+}
+
+/* 1 when a forward so far could not read a matrix of a companion's file. */
+int model_fault(const Model *m, Error *e) {
+  return m->seams.fault ? m->seams.fault(m, e) : 0;
 }
 
 /* ==========
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
- * [E1] The objective is the expectation of the loss over sequences; here, the mean of
- * -log p(x_{t+1} | x_1 .. x_t) over the scored targets of a batch. The paper prints the sum of
- * log p (sections 2 and 6) without the minus that a minimum needs. A sequence brings T + 1 tokens,
- * T inputs and T targets, as the authors' samples of 2049 tokens do for a context of 2048.
+ * [E1] The loss is the mean of -log p(x_{t+1} | x_1 .. x_t) over the scored
+ * targets of a batch. (The paper prints the sum of log p without the minus that a
+ * minimum needs.) A sequence brings T + 1 tokens: T inputs and T targets.
  *
- * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are not scored, since
- * those rows have seen their answer. The first token is never a target: p = 0 scores as p = 1.
+ * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are
+ * not scored, since those rows have seen their answer:
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
- *   scored        -     -    yes   yes   yes         n = 3 targets a sequence
+ *   scored        -     -    yes   yes   yes         3 targets a sequence
  *
- * A batch has n scored targets. share is 1, or 1/k where a step adds the gradients of k forwards.
+ * A batch has n scored targets. share is 1, or 1/k where a step adds the
+ * gradients of k forwards.
  *
- *   y = nf W_cls     L = (1/n) sum over rows of (log S - y_target)     S = sum_v e^{y_v}
+ *   y = nf W_cls     L = (1/n) sum of (log S - y_target)     S = sum_v e^{y_v}
  *
- *   dy_v = share (softmax(y)_v - 1[v = target]) / n     as d log S / dy_v = e^{y_v} / S
- *   dnf  = dy W_cls^T          dW_cls += nf^T dy        a row of dy sums to 0
+ *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log S / dy_v = e^{y_v}/S
+ *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
- * Numerics. The maximum is subtracted before exp, so no term overflows and S e^-max is between 1
- * and V. A row's loss is a double; below 6e-8, where S e^-max is a float near 1, it reads 0. A
- * logit of NaN or +infinity makes the loss NaN, and a training then ends. Equal logits have the
- * loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432; its 60M model ends at 3.73.
+ * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
+ * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
+ * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
+ * model ends at 3.73.
  *
- * Cost: C V multiplications a row forward and twice that backward; at the paper's sizes 38.7
- * million, against 59 million for the matrices of its ten blocks. SLICE = 160 rows at a time are 32
- * MB of logits in float; the 16 x 2048 rows of the authors' forward would be 6.6 GB. */
+ * Cost: C V multiplications a row forward, twice that backward. SLICE = 160 rows
+ * of logits exist at a time; all rows of the authors' forward would be 6.6 GB. */
 
-/* y [n] <- X tanh(y / X), where logits have a cap X, as Gemma 2's. */
-static void cap_logits(const Config *c, idx n, real *y) {
-  if (!(c->logit_cap > 0)) return;
-  PARALLEL
-  for (idx i = 0; i < n; i++) y[i] = (real)(c->logit_cap * tanh((double)y[i] / c->logit_cap));
+/* y [R,V] = nf W_cls, for R <= SLICE rows. A tied W_cls is W_E^T. */
+static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
+                         real *logits) {
+  idx C = m->c.dim, V = m->c.vocab;
+  if (m->seams.logits) {
+    m->seams.logits(m, a, rows, R, logits);
+    return;
+  }
+  const Tensor *W = m->c.tied ? &m->wte : &m->wcls;
+  Matrix w = m->c.tied ? transpose_of(W->w, C) : rows_of(W->w, V);
+  if (W->product)
+    W->product(W, m->c.tied, logits, rows, R);
+  else
+    matmul(logits, V, rows_of(rows, C), w, R, V, C, false);
 }
 
-/* y = nf W_cls: rows [R,C] of nf to logits [R,V]; R at most SLICE. There is no bias, as in the
- * paper. Where the embedding is narrower, y = out W_cls of out = nf W_out [R,E], which a->outp
- * keeps. Where it is tied, W_cls [E,V] is wte [V,E] read with its strides exchanged. */
-static void model_logits(const Model *m, Acts *a, const real *rows, idx R, real *logits) {
-  idx C = m->c.dim, E = m->c.embed_dim, V = m->c.vocab;
-  bool tied = m->c.tied;
-  const real *w = tied ? m->w.wte : m->w.wcls;
-  if (E != C) linear_forward(m, a->outp, rows, m->w.wout, NULL, R, C, E);
-  const real *in = E != C ? a->outp : rows;   /* [R,E] */
-  if (!m->linear || !m->linear(m, logits, in, w, tied, R, E, V))
-    matmul(logits, V, rows_of(in, E), tied ? transpose_of(w, E) : rows_of(w, V), R, V, E, false);
-  cap_logits(&m->c, R * V, logits);
-}
-
-/* From dy [R,V], in a->logits: overwrites a->dslice [R,C], adds to the gradients of W_cls (or wte)
- * and W_out. Reads a->slice and a->outp as model_logits of this slice left them. */
+/* From dy [R,V] in a->logits: overwrites a->dslice [R,C], adds to dW_cls. */
 static void logits_backward(Model *m, Acts *a, idx R) {
-  const Config *c = &m->c;
-  idx C = c->dim, E = c->embed_dim, V = c->vocab;
-  const real *in = E != C ? a->outp : a->slice;   /* [R,E]: what W_cls multiplied */
-  real *din = E != C ? a->doutp : a->dslice;
-  Matrix dy = rows_of(a->logits, V), dy_t = transpose_of(a->logits, V);
-  /* y = in W_cls:  din = dy W_cls^T;  dW_cls [E,V] += in^T dy, or dwte [V,E] += dy^T in */
-  matmul(din, E, dy, c->tied ? rows_of(m->w.wte, E) : transpose_of(m->w.wcls, V), R, E, V, false);
-  if (c->tied) matmul(m->d.wte, E, dy_t, rows_of(in, E), V, E, R, true);
-  else matmul(m->d.wcls, V, transpose_of(in, E), dy, E, V, R, true);
-  /* in = nf W_out:  dnf = din W_out^T;  dW_out += nf^T din */
-  if (E != C)
-    linear_backward(a->dslice, false, m->d.wout, NULL, a->doutp, a->slice, m->w.wout, R, C, E);
+  idx C = m->c.dim, V = m->c.vocab;
+  Matrix dy = rows_of(a->logits, V), x = rows_of(a->slice, C);
+  if (m->seams.logits_backward) {
+    m->seams.logits_backward(m, a, R);
+  } else if (m->c.tied) {
+    /* y = x W_E^T:  dx = dy W_E,  dW_E [V,C] += dy^T x */
+    matmul(a->dslice, C, dy, rows_of(m->wte.w, C), R, C, V, false);
+    matmul(m->wte.d, C, transpose_of(a->logits, V), x, V, C, R, true);
+  } else {
+    linear_backward(a->dslice, false, a->logits, a->slice, &m->wcls, NULL, R);
+  }
 }
 
-/* -log p of the target. The logits y [V] are overwritten, by dy where weight = share / n is not 0.
+/* -log p of the target. y [V] are the logits on entry and, where weight = share /
+ * n is not 0, dy on return:
  *
  *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target])
- *   capped: y = X tanh(z / X), dz_v = dy_v (1 - (y_v / X)^2); y_v comes back from e^(y_v - max) */
-static double cross_entropy(const Config *c, real *y, int target, real weight) {
-  idx V = c->vocab;
+ *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+static double cross_entropy(idx V, real *y, int target, real weight) {
   real most = vec_max(V, y), right = y[target];
   vec_exp(V, y, y, most);
   real sum = vec_sum(V, y);
   if (weight != 0) {
-    vec_scale(V, y, weight / sum);   /* softmax(y) share / n */
-    y[target] -= weight;   /* less 1[v = target] share / n */
-    for (idx v = 0; c->logit_cap > 0 && v < V; v++) {
-      double y_v = (double)(v == target ? right : most) / c->logit_cap;
-      if (v != target && y[v] > 0) y_v += log((double)(y[v] * sum / weight)) / c->logit_cap;
-      y[v] *= (real)(1 - y_v * y_v);
-    }
+    vec_scale(V, y, weight / sum);
+    y[target] -= weight;
   }
   return log(sum) + most - right;
 }
 
-/* After model_forward: the mean of -log p over the scored targets [B,T], of which t is the token
- * after input t. 0 when the prefix leaves none. Each row's -log p goes to a->loss_row [B,T], -1
- * where not scored. SLICE rows at a time, maybe of several sequences, are in a->slice [SLICE,C].
+/* After model_forward: the mean of -log p over the scored targets [B,T]; 0 when
+ * the prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 where not
+ * scored. SLICE rows at a time pass through a->slice [SLICE,C].
  *
- * with_grads also adds share dL to the gradients of W_cls (or wte) and W_out, and overwrites a->dh
- * [B,N,C] with share dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
- * only through rows that see them. */
-static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bool with_grads,
-                         double share) {
+ * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with share
+ * dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
+ * through rows that see them. */
+static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
+                         bool with_grads, double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix > 1 ? c->prefix - 1 : 0;   /* p-1: the first scored, from 0 */
+  idx from = c->prefix > 1 ? c->prefix - 1 : 0;     /* the first scored, from 0 */
   idx per = T > from ? T - from : 0, count = B * per;
   real weight = with_grads && count ? (real)(share / (double)count) : 0;
-  for (idx i = 0; i < B * T; i++) a->loss_row[i] = -1;
-  if (with_grads) zero(a->dh, B * N * C);
   double sum = 0;
-  if (m->published && m->published->loss(m, a, targets, B, T, &sum)) return sum;
+  for (idx i = 0; i < B * T; i++)
+    a->loss_row[i] = -1;
+  if (with_grads)
+    zero(a->dh, B * N * C);
+  if (m->seams.loss && m->seams.loss(m, a, targets, B, T, &sum))
+    return sum;
   for (idx s0 = 0; s0 < count; s0 += SLICE) {
-    idx R = at_most(count - s0, SLICE), token[SLICE], row[SLICE];
+    idx R = at_most(count - s0, SLICE), token[SLICE], place[SLICE];
     for (idx r = 0; r < R; r++) {
-      /* scored row s0 + r: token t of sequence b, further down where x* stand first */
       idx b = (s0 + r) / per, t = from + (s0 + r) % per;
       token[r] = b * T + t;
-      row[r] = b * N + (N - T) + t;
-      copy(a->slice + r * C, a->nf + row[r] * C, C);
+      place[r] = b * N + (N - T) + t;    /* further down where x* stand first */
+      copy(a->slice + r * C, a->nf + place[r] * C, C);
     }
     model_logits(m, a, a->slice, R, a->logits);
     PARALLEL
     for (idx r = 0; r < R; r++)
-      a->loss_row[token[r]] = cross_entropy(c, a->logits + r * V, targets[token[r]], weight);
-    if (!with_grads) continue;
+      a->loss_row[token[r]] = cross_entropy(V, a->logits + r * V,
+                                            targets[token[r]], weight);
+    if (!with_grads)
+      continue;
     logits_backward(m, a, R);
-    for (idx r = 0; r < R; r++) copy(a->dh + row[r] * C, a->dslice + r * C, C);
+    for (idx r = 0; r < R; r++)
+      copy(a->dh + place[r] * C, a->dslice + r * C, C);
   }
-  /* in the order of the tokens, so that neither threads nor slices can change the sum */
+  /* in the order of the tokens: neither threads nor slices change the sum */
   for (idx b = 0; b < B; b++)
-    for (idx t = from; t < T; t++) sum += a->loss_row[b * T + t];
+    for (idx t = from; t < T; t++)
+      sum += a->loss_row[b * T + t];
   return count ? sum / (double)count : 0;
 }
 
 /* ----------
- * The optimiser (F5)                        AdamW: Loshchilov and Hutter 2017; [E32] writes it out
+ * The optimiser (F5)           AdamW: Loshchilov and Hutter 2017; [E32]
  *
- *   w <- (1 - lr wd) w                                            decoupled decay, before the step
- *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
- *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)         equation 39
- * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: data/beyond.c
+ *   w <- (1 - lr wd) w                                  decay, before the step
+ *   m <- b1 m + (1 - b1) g                              equation 37
+ *   v <- b2 v + (1 - b2) g^2                            equation 38
+ *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)          39
  *
- * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g,
- * (1 - b2^t) g^2: hence the division. The first step, whatever b1 and b2 (the authors': 0.9, 0.95),
- * is lr g / (|g| + eps), lr times g's sign: |g| cancels. Let a model use U = a W: dL/dW = a dL/dU.
- * AdamW cancels this a, so U moves by a lr: a is a start and an lr times a, with eps/a and wd/a
- * (equations 36 to 42). SGD keeps it, and U moves by a^2 lr (32 to 35). The scale of Table 14 left
- * is such a factor of W_O, but for clipping; `paper check scale` trains both sides for 200 steps.
+ * SGD has the same decay, then w <- w - lr g (equation 32). t counts from 1.
  *
- * Weight decay ([T2], 18.18 % at the default wd = 0.1). Section 6 adds gamma |theta|^2 to the loss.
- * The authors' code has AdamW's, which is not divided by sqrt(v), on every parameter (F5). A number
- * without gradient, as wte's of a token that never comes, shrinks by 1 - lr wd a step: at lr = 4e-4
- * and wd = 0.1 to 0.45 in the paper's 20000 steps; at wd = 5, the end of Table 2, to 1/e in 500.
+ * m and v are running means that start at 0. After t steps of a constant g they
+ * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
+ * lr times g's sign, whatever b1 and b2 (the authors': 0.9, 0.95).
  *
- * Numerics: in real, in the order of torch.optim.AdamW; the factors of a step are computed in
- * double. Floats just below 1 lie 6e-8 apart: 1 - lr wd keeps lr wd = 4e-5 to 0.02 %, and loses it
- * below 3e-8. eps keeps g = 0 at 0/eps = 0. Tests: optimizer_step__*. */
+ * Let a model use U = a W, so that dL/dW = a dL/dU. AdamW cancels this a, and U
+ * moves by a lr: a is a start and an lr times a (equations 36 to 42). SGD keeps
+ * it, and U moves by a^2 lr (32 to 35). The scale of Table 14 left is such a
+ * factor of W_O.
+ *
+ * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. The authors'
+ * code has AdamW's, which is not divided by sqrt(v), on every parameter (F5). A
+ * number without gradient shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1
+ * to 0.45 in the paper's 20000 steps, at wd = 5, the end of Table 2, to 1/e in
+ * 500.
+ *
+ * Numerics: in real, in the order of torch.optim.AdamW. Floats just below 1 lie
+ * 6e-8 apart: 1 - lr wd loses an lr wd below 3e-8. Tests: optimizer_step__*. */
 
-/* The same for all n: decay = 1 - lr wd, step = lr / (1 - b1^t), root = 1 / sqrt(1 - b2^t). */
+typedef struct Step {                /* one step of the optimiser */
+  int optimizer;                     /* OPTIMIZER_* */
+  double lr, beta1, beta2, eps, wd;
+  long t;                            /* counts from 1 */
+  double shrink;                     /* what clipping leaves of the gradient */
+} Step;
+
+/* The same for all numbers of a step: decay = 1 - lr wd, step = lr / (1 - b1^t),
+ * root = 1 / sqrt(1 - b2^t). */
 typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
 
 /* AdamW on n <= CHUNK numbers. */
 WIDE(adamw,
-     (const Factors *f, idx n, real *restrict w, const real *restrict g, real *restrict m,
-      real *restrict v),
+     (const Factors *f, idx n, real *restrict w, const real *restrict g,
+      real *restrict m, real *restrict v),
      (f, n, w, g, m, v)) {
   real sqrt_v[CHUNK];
   const Factors c = *f;
   for (idx j = 0; j < n; j++) {
     real grad = c.shrink * g[j];
-    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;   /* equation 37 */
-    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;   /* 38 */
+    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
+    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
   }
   vec_sqrt(n, sqrt_v, v);
-  for (idx j = 0; j < n; j++)   /* 39, the decay with it */
+  for (idx j = 0; j < n; j++)
     w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
 }
 
-typedef struct Step {   /* one step of the optimiser */
-  int optimizer; double lr, beta1, beta2, eps, wd;   /* OPTIMIZER_* */
-  long t;   /* counts from 1: the moments' bias correction */
-  double shrink;   /* what clipping leaves of the gradient: 1, or less */
-} Step;
-
-/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v [n], which SGD does
- * not touch. CHUNK at a time: the square roots need no array of length n. */
-static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m, real *v) {
-  Factors f = {.decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1, .b2 = (real)s->beta2,
-               .eps = (real)s->eps, .shrink = (real)s->shrink, .lr = (real)s->lr,
-               .step = (real)(s->lr / (1 - pow(s->beta1, (double)s->t))),
-               .root = (real)(1 / sqrt(1 - pow(s->beta2, (double)s->t)))};
+/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v
+ * [n], which SGD does not touch. */
+static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m,
+                           real *v) {
+  double t = (double)s->t;
+  Factors f = {
+    .decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1,
+    .b2 = (real)s->beta2, .eps = (real)s->eps, .shrink = (real)s->shrink,
+    .lr = (real)s->lr, .step = (real)(s->lr / (1 - pow(s->beta1, t))),
+    .root = (real)(1 / sqrt(1 - pow(s->beta2, t)))};
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     idx some = chunk(n, from);
-    if (s->optimizer == OPTIMIZER_SGD)
-      for (idx j = from; j < from + some; j++) w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
-    else adamw(&f, some, w + from, g + from, m + from, v + from);
+    if (s->optimizer != OPTIMIZER_SGD) {
+      adamw(&f, some, w + from, g + from, m + from, v + from);
+      continue;
+    }
+    for (idx j = from; j < from + some; j++)
+      w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
   }
 }
 
-/* The sum of x^2, for x [n]: SHARES of fixed borders, each by dot products of CHUNK, are added up
- * in double and in order, to the same bits on any number of threads. */
+/* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
+ * the same bits on any number of threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2393,34 +2265,39 @@ static double square_sum(idx n, const real *x) {
     for (idx j = from; j < to; j += CHUNK)
       part[p] += vec_dot(chunk(to, j), x + j, x + j);
   }
-  for (idx p = 0; p < SHARES; p++) sum += part[p];
+  for (idx p = 0; p < SHARES; p++)
+    sum += part[p];
   return sum;
 }
 
-/* (F1) The learning rate of step s, counted from 0: lr (s+1)/warmup while s < warmup; then
+/* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
  *
- *   constant   lr, as every configuration of the authors' code has it (their min_lr is lr)
- *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2,  u = (s - warmup) / (steps - warmup)
+ *   constant   lr, as every configuration of the authors' code has it
+ *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2, as section 4 says
+ *              u = (s - warmup) / (steps - warmup)
  *
- * the latter as section 4 says; u would be 1 at s = steps, one past the last. lr = 4e-4, 100 of
- * 20000 steps, min_lr = 4e-5: 4e-6 at s = 0, 4e-4 at 99, 2.2e-4 at 10050. [T9] At one product of lr
- * and steps, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4, 16.81 for 2e-4, 6.29 for 1e-4. */
-static double schedule_lr(int schedule, double lr, double min_lr, int warmup, int steps, int step) {
-  if (step < warmup) return lr * (step + 1) / warmup;
-  if (schedule == SCHEDULE_CONSTANT) return lr;
+ * [T9] At one product of lr and steps, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4,
+ * 16.81 for 2e-4 and 6.29 for 1e-4. */
+static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
+                          int steps, int step) {
+  if (step < warmup)
+    return lr * (step + 1) / warmup;
+  if (schedule == SCHEDULE_CONSTANT)
+    return lr;
   double done = steps > warmup ? (double)(step - warmup) / (steps - warmup) : 1;
   return min_lr + (lr - min_lr) * (1 + cos(PI * fmin(done, 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2), for clipping (chapter 10; the authors clip at 1). *bad: the first
- * tensor whose sum is not finite, else NULL. In float it overflows from gradients near 1e18. */
+/* The global norm sqrt(sum g^2), for clipping; the authors clip at 1. *bad: the
+ * first tensor whose sum is not finite, else NULL. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   double total = 0;
   *bad = NULL;
-  for (idx i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
-    double sum = square_sum(t->count, m->grads + t->at);
-    if (!isfinite(sum) && !*bad) *bad = t;
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = m->all[i];
+    double sum = square_sum(tensor_count(t), t->d);
+    if (!isfinite(sum) && !*bad)
+      *bad = t;
     total += sum;
   }
   return sqrt(total);
@@ -2429,214 +2306,276 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 /* ==========
  * 6  The sink metrics   sections 3.1 and 3.2; [M1] [M2]
  *
- * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     a head's importance score of token k
- * [M2]  Sink_k^eps = mean over layers and heads of 1[alpha_k > eps], strictly
+ * [M1]  alpha_k = 1/(T-k+1) sum over rows i = k..T of m_ik     of each head
+ * [M2]  Sink_k^eps = mean over blocks and heads of 1[alpha_k > eps], strictly
  *
- * m is the paper's A where weights sum to 1, and its proxy score elsewhere (section 7.4; row_metric
- * of 3.6): neither the scale nor a sign is in it. With T = 3:
+ * m is the paper's A where weights sum to 1, and its proxy score elsewhere
+ * (section 7.4; row_metric of 3.6). With T = 3:
  *
  *        row 1   1.0                 alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
  *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
  *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
  *
- * so this head has a sink on token 1 at eps = 0.3. The indicator is taken for each sequence, then
- * averaged over the sequences, 100 in the paper (F7): a head counts by how often it has one, not by
- * its mean alpha. The paper's eps is 0.3 and its T 64; the default model has Sink_1 = 18.18 %.
+ * so this head has a sink on token 1 at eps = 0.3. The indicator is taken for
+ * each sequence, then averaged over the sequences, 100 in the paper (F7): a head
+ * counts by how often it has a sink. The paper's eps is 0.3 and its T 64.
  *
- * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read i != 1). With an extra
- * column A_11 is less, and a row of an mlp kernel can be 0 altogether. Rows that spread evenly give
- * alpha_1 = 0.0741 at T = 64 (sink_uniform): eps = 0.3 is four times that. Below T = 10 even rows
- * pass for sinks: shorter sequences must not be judged. Sink of one sequence moves in steps of
- * 1/(L H). Mean alpha_1, which moves earlier, and its multiple of the even value stand beside Sink.
+ * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read
+ * i != 1). Rows that spread evenly give alpha_1 = 0.0741 at T = 64 (sink_uniform):
+ * eps = 0.3 is four times that. Below T = 10 even rows pass for sinks. Sink of one
+ * sequence moves in steps of 1/(L H); mean alpha_1 moves earlier, so it and its
+ * multiple of the even value stand beside Sink.
  *
- * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s row is no token's: plus1 alone
- * reads it. Alpha of * and x* is a mean over the T real rows; a window may hide x*. The
- * authors' code adds a dummy row that gives * all its weight (F6): alpha_* = (1 + sum)/(T+1), which
- * passes 0.3 from a mean of 0.289 over 64 rows on. It also sums over all rows, where the paper sums
- * over i >= k. That differs inside a prefix, whose rows see ahead. */
+ * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s own row is no
+ * token's. Alpha of * and of x* is a mean over the T real rows. The authors' code
+ * (--metric-rows plus1) adds a row that gives * all its weight (F6): alpha_* = (1 +
+ * sum)/(T+1). It also sums over all rows, where the paper sums over i >= k; that
+ * differs inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of one head's map m [N,S]; columns *, x*, 1..T, rows x*, 1..T. rows:
- * METRIC_REAL, or METRIC_PLUS1, the authors' form. What is invisible is 0 in m and adds nothing. */
+/* [M1] alpha of column j of one head's map m [N,S]. rows: METRIC_*. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
-  /* the row and the column of token 1: behind all x*, one column more with * */
-  idx N = config_rows(c, T), S = config_columns(c, T), first = N - T, token1 = S - T;
-  bool authors = rows == METRIC_PLUS1;
-  /* token k+1 has T-k rows, from its own on, and * and x* have all T; the authors sum over T */
-  idx k = j > token1 ? j - token1 : 0;
+  idx N = config_rows(c, T), S = config_columns(c, T);
+  idx first = N - T, token1 = S - T;     /* token 1's row and column */
+  idx k = j > token1 ? j - token1 : 0;   /* token k+1 has T-k rows; * has all T */
+  bool plus1 = rows == METRIC_PLUS1;
   double sum = 0, count = (double)(T - k);
-  for (idx i = authors ? first : first + k; i < N; i++) sum += m[i * S + j];
-  /* a row more, *'s dummy or x*'s own, counts for * and x*; a token has 0 there but in a prefix */
-  if (authors && c->extra && j == 0) sum += 1;
-  else if (authors && first) sum += m[j];
-  return sum / (authors && j < token1 ? count + 1 : count);
+  for (idx i = plus1 ? first : first + k; i < N; i++)
+    sum += m[i * S + j];
+  if (plus1 && c->extra && j == 0)
+    sum += 1;                            /* *'s dummy row */
+  else if (plus1 && first)
+    sum += m[j];                         /* x*'s own row */
+  return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
-/* The mean over layers and heads of a column, 0 .. n-1, of at [L,H,n]. */
+/* The mean over blocks and heads of a column, 0 .. n-1, of at [L,H,n]. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
-  for (idx i = 0; i < s->L * s->H; i++) sum += at[i * n + column];
+  for (idx i = 0; i < s->L * s->H; i++)
+    sum += at[i * n + column];
   return sum / s->heads;
 }
-/* [M1] of a column, and raw mass, averaged over layers, heads and sequences: no threshold. */
-static double sinks_alpha(const Sinks *s, int k) { return column_mean(s, s->alpha, s->S, k); }
+
+/* [M1] of a column, averaged over blocks, heads and sequences; raw mass. */
+static double sinks_alpha(const Sinks *s, int k) {
+  return column_mean(s, s->alpha, s->S, k);
+}
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
-/* [M2] Sink_k^eps[x], in 0..1, of a column: config_column_first for Sink_1, _star for Sink_*. */
+
+/* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
 
-/* alpha_1 if every row spread its weight evenly over what the mask shows it, mean over layers:
+/* Does block l attend? A companion may mix tokens otherwise. */
+static bool block_attends(const Model *m, int l) {
+  return m->layer[l].wq.w || m->layer[l].wq.product;
+}
+
+/* alpha_1 if every row spread its weight evenly over what it sees, a mean over
+ * blocks:
  *
  *   causal        H_T / T = (1 + 1/2 + .. + 1/T)/T  0.0741 at T = 64
- *   * or x*       (1/T) sum over i of 1/(i+1)       0.0587: one column more to share with
- *   window w      H_w / T                           0.0634 at w = 32; rows beyond w give token 1 0
- *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5; rows 1..p see p tokens */
-static double sink_uniform(const Config *c, int T) {
+ *   * or x*       (1/T) sum over i of 1/(i+1)       0.0587
+ *   window w      H_w / T                           0.0634 at w = 32
+ *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5 */
+static double sink_uniform(const Model *m, int T) {
+  const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
-  double sum = 0;
-  for (int l = 0; l < c->layers; l++)
-    for (idx i = first; i < N; i++)
-      if (config_attends(c, l) && visible(c, l, i, first))
-        sum += 1.0 / (double)(keys_seen(c, l, N, i) + (c->extra ? 1 : 0));
-  return sum / config_attending(c) / T;
+  double sum = 0, blocks = 0;
+  for (int l = 0; l < c->layers; l++) {
+    int w = m->layer[l].window;
+    blocks += block_attends(m, l);
+    for (idx i = first; i < N && block_attends(m, l); i++) {
+      double seen = c->extra != EXTRA_NONE;
+      for (idx j = 0; j < N; j++)
+        seen += visible(c, w, i, j);
+      if (visible(c, w, i, first))
+        sum += 1 / seen;
+    }
+  }
+  return sum / blocks / T;
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms
- * [N] are means over sequences. Captions print t != 0 for t != 1. No others, or all 0: 1. */
+/* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
+ * means over sequences. Captions print t != 0 for t != 1. No others: NaN. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
-  for (idx n = 1; n < N; n++) sum += norms[n];
-  return N > 1 && sum != 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+  for (idx n = 1; n < N; n++)
+    sum += norms[n];
+  return norms[0] / (sum / (double)(N - 1));
 }
 
-/* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
- * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
- * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
+/* The largest ratio over the outputs of the blocks. The paper finds massive
+ * activations where weights are non-negative and sum to 1 (Figure 8 left), none
+ * for sigmoid with Z = 1 (Figure 8 middle), nor with K biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
-  double most = 0;
-  for (int l = 1; l <= s->L; l++) most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
+  double most = norm_ratio(s->hnorm + s->N, s->N);
+  for (int l = 2; l <= s->L; l++)
+    most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
 }
 
-/* Makes room, its sums 0, to measure up to `batch` sequences of T tokens at a time at n_eps <=
- * EPS_MOST thresholds, of which eps[0] is the one quoted. On failure nothing is held. */
-static int sinks_create(Sinks *s, const Config *c, int T, int batch, const double *eps, int n_eps,
-                        Error *e) {
+/* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
+ * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. */
+static int sinks_create(Sinks *s, const Model *m, int T, int batch,
+                        const double *eps, int n_eps, Error *e) {
+  const Config *c = &m->c;
   idx L = c->layers, H = c->heads, N = config_rows(c, T);
   idx S = config_columns(c, T), map = batch * H * N * S;
-  *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S, .batch = batch,
-               .n_eps = n_eps, .heads = c->heads * config_attending(c),
-               .period = c->attention_period,
-               .offset = c->attention_period ? c->attention_offset : 0};
+  *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
+               .batch = batch, .n_eps = n_eps};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
-  const struct { double **field; idx size; } MEANS[] = {   /* all in one array, sums */
-    {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S}, {&s->entropy, L * H},
-    {&s->mass, L * H}, {&s->hnorm, (L + 1) * N}, {&s->prenorm, L * N}, {&s->qnorm, L * N},
-    {&s->knorm, L * N}, {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
+  const struct { double **field; idx size; } MEANS[] = {
+    {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
+    {&s->entropy, L * H}, {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
+    {&s->prenorm, L * N}, {&s->qnorm, L * N}, {&s->knorm, L * N},
+    {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
     {&s->raw, L * H}};
   enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
-  for (int i = 0; i < ARRAYS; i++) s->n_sums += MEANS[i].size;
+  for (int i = 0; i < ARRAYS; i++)
+    s->n_sums += MEANS[i].size;
   s->sums = grab(s->n_sums, sizeof(double), e);
+  s->attends = grab(L, sizeof(bool), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
   s->extreme = grab(batch * N * c->dim, sizeof(real), e);
-  if (e->status) { sinks_free(s); return e->status; }
-  for (idx i = 0, at = 0; i < ARRAYS; at += MEANS[i].size, i++) *MEANS[i].field = s->sums + at;
-  /* all blocks have the same two maps, each while it is measured */
-  for (idx l = 0; l < L; l++) s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
+  if (e->status) {
+    sinks_free(s);
+    return e->status;
+  }
+  double *at = s->sums;
+  for (int i = 0; i < ARRAYS; i++) {
+    *MEANS[i].field = at;
+    at += MEANS[i].size;
+  }
+  for (int l = 0; l < L; l++) {          /* one pair of maps serves all blocks */
+    s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
+    s->attends[l] = block_attends(m, l);
+    s->heads += s->attends[l] ? c->heads : 0;
+  }
   return 0;
 }
 
-/* Frees whatever part of s exists; harmless on a zeroed struct. */
+/* Harmless on a zeroed struct. */
 void sinks_free(Sinks *s) {
-  free(s->sums); free(s->probe); free(s->maps); free(s->extreme);
+  free(s->sums);
+  free(s->attends);
+  free(s->probe);
+  free(s->maps);
+  free(s->extreme);
   *s = (Sinks){0};
 }
 
-/* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
-static bool sinks_attends(const Sinks *s, int l) {
-  return !s->period || l % s->period == s->offset;
-}
-
-/* A NaN is above no eps and would pass for no sink. So the first x that is not finite ends a
- * measurement. block: from 1; -1 the embedding, L+1 the loss. head: from 1; 0 none. */
+/* A NaN is above no eps and would pass for no sink: the first x that is not
+ * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
 static void sinks_watch(Sinks *s, int block, int head, double x) {
-  if (!s->bad && !isfinite(x)) { s->bad = block; s->bad_head = head; }
+  if (s->bad || isfinite(x))
+    return;
+  s->bad = block;
+  s->bad_head = head;
 }
 
 #define NOT_FINITE ": expected numbers, found NaN or infinity. Try: another copy of the model"
 static int sinks_fault(const Sinks *s, Error *e) {
-  if (s->bad < 0) return fail(e, 1, "the embedding" NOT_FINITE);
-  if (s->bad > s->L) return fail(e, 1, "the loss" NOT_FINITE);
-  return fail(e, 1, s->bad_head ? "block %d of %d, head %d of %d" NOT_FINITE
-              : "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L, s->bad_head, s->H);
+  if (s->bad < 0)
+    return fail(e, 1, "the embedding" NOT_FINITE);
+  if (s->bad > s->L)
+    return fail(e, 1, "the loss" NOT_FINITE);
+  if (!s->bad_head)
+    return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
+  return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
+              s->bad_head, s->H);
 }
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
-/* Adds to *to the mean of |x_h| over the n rows of x [n,D]. */
-static void add_lengths(double *to, idx n, idx D, const real *x) {
-  for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
+/* The mean of |x_h| over the n rows of x [n,D]. */
+static double mean_length(idx n, idx D, const real *x) {
+  double sum = 0;
+  for (idx h = 0; h < n; h++)
+    sum += length(D, x + h * D) / (double)n;
+  return sum;
 }
 
-/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds alpha of every
- * column, for each eps 1[alpha > eps] of this sequence (F7), and as means over the T rows
+/* The entropy in nats of p / sum p, for p [n] >= 0; 0 log 0 = 0. A softmax's sum
+ * is 1 but for rounding. Even causal rows of T = 64 have log(T!)/T = 3.206. */
+static double entropy(idx n, const real *p) {
+  double sum = 0, plogp = 0;
+  for (idx from = 0; from < n; from += CHUNK) {
+    real log_p[CHUNK];
+    idx some = chunk(n, from);
+    vec_log(some, log_p, p + from);
+    for (idx j = 0; j < some; j++)
+      if (p[from + j] > 0) {
+        plogp -= (double)p[from + j] * (double)log_p[j];
+        sum += p[from + j];
+      }
+  }
+  if (sum == 0 || fabs(sum - 1) < 1e-5)
+    return plogp;
+  return plogp / sum + log(sum);
+}
+
+/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
+ * alpha of every column, for each eps 1[alpha > eps] of this sequence (F7), and
+ * as means over the T rows
  *
- *   entropy   -sum_j m_ij log m_ij in nats, * and x* included; 0 for a row on one key; even causal
- *             rows give log(T!)/T = 3.206 at T = 64
- *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with an extra column,
- *             anything for Z = 1
- *   raw       the same of |scale s/Z|; why: row_metric */
-static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
-                         const real *weight) {
-  idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
+ *   entropy   of m, * and x* included
+ *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
+ *             an extra column, anything for Z = 1
+ *   raw       the same of |scale s/Z| */
+static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
+                         const real *m, const real *weight) {
+  idx S = s->S, first = s->N - s->T, heads = s->L * s->H;
   for (idx j = 0; j < S; j++) {
     double alpha = sink_alpha(c, s->T, rows, m, j);
     s->alpha[lh * S + j] += alpha;
     for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * s->L * s->H + lh) * S + j] += isnan(alpha) ? NAN : alpha > s->eps[x];
+      s->over[(x * heads + lh) * S + j] +=
+          isnan(alpha) ? NAN : alpha > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    const real *p = m + i * S, *w = weight + i * S;   /* [S] */
-    double entropy = 0, mass = 0, raw = 0;
-    for (idx from = 0; from < S; from += CHUNK) {
-      real log_p[CHUNK];
-      idx some = chunk(S, from);
-      vec_log(some, log_p, p + from);
-      for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
-        if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
+    double mass = 0, raw = 0;
+    for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
+      mass += weight[i * S + j];
+      raw += fabs(weight[i * S + j]);
     }
-    for (idx j = keys; j < S; j++) { mass += w[j]; raw += fabs(w[j]); }
-    s->entropy[lh] += entropy / s->T;
+    s->entropy[lh] += entropy(S, m + i * S) / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
   }
 }
 
-/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions, before phi. Without
- * kernel and bias the score is this over sqrt(D). The paper finds that the angle makes the sink:
- * |q_t| |k_1| is rather small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions and
+ * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
+ * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
- * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with the key of the
- * first row (x*'s when there is one), seen or not. Index 1: the mean over the other keys up to the
- * row's own that its mask shows; keys ahead, inside a prefix, are left out. Length 0: cos = 0. */
-static void measure_angles(Sinks *s, const Config *c, const LayerActs *la, idx b, int l, int h) {
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N, at = 2 * (l * H + h);
-  const real *q = la->q + (b * N * H + h) * D;   /* [N,D], rows H D apart */
-  const real *k = la->k + (b * N * K + (h / (H / K))) * D; /* [N,D], rows K D apart */
+ * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with
+ * the first row's key. Index 1: over the other keys up to the row's own that its
+ * mask shows. */
+static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
+                           int l, idx h) {
+  const Config *c = &m->c;
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
+  idx at = 2 * (l * H + h);
+  const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
+  const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
-    double keys[2] = {0}, angles[2] = {0}, products[2] = {0}, norm = length(D, q_i);
+    double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
+    double norm = length(D, q_i);
     for (idx j = 0; j <= i; j++) {
-      if (j && !visible(c, l, i, j)) continue;
       const real *k_j = k + j * (K * D);
       double both = norm * length(D, k_j);
+      if (j && !visible(c, m->layer[l].window, i, j))
+        continue;
       keys[j > 0]++;
       angles[j > 0] += both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
       products[j > 0] += both;
     }
-    for (int x = 0; x < 2; x++) {   /* a row sees its own key: there is one of either */
+    for (int x = 0; x < 2; x++) {        /* a row sees its own key */
       s->cosine[at + x] += angles[x] / keys[x] / (double)(N - 1);
       s->product[at + x] += products[x] / keys[x] / (double)(N - 1);
     }
@@ -2651,95 +2590,111 @@ static int by_size(const void *a, const void *b) {
 /* The largest |x|, for x [n]; -1 when all of them are NaN. */
 static real largest(idx n, const real *x) {
   real most = -1;
-  for (idx j = 0; j < n; j++) if (real_abs(x[j]) > most) most = real_abs(x[j]);
+  for (idx j = 0; j < n; j++)
+    if (real_abs(x[j]) > most)
+      most = real_abs(x[j]);
   return most;
 }
 
-/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|. Keeps, by sequence,
- * the block's output with the largest |h| so far; H^0, which no block has written, is no output. */
+/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
+ * keeps of each sequence the block's output with the largest |h| so far. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   idx N = s->N, n = N * C;
-  for (idx b = 0; b < B; b++, h += n) {
+  for (idx b = 0; b < B; b++) {
+    const real *h_b = h + b * n;
     real *extreme = s->extreme + b * n;
     for (idx i = 0; i < N; i++) {
-      s->hnorm[l * N + i] += length(C, h + i * C);
+      s->hnorm[l * N + i] += length(C, h_b + i * C);
       sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
     }
-    if (l == 1 || (l > 1 && largest(n, h) > largest(n, extreme))) copy(extreme, h, n);
+    if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
+      copy(extreme, h_b, n);
   }
 }
 
-/* The massive activations of Sun et al. 2024, without their threshold, which small models never
- * reach: the largest |h| over the blocks' outputs of sequence b, and the median |h| of the output
- * it stands in (of an even count the upper of the two middle numbers). */
+/* The massive activations of Sun et al. 2024, without their threshold: the largest
+ * |h| over the blocks' outputs of sequence b, and the median |h| of the output it
+ * stands in. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
-  real *h = s->extreme + b * n;   /* [N,C]; in the end |h|, rising */
-  if (s->bad) return;   /* a NaN has no place in an order */
-  for (idx j = 0; j < n; j++) h[j] = real_abs(h[j]);
+  real *h = s->extreme + b * n;          /* [N,C] */
+  if (s->bad)
+    return;                              /* a NaN has no place in an order */
+  for (idx j = 0; j < n; j++)
+    h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += h[n - 1]; s->median += h[n / 2];
+  s->massive += h[n - 1];
+  s->median += h[n / 2];
 }
 
-/* [FIG7] Measures sequence b inside block l, from 0, while its activations are there: heads, and by
- * row the norms: |s2|, which is Figure 7 left's "before LN" under post-norm and the block's output
- * elsewhere; |q|, |k|, |v|, means over heads. A rotation leaves |q| and |k| as they are. */
-static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l, int rows) {
+/* [FIG7] Measures sequence b inside block l, while its activations are there:
+ * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
+ * post-norm, |q|, |k| and |v|, means over heads. */
+static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
+                          int rows) {
   const Config *c = &m->c;
   const LayerActs *la = &a->layer[l];
-  idx N = s->N, C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads, map = N * s->S;
-  if (!config_attends(c, l)) H = K = 0;   /* no q, k, v: |s2| alone */
-  for (int h = 0; h < H; h++) {
+  idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
+  idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
+  for (idx h = 0; h < H; h++) {
     idx head = (b * H + h) * map, lh = l * H + h;
-    measure_head(s, c, rows, lh, s->probe[l].metric + head, s->probe[l].weight + head);
-    measure_angles(s, c, la, b, l, h);
+    measure_head(s, c, rows, lh, s->probe[l].metric + head,
+                 s->probe[l].weight + head);
+    measure_angles(s, m, la, b, l, h);
     /* finite only where its terms are */
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
       all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
-    sinks_watch(s, l + 1, h + 1, all);
+    sinks_watch(s, l + 1, (int)h + 1, all);
   }
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
     s->prenorm[at] += length(C, la->s2 + row * C);
-    add_lengths(&s->qnorm[at], H, D, la->q + row * H * D);
-    add_lengths(&s->knorm[at], K, D, la->k + row * K * D);
-    add_lengths(&s->vnorm[at], K, D, la->v + row * K * D);
+    s->qnorm[at] += mean_length(H, D, la->q + row * H * D);
+    s->knorm[at] += mean_length(K, D, la->k + row * K * D);
+    s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
   }
 }
 
-/* Runs B sequences (at most the batch of sinks_create, and what a has room for) and adds what is
- * seen. ids, targets [B,T]; without targets no loss is added. rows as in sink_alpha. Any number of
- * calls, then sinks_finish once. It is model_forward with a look after each block, so that neither
- * a nor s has to hold more than one block's activations and maps. */
-static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int *targets, int B,
-                         int rows, Error *e) {
+/* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
+ * loss is added. Any number of calls, then sinks_finish once. It is model_forward
+ * with a look after each block: one block's activations and maps suffice. */
+static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
+                         const int *targets, int B, int rows, Error *e) {
   int C = m->c.dim;
   if (B > s->batch)
-    return fail(e, 1, "measure: expected at most %d sequences at a time, found %d", s->batch, B);
-  a->probe = s->probe;                 /* attention fills the maps of a forward that finds it */
+    return fail(e, 1, "measure: expected at most %d sequences at a time, found "
+                "%d", s->batch, B);
+  a->probe = s->probe;                   /* attention then fills the maps */
   idx N = forward_begin(m, a, ids, B, s->T);
   measure_stream(s, a->h, 0, B, C);
   for (int l = 0; l < s->L; l++) {
     block_forward(m, a, l, B, N);
-    for (idx b = 0; b < B; b++) measure_layer(s, m, a, b, l, rows);
+    for (idx b = 0; b < B; b++)
+      measure_layer(s, m, a, b, l, rows);
     measure_stream(s, a->h, l + 1, B, C);
   }
   forward_end(m, a, B, N);
   a->probe = NULL;
-  for (idx b = 0; b < B; b++) measure_massive(s, b, C);
-  /* the mean over B sequences, weighted by B: sequences of one length weigh alike */
-  if (targets) s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+  for (idx b = 0; b < B; b++)
+    measure_massive(s, b, C);
+  if (targets)
+    s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
   sinks_watch(s, s->L + 1, 0, s->loss);
   s->n += B;
-  return model_fault(m, e) || !s->bad ? e->status : sinks_fault(s, e);
+  if (model_fault(m, e) || !s->bad)
+    return e->status;
+  return sinks_fault(s, e);
 }
 
-/* Sums to means over the n sequences, once. over: the share of them in which a head is a sink. */
+/* Sums to means over the n sequences, once. */
 static void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
-  for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
-  s->massive /= n; s->median /= n; s->loss /= n;
+  for (idx i = 0; i < s->n_sums; i++)
+    s->sums[i] /= n;
+  s->massive /= n;
+  s->median /= n;
+  s->loss /= n;
 }
 
 /* ==========
@@ -6587,197 +6542,327 @@ real real_abs(real x) { return x < 0 ? -x : x; }
 /* ==========
  * 14  Attention in tiles, with a cache
  *
- * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE queries,
- * and a tile meets all n = hi - lo keys that any of its queries sees. Forward: q k^T and a v, with
- * 3.6 row by row between. Backward: z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
- * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here 3.6 takes whole rows,
- * whatever sim and Z; scratch: 4.8 MB a thread for D = 96, N = 2048. Test: tiles__as_plain. */
+ * The forward keeps one number a row, row_stat, from which the backward makes the
+ * row again: for exp log Z (under clamp log sum, whose sign tells the branch), for
+ * other similarities the signed sum, or the p-norm. As in 3.6 exp goes relative
+ * to the row's largest score, top:
+ *
+ *   sum     log Z = top + log(sum_j e^(z_j - top))
+ *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p     [E44] temperature 1/p
+ *   clamp   log Z = max(log sum, 0)
+ *
+ * Test: row_fast__as_plain. */
+
+static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
+  vec_sigmoid(n, s, z);
+  for (idx j = 0; ds && j < n; j++)
+    ds[j] = s[j] * (1 - s[j]);
+}
+
+/* A masked z, -infinity, must not reach the sum; a NaN stays one. */
+static void sim_identity(idx n, const real *z, real *s, real *ds) {
+  for (idx j = 0; ds && j < n; j++)
+    ds[j] = z[j] == -INFINITY ? 0 : 1;
+  for (idx j = 0; j < n; j++)
+    s[j] = z[j] == -INFINITY ? 0 : z[j];
+}
+
+/* By SIM_*: s and s' of a row; exp goes its own way. */
+static Activation *const SIMS[] = {
+  [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one,
+  [SIM_IDENTITY] = sim_identity};
+
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that no
+ * power overflows; 0 for a row of zeros. spare [n] is scratch. */
+static real p_norm(idx n, const real *s, double p, real *spare) {
+  for (idx j = 0; j < n; j++)
+    spare[j] = real_abs(s[j]);
+  real most = vec_max(n, spare), M = most > 0 ? most : 1;
+  for (idx j = 0; j < n; j++)
+    spare[j] /= M;
+  vec_pow(n, spare, spare, (real)p);
+  return M * real_pow(vec_sum(n, spare), (real)(1 / p));
+}
+
+/* Z of a row from its row_stat; of exp it may overflow where its log does not. */
+static real row_normalizer(const Config *c, real row_stat) {
+  bool clamp = c->normalizer == NORMALIZER_CLAMP;
+  if (c->sim == SIM_EXP)
+    return real_exp(clamp && row_stat < 0 ? 0 : row_stat);
+  if (c->normalizer == NORMALIZER_SUM)
+    return row_stat + NORMALIZER_EPS;
+  if (clamp)
+    return real_abs(row_stat) > 1 ? real_abs(row_stat) : 1;
+  return c->normalizer == NORMALIZER_ONE ? 1 : row_stat;
+}
+
+/* row_forward for exp. */
+static real row_exp(const Config *c, idx n, real *z, real *spare) {
+  bool one = c->normalizer == NORMALIZER_ONE;
+  real top = one ? 0 : vec_max(n, z);
+  if (c->normalizer == NORMALIZER_PNORM) {
+    real p = (real)c->pnorm;
+    for (idx j = 0; j < n; j++)
+      z[j] -= top;
+    for (idx j = 0; j < n; j++)
+      spare[j] = p * z[j];
+    vec_exp(n, spare, spare, 0);
+    real shift = real_log(vec_sum(n, spare)) / p;
+    vec_exp(n, z, z, shift);             /* a = e^(z - log Z) */
+    return top + shift;
+  }
+  vec_exp(n, z, z, top);                 /* s e^-top */
+  if (one)
+    return 0;
+  real sum = vec_sum(n, z), log_sum = top + real_log(sum);
+  if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0)
+    sum = real_exp(-top);                /* Z = 1 */
+  vec_scale(n, z, 1 / sum);
+  return log_sum;
+}
+
+/* z [n] becomes the weights a = s/Z. Returns row_stat. spare [n] is scratch. */
+static real row_forward(const Config *c, idx n, real *z, real *spare) {
+  if (c->sim == SIM_EXP)
+    return row_exp(c, n, z, spare);
+  SIMS[c->sim](n, z, spare, NULL);
+  real row_stat = c->normalizer == NORMALIZER_PNORM
+                      ? p_norm(n, spare, c->pnorm, z) : vec_sum(n, spare);
+  real Z = row_normalizer(c, row_stat);
+  for (idx j = 0; j < n; j++)
+    z[j] = Z == 0 ? 0 : spare[j] / Z;
+  return row_stat;
+}
+
+/* row_backward for exp, where s' = s: a = e^(z - log Z) is the forward's but for
+ * log Z's rounding. */
+static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat,
+                             real *a, real *deriv, real *dlogz) {
+  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);
+  real log_Z = clamped ? 0 : row_stat;
+  vec_exp(n, a, z, log_Z);
+  copy(deriv, a, n);
+  if (c->normalizer == NORMALIZER_ONE || clamped) {
+    zero(dlogz, n);                      /* Z = 1 */
+  } else if (c->normalizer == NORMALIZER_PNORM) {
+    for (idx j = 0; j < n; j++)
+      dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
+    vec_exp(n, dlogz, dlogz, 0);         /* (s/Z)^p */
+  } else {
+    copy(dlogz, a, n);                   /* s'/sum = a */
+  }
+}
+
+/* dlogz [n] of the p-norm: |a|^(p-1) sign(a) s'/Z, by halves as in 3.6. */
+static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
+                            real *dlogz) {
+  vec_pow(n, dlogz, a, (real)((p - 1) / 2));
+  for (idx j = 0; j < n; j++) {
+    real x = dlogz[j] * (dlogz[j] * deriv[j]);
+    dlogz[j] = a[j] < 0 ? -x : x;
+    if (a[j] == 0)
+      dlogz[j] = 0;
+  }
+}
+
+/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n]. */
+static void row_backward(const Config *c, idx n, const real *z, real row_stat,
+                         real *a, real *deriv, real *dlogz) {
+  if (c->sim == SIM_EXP) {
+    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
+    return;
+  }
+  real Z = row_normalizer(c, row_stat);
+  bool flips = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
+  SIMS[c->sim](n, z, a, deriv);          /* s and s'; then both over Z */
+  for (idx j = 0; j < n; j++)
+    a[j] = Z == 0 ? 0 : a[j] / Z;
+  for (idx j = 0; j < n; j++)
+    deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
+  if (c->normalizer == NORMALIZER_PNORM)
+    p_norm_backward(n, c->pnorm, a, deriv, dlogz);
+  else if (c->normalizer == NORMALIZER_ONE)
+    zero(dlogz, n);
+  else if (c->normalizer == NORMALIZER_CLAMP && real_abs(row_stat) <= 1)
+    zero(dlogz, n);                      /* [T15] Z = 1 */
+  else
+    for (idx j = 0; j < n; j++)
+      dlogz[j] = flips ? -deriv[j] : deriv[j];
+}
+
+const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
+                           .backward = row_backward,
+                           .normalizer = row_normalizer, .metric = row_metric};
+
+/* ----------
+ * 14.2  Attention by tiles
+ *
+ * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of
+ * R <= TILE queries, and a tile meets all n = hi - lo keys that any of its queries
+ * sees. Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
+ * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ *
+ * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here 14.1
+ * takes whole rows, whatever sim and Z; scratch: 4.8 MB a thread for D = 96, N =
+ * 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
-/* A task's sizes and scratch. k and v transposed let a product read its right factor by rows. Of a
-   long sequence x, dk and dv are copies: in place, a head's rows are up to a page apart. */
+/* A task's sizes and scratch. k and v transposed let a product read its right
+ * factor by rows. Of a long sequence x, dk and dv are copies: in place, a head's
+ * rows are up to a page apart. */
 typedef struct Tile {
-  idx N, D, ld, row;   /* rows; head width; length of a row of the maps; of x, dk and dv */
-  real *kt, *vt;   /* [D,ld] [D,ld] */
-  real *x, *dk, *dv;   /* [N,D]; x: v or, backward, k */
-  real *z, *a, *da;   /* [TILE,ld] each; z becomes a or, backward, dz in place */
-  real *deriv, *dlogz, *y;   /* [ld] each, of one row: s'/Z, log Z's gradient; y of row_scores */
+  idx N, D, ld;                          /* ld: length of a row of z, a, da */
+  idx row;                               /* of a row of x, dk and dv */
+  real *kt, *vt;                         /* [D,ld] [D,ld] */
+  real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
+  real *z, *a, *da;                      /* [TILE,ld]; z becomes a, or dz */
+  real *deriv, *dlogz, *y;               /* [ld] of one row; y: of a seam */
 } Tile;
 
-/* Of 1 + N numbers, so that the second, key 0, begins a cache line in every row. */
+/* Of 1 + N numbers, so that the second, key 0, begins a cache line. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
-static idx tile_size(const Config *c, idx N) {   /* leaving needs 3 D; no cache line is shared */
+static idx tile_size(const Config *c, idx N) {
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
 }
 
-/* This thread's piece of scratch, for N <= a->N rows. */
-static Tile tile_of(const Config *c, const Acts *a, idx N, const real *k, real *x) {
-  idx D = c->head_dim, ld = tile_row(N), size = D * ld, tile = TILE * ld, row = c->kv_heads * D;
-  Tile t = {.N = N, .D = D, .ld = ld, .kt = attention_scratch(a), .x = x, .row = row};
-  t.vt = t.kt + size;   t.z = t.vt + size + 15;   t.a = t.z + tile;   t.da = t.a + tile;
-  t.deriv = t.da + tile;   t.dlogz = t.deriv + ld;   t.y = t.dlogz + ld;
-  transpose(t.kt, ld, k, row, N, D);
-  if (a->past || N <= 2 * DEPTH) return t;
-  t.x = t.y + ld + 1;   t.dk = t.x + size;   t.dv = t.dk + size;   t.row = D;
-  for (idx j = 0; j < N; j++) copy(t.x + j * D, x + j * row, D);
+/* This thread's piece of scratch. x: v, or in the backward k. */
+static Tile tile_of(const Acts *a, const Head *h, const real *x) {
+  idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
+  Tile t = {.N = N, .D = D, .ld = ld, .kt = attention_scratch(a), .row = h->of_k};
+  t.x = (real *)(uintptr_t)x;            /* read only */
+  t.vt = t.kt + size;
+  t.z = t.vt + size + 15;
+  t.a = t.z + tile;
+  t.da = t.a + tile;
+  t.deriv = t.da + tile;
+  t.dlogz = t.deriv + ld;
+  t.y = t.dlogz + ld;
+  transpose(t.kt, ld, h->k, h->of_k, N, D);
+  if (a->past || N <= 2 * DEPTH)
+    return t;
+  t.x = t.y + ld + 1;
+  t.dk = t.x + size;
+  t.dv = t.dk + size;
+  t.row = D;
+  for (idx j = 0; j < N; j++)
+    copy(t.x + j * D, x + j * h->of_k, D);
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see, and, masked, those between a prefix and a window. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see; some between a prefix and a window
+ * are masked. */
 typedef struct Span { idx lo, hi; } Span;
-static Span span_of(const Config *c, int l, idx N, idx i0, idx i1) {
-  int w = config_window(c, l), first = c->sink_token;
+static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
+  idx first = c->sink_token;
   Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
-  if (c->prefix) {
-    if (s.lo > first) s.lo = first;
-    if (s.hi < first + c->prefix) s.hi = at_most(first + c->prefix, N);
-  }
+  if (!c->prefix)
+    return s;
+  s.lo = at_most(s.lo, first);
+  if (s.hi < first + c->prefix)
+    s.hi = at_most(first + c->prefix, N);
   return s;
 }
 
-/* How many of the tile's columns row i reads: up to its key, or the prefix's last. */
-static idx row_columns(const Config *c, int l, idx N, Span tile, idx i) {
-  return span_of(c, l, N, i, i + 1).hi - tile.lo;
+/* How many of the tile's columns row i reads: up to its last key. */
+static idx row_columns(const Config *c, const Head *h, Span tile, idx i) {
+  return span_of(c, h->window, h->N, i, i + 1).hi - tile.lo;
 }
 
-/* Scores of rows [i0,i1) of head h into t->z, behind a place for *: row_columns each. q: row i0. */
-static void tile_scores(const Model *m, const Acts *a, int l, idx h, const Tile *t, const real *q,
-                        Span span, idx i0, idx i1) {
+/* Scores of rows [i0,i1) of a head into t->z, behind a place for *. q: row i0. */
+static void tile_scores(const Model *m, const Head *h, const Tile *t,
+                        const real *q, Span span, idx i0, idx i1) {
   const Config *c = &m->c;
-  const real *bias = head_bias(a, h);
-  idx w = config_window(c, l);
-  matmul_here(t->z + 1, t->ld, rows_of(q, c->heads * t->D), rows_of(t->kt + span.lo, t->ld),
+  idx w = h->window;
+  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q), rows_of(t->kt + span.lo, t->ld),
               i1 - i0, span.hi - span.lo, t->D, false);
   for (idx i = i0; i < i1; i++) {
-    real *keys = t->z + (i - i0) * t->ld + 1;   /* keys[j] is key lo + j */
-    idx seen = row_columns(c, l, t->N, span, i);
-    vec_scale(seen, keys, score_scale(c, l));
-    if (bias) vec_add(seen, keys, bias + span.lo - i);   /* a run of the table */
-    for (idx j = span.lo; w && j < i - w + 1; j++)   /* what lies behind the window */
-      if (!visible(c, l, i, j)) keys[j - span.lo] = -INFINITY;
-    for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead, before the prefix */
+    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* keys[j]: key lo + j */
+    idx seen = row_columns(c, h, span, i);
+    vec_scale(seen, keys, h->root);
+    if (h->bias)
+      vec_add(seen, keys, h->bias + span.lo - i);
+    for (idx j = span.lo; w && j < i - w + 1; j++)   /* behind the window */
+      if (!visible(c, h->window, i, j))
+        keys[j - span.lo] = -INFINITY;
+    for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
       keys[j - span.lo] = -INFINITY;
+    z[0] = star_score(h, q + (i - i0) * h->of_q);
   }
 }
 
-/* A row's z, a and m [1+n], of * and span's keys, into a probe's maps [B,H,N,S]; the rest is 0. */
-static void probe_row(const Config *c, const Probe *p, idx row, idx N, Span span, const real *z,
-                      const real *a, const real *m) {
-  idx extra = c->extra ? 1 : 0, S = extra + N;
-  const real *from[] = {z, a, m};
-  real *map[] = {p->z, p->weight, p->metric}, factor[] = {1, (real)c->scale, 1};
-  for (idx k = 0; k < 3; k++) {
-    if (!map[k]) continue;
-    real *to = map[k] + row * S, *keys = to + extra;
-    zero(to, S);
-    if (z[0] != -INFINITY) to[0] = factor[k] * from[k][0];
-    for (idx j = span.lo; j < span.hi; j++)
-      if (z[1 + j - span.lo] != -INFINITY) keys[j] = factor[k] * from[k][1 + j - span.lo];
-  }
-}
-
-/* The rows under --plain, whose forward keeps no map, are made once more. */
-void plain_probe(const Model *m, const Acts *a, int l, int B, idx N) {
+/* Rows [i0,i1) of t->z, z on entry, become weights; maps are filled. */
+static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
+                         Span span, idx i0, idx i1) {
   const Config *c = &m->c;
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads;
-  PARALLEL
-  for (idx bh = 0; bh < B * H; bh++) {
-    idx h = bh % H, first = bh / H * N;   /* the sequence's first row */
-    const real *k = la->fk + (first * K + h / (H / K)) * D;
-    real *z = attention_scratch(a), *row = z + N + 1, *spare = row + N + 1;
-    for (idx i = 0; i < N; i++) {
-      const real *q_i = la->fq + ((first + i) * H + h) * D;
-      idx seen = row_scores(m, a, l, bh / H, h, N, i, q_i, k, z, NULL);
-      copy(row, z, N + 1);
-      real row_stat = row_forward(c, N + 1, seen, row, spare);
-      row_metric(c, N + 1, row, row_stat, spare);
-      row_clip(c, N + 1, row);
-      probe_row(c, &a->probe[l], bh * N + i, N, (Span){0, N}, z, row, spare);
-    }
+  const Seams *s = &m->seams;
+  h->at.lo = span.lo;
+  for (idx i = i0; i < i1; i++) {
+    real *z = t->z + (i - i0) * t->ld;
+    idx seen = row_columns(c, h, span, i), r = i - a->past;
+    h->at.i = i;
+    if (s->scores)
+      s->scores(m, a, &h->at, seen, z, t->y);
+    if (a->probe)
+      copy(t->a, z, seen + 1);
+    real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
+    zero(z + 1 + seen, span.hi - span.lo - seen);   /* the product takes all */
+    if (a->probe)
+      s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
+    if (s->weights)
+      s->weights(m, a, &h->at, seen, z);
+    if (!a->probe)
+      continue;
+    map_row(c, h, r, span.lo, seen, t->a, h->map.z, 1, t->a);
+    map_row(c, h, r, span.lo, seen, t->a, h->map.weight, h->scale, z);
+    map_row(c, h, r, span.lo, seen, t->a, h->map.metric, 1, t->dlogz);
   }
 }
 
-/* ABLATIONS. eval --ablate takes one column j from all rows but j's own, in all blocks and heads:
- *   key      z_ij = -infinity      i spreads its weight over what else it sees
- *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
- *   mean     v_j becomes the mean of the sequence's v
- * Returns which column of a tile's row i is ablated, 0 for *, -1 for none. own: the row's keys. */
-static idx ablated_column(const Acts *a, idx b, idx i, Span own) {
-  idx j = a->ablation ? a->ablation->column[b] : i;
-  if (j < 0) return 0;
-  return j != i && j >= own.lo && j < own.hi ? 1 + j - own.lo : -1;
-}
-
-/* Head h forward: rows a->past .. N-1, those before being cached. Row i is row i of k and v, and
- * row i - past of q, o, row_stat and the maps. Tiles begin at multiples of TILE wherever the rows
- * begin, so a row made from a cache has the bits of the whole forward. */
-static void tiled_head(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = t->D, N = t->N, ld = t->ld, R = N - a->past, Qw = c->heads * D;
-  idx row0 = (b * c->heads + h) * R - a->past;
-  idx q0 = (b * R - a->past) * Qw + h * D;   /* row 0's place, were it there */
-  const real *vstar = extra_value(c, w, a, h);
-  /* what an ablation takes from each row's weight goes to the mean v, or nowhere */
-  real taken[TILE], *mean = a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN ? t->vt : NULL;
-  if (mean) {   /* vt is free: it is the backward's */
-    zero(mean, D);
-    for (idx j = 0; j < N; j++) vec_add(D, mean, t->x + j * t->row);
-    vec_scale(D, mean, (real)(1 / (double)N));
-  }
-  for (idx i0 = a->past, i1; i0 < N; i0 = i1) {
+/* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
+ * of k and v, and row i - past of q, o, row_stat and maps. Tiles begin at multiples
+ * of TILE wherever the rows begin, so that a row made from a cache has the bits of
+ * the whole forward. */
+static void tiled_head(const Model *m, const Acts *a, Head *h, const Tile *t) {
+  idx N = t->N, past = a->past;
+  for (idx i0 = past, i1; i0 < N; i0 = i1) {
     idx start = i0 - i0 % TILE;
     i1 = at_most(start + TILE, N);
-    Span span = span_of(c, l, N, start, i1);
-    idx n = span.hi - span.lo;
-    tile_scores(m, a, l, h, t, la->fq + (q0 + i0 * Qw), span, i0, i1);
-    for (idx i = i0; i < i1; i++) {   /* a = s/Z */
-      real *row = t->z + (i - i0) * ld;
-      idx seen = row_columns(c, l, N, span, i), keys = keys_seen(c, l, N, i);
-      Span own = {span.lo, span.lo + seen};
-      if (a->hide) keys -= a->hide(a, l, b, i, own.lo, seen, row + 1);
-      row[0] = extra_score(m, l, h, keys, la->fq + q0 + i * Qw);
-      if (config_score_mod(c)) BEYOND.scores(c, w, h, keys, seen, row + 1, NULL);
-      idx cut = ablated_column(a, b, i, own);
-      if (cut >= 0 && a->ablation->what == ABLATE_KEY1) row[cut] = -INFINITY;
-      if (a->probe) copy(t->a, row, seen + 1);
-      real row_stat = la->row_stat[row0 + i] = row_forward(c, seen + 1, keys, row, t->deriv);
-      zero(row + 1 + seen, n - seen);   /* the product takes all n columns */
-      if (a->probe) row_metric(c, seen + 1, row, row_stat, t->dlogz);
-      row_clip(c, seen + 1, row);
-      if (a->probe) probe_row(c, &a->probe[l], row0 + i, N, own, t->a, row, t->dlogz);
-      taken[i - i0] = cut < 0 ? 0 : row[cut];
-      if (cut >= 0) row[cut] = 0;
-    }
-    matmul_here(la->av + (q0 + i0 * Qw), Qw, rows_of(t->z + 1, ld),
-                rows_of(t->x + span.lo * t->row, t->row), i1 - i0, D, n, false);
-    for (idx i = i0; i < i1; i++) {   /* o = scale (a v + a_* v*) */
-      real *o_i = la->av + (q0 + i * Qw);
-      if (vstar) add_times(D, o_i, t->z[(i - i0) * ld], vstar);
-      if (mean) add_times(D, o_i, taken[i - i0], mean);
-      vec_scale(D, o_i, (real)c->scale);
+    Span span = span_of(&m->c, h->window, N, start, i1);
+    real *o = h->o + (i0 - past) * h->of_q;
+    tile_scores(m, h, t, h->q + (i0 - past) * h->of_q, span, i0, i1);
+    tile_weights(m, a, h, t, span, i0, i1);
+    matmul_here(o, h->of_q, rows_of(t->z + 1, t->ld),
+                rows_of(t->x + span.lo * t->row, t->row), i1 - i0, t->D,
+                span.hi - span.lo, false);
+    for (idx i = 0; i < i1 - i0; i++) {   /* o = scale (a v + a_* v*) */
+      if (h->vstar)
+        add_times(t->D, o + i * h->of_q, t->z[i * t->ld], h->vstar);
+      vec_scale(t->D, o + i * h->of_q, h->scale);
     }
   }
 }
 
-/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads spin: where
- * another program takes a core, a step of 17 ms lasts 700. So passes run on one thread less while
- * that is faster: the second one tries it. All are tried again after 16 to 256 times what they
- * took. While wait is 0 one slow forward is forgiven. */
+/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads
+ * spin: where another program takes a core, a step of 17 ms lasts 700. So passes run
+ * on one thread less while that is faster: the second one tries it. All are tried
+ * again after 16 to 256 times what they took. While wait is 0 one slow forward is
+ * forgiven. */
 static void take_less(struct Pace *p, bool less) {
-  if (less == p->less) return;
+  if (less == p->less)
+    return;
   set_workers(workers() + (less ? -1 : 1));
   p->less = less;
   p->last = INFINITY;
 }
+
 static void pace(struct Pace *p, double took, double now) {
   p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
   p->last = took;
-  if (p->took[1] == 0) take_less(p, true);
-  else if (p->took[0] < p->took[1]) {
+  if (p->took[1] == 0) {
+    take_less(p, true);
+  } else if (p->took[0] < p->took[1]) {
     take_less(p, false);
     p->wait *= 0.98;
   } else if (!p->less) {
@@ -6787,107 +6872,141 @@ static void pace(struct Pace *p, double took, double now) {
   }
 }
 
-/* attention_forward (3.7) of R rows of q, o and row_stat against N = past + R rows of k and v. */
+/* attention_forward (3.7) of R rows of q and o against past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
-  idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
   struct Pace *p = &a->pace;
   if (l == 0) {
     p->began = seconds();
-    if (p->wait > 0 && p->began > p->retry) take_less(p, false);
+    if (p->wait > 0 && p->began > p->retry)
+      take_less(p, false);
   }
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
-    idx b = task / K, kh = task % K, k0 = (b * N * K + kh) * D;
-    Tile t = tile_of(&m->c, a, N, a->layer[l].fk + k0, a->layer[l].v + k0);
-    for (idx h = kh * group; h < (kh + 1) * group; h++) tiled_head(m, a, l, b, h, &t);
+    Head h = head_of(m, a, l, task / K, task % K * group, N);
+    Tile t = tile_of(a, &h, h.v);
+    for (idx g = 0; g < group; g++) {
+      h = head_of(m, a, l, task / K, task % K * group + g, N);
+      tiled_head(m, a, &h, &t);
+    }
   }
   double now = seconds();
-  if (l == m->c.layers - 1 && (workers() > 1 || p->less)) pace(p, now - p->began, now);
+  if (l == m->c.layers - 1 && (workers() > 1 || p->less))
+    pace(p, now - p->began, now);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
 WIDE(row_gradient,
-     (idx n, real *restrict dz, const real *restrict deriv, const real *restrict dlogz,
-      const real *restrict da, real scale, real delta), (n, dz, deriv, dlogz, da, scale, delta)) {
-  for (idx j = 0; j < n; j++) dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
+     (idx n, real *restrict dz, const real *restrict deriv,
+      const real *restrict dlogz, const real *restrict da, real scale, real delta),
+     (n, dz, deriv, dlogz, da, scale, delta)) {
+  for (idx j = 0; j < n; j++)
+    dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* head_backward (3.7) for a tile from row i0: da of all rows; z, a, delta, dz row by row; dq, and a
- * part of dk and dv, of all again. The scale, there in da, is here in delta, dz and a. */
-static void tile_backward(const Model *m, Acts *a, int l, idx b, idx h, const Tile *t, idx i0) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = t->D, N = t->N, ld = t->ld, R = at_most(N - i0, TILE), bh = b * c->heads + h;
-  idx Qw = c->heads * D, q0 = (b * N + i0) * Qw + h * D;
-  Span span = span_of(c, l, N, i0, i0 + R);
+/* Row i of a tile backward: from z and da to dz, over z, and to scale a. */
+static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
+                              Span span, idx i0, idx i) {
+  const Seams *s = &m->seams;
+  idx seen = row_columns(&m->c, h, span, i0 + i), n = span.hi - span.lo;
+  real *z = t->z + i * t->ld, *w = t->a + i * t->ld, *da = t->da + i * t->ld;
+  h->at.i = i0 + i;
+  h->at.lo = span.lo;
+  if (s->scores)
+    s->scores(m, a, &h->at, seen, z, t->y);
+  /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and dz = 0 */
+  s->row->backward(&m->c, seen + 1, z, h->row_stat[i0 + i], w, t->deriv, t->dlogz);
+  if (s->weights_backward)
+    s->weights_backward(m, a, &h->at, seen, w, da);
+  real delta = h->scale * vec_dot(seen + 1, w, da);
+  row_gradient(seen + 1, z, t->deriv, t->dlogz, da, h->scale, delta);
+  if (s->weights)
+    s->weights(m, a, &h->at, seen, w);
+  if (s->scores_backward)
+    s->scores_backward(m, a, &h->at, seen, z, t->y);
+  /* z_ij = .. + b(i-j), z_i* = logit: both take dz before the division */
+  if (h->dbias)
+    vec_add(seen, h->dbias + span.lo - (i0 + i), z + 1);
+  *h->dlogit += z[0];
+  vec_scale(seen + 1, z, h->root);
+  if (h->scale != 1)
+    vec_scale(seen + 1, w, h->scale);
+  zero(z + 1 + seen, n - seen);
+  zero(w + 1 + seen, n - seen);
+}
+
+/* head_backward (3.7) for a tile from row i0. The scale, there in da, is here in
+ * delta, dz and a. */
+static void tile_backward(Model *m, const Acts *a, Head *h, const Tile *t, idx i0) {
+  idx D = t->D, N = t->N, ld = t->ld, R = at_most(N - i0, TILE), q0 = i0 * h->of_q;
+  Span span = span_of(&m->c, h->window, N, i0, i0 + R);
   idx n = span.hi - span.lo, row = t->row, from = span.lo * row;
-  const real *kstar = extra_key(c, w, h), *vstar = extra_value(c, w, a, h);
-  const real *q = la->fq + q0, *dout = a->dout + q0;   /* [R,D]: the tile's rows */
-  real *dq = a->dq + q0, scale = (real)c->scale;
-  real *dkstar = a->slot + bh * slot_size(c), *dvstar = dkstar + D, *dlogit = dkstar + 4 * D;
-  real *dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  const real *q = h->q + q0, *dout = h->dout + q0;         /* [R,D] */
+  real *dq = h->dq + q0;
+  bool vstar = m->layer[h->at.l].vstar.w;
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
-  matmul_here(t->da + 1, ld, rows_of(dout, Qw), rows_of(t->vt + span.lo, ld), R, n, D, false);
-  for (idx i = 0; i < R; i++) t->da[i * ld] = vstar ? vec_dot(D, dout + i * Qw, vstar) : 0;
-  tile_scores(m, a, l, h, t, q, span, i0, i0 + R);
-  for (idx i = 0; i < R; i++) {
-    real *z = t->z + i * ld, *a_i = t->a + i * ld, *da = t->da + i * ld;
-    idx seen = row_columns(c, l, N, span, i0 + i), keys = keys_seen(c, l, N, i0 + i);
-    z[0] = extra_score(m, l, h, keys, q + i * Qw);
-    if (config_score_mod(c)) BEYOND.scores(c, w, h, keys, seen, z + 1, t->y);
-    /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and so dz = 0 */
-    row_backward(c, seen + 1, z, la->row_stat[bh * N + i0 + i], a_i, t->deriv, t->dlogz);
-    row_clip_backward(c, seen + 1, a_i, da);
-    real delta = scale * vec_dot(seen + 1, a_i, da);
-    row_gradient(seen + 1, z, t->deriv, t->dlogz, da, scale, delta);   /* dz, over z */
-    row_clip(c, seen + 1, a_i);   /* as v met it */
-    if (config_score_mod(c)) BEYOND.scores_backward(c, w, h, keys, seen, z + 1, t->y, dlogit + 1);
-    /* z_ij = .. + b(i-j), z_i* = logit: both take dz before it is divided by sqrt(D) */
-    if (dbias) vec_add(seen, dbias + span.lo - (i0 + i), z + 1);
-    *dlogit += z[0];
-    vec_scale(seen + 1, z, score_scale(c, l));
-    if (scale != 1) vec_scale(seen + 1, a_i, scale);
-    zero(z + 1 + seen, n - seen);
-    zero(a_i + 1 + seen, n - seen);
-  }
-  /* z_ij = <q_i, k_j>/sqrt(D): dq in full, but a part of dk, since other rows see k_j too; dv */
-  matmul_here(dq, Qw, rows_of(t->z + 1, ld), rows_of(t->x + from, row), R, D, n, false);
-  matmul_here(t->dk + from, row, transpose_of(t->z + 1, ld), rows_of(q, Qw), n, D, R, true);
-  matmul_here(t->dv + from, row, transpose_of(t->a + 1, ld), rows_of(dout, Qw), n, D, R, true);
-  for (idx i = 0; i < R; i++) {   /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
-    if (kstar) add_times(D, dq + i * Qw, t->z[i * ld], kstar);
-    if (kstar) add_times(D, dkstar, t->z[i * ld], q + i * Qw);
-    if (w->vstar) add_times(D, dvstar, t->a[i * ld], dout + i * Qw);
+  matmul_here(t->da + 1, ld, rows_of(dout, h->of_q), rows_of(t->vt + span.lo, ld),
+              R, n, D, false);
+  for (idx i = 0; i < R; i++)
+    t->da[i * ld] = h->vstar ? vec_dot(D, dout + i * h->of_q, h->vstar) : 0;
+  tile_scores(m, h, t, q, span, i0, i0 + R);
+  for (idx i = 0; i < R; i++)
+    tile_row_backward(m, a, h, t, span, i0, i);
+  /* z_ij = <q_i, k_j>/sqrt(D): dq in full, a part of dk, since other rows see k_j */
+  matmul_here(dq, h->of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, row), R, D,
+              n, false);
+  matmul_here(t->dk + from, row, transpose_of(t->z + 1, ld), rows_of(q, h->of_q),
+              n, D, R, true);
+  matmul_here(t->dv + from, row, transpose_of(t->a + 1, ld),
+              rows_of(dout, h->of_q), n, D, R, true);
+  for (idx i = 0; i < R; i++) {          /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
+    real dz = t->z[i * ld];
+    if (h->kstar) {
+      add_times(D, dq + i * h->of_q, dz, h->kstar);
+      add_times(D, h->dkstar, dz, q + i * h->of_q);
+    }
+    if (vstar)
+      add_times(D, h->dvstar, t->a[i * ld], dout + i * h->of_q);
   }
 }
 
-/* attention_backward (3.7). dv holds XSA's part already. A task owns its key head's dk and dv. */
+/* attention_backward (3.7). A task owns its key head's dk and dv. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
-  const LayerActs *la = &a->layer[l];
-  idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, Kw = K * D;
+  idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, of_k = K * D;
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
-    idx b = task / K, kh = task % K, k0 = b * N * Kw + kh * D;
-    Tile t = tile_of(&m->c, a, N, la->fk + k0, la->fk + k0);
-    real *dk = a->dk + k0, *dv = a->dv + k0;
-    transpose(t.vt, t.ld, la->v + k0, Kw, N, D);   /* for do v^T, which is da */
-    if (t.dk) zero(t.dk, 2 * D * t.ld);
-    else t.dk = dk, t.dv = dv;
-    for (idx h = kh * group; h < (kh + 1) * group; h++)
-      for (idx i0 = 0; i0 < N; i0 += TILE) tile_backward(m, a, l, b, h, &t, i0);
-    for (idx j = 0; t.dk != dk && j < N; j++) {
-      copy(dk + j * Kw, t.dk + j * D, D);
-      vec_add(D, dv + j * Kw, t.dv + j * D);
+    Head h = head_of(m, a, l, task / K, task % K * group, N);
+    Tile t = tile_of(a, &h, h.k);
+    transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for do v^T, which is da */
+    bool copies = t.dk != NULL;
+    if (copies) {
+      zero(t.dk, 2 * D * t.ld);
+    } else {
+      t.dk = h.dk;
+      t.dv = h.dv;
+    }
+    for (idx g = 0; g < group; g++) {
+      h = head_of(m, a, l, task / K, task % K * group + g, N);
+      for (idx i0 = 0; i0 < N; i0 += TILE)
+        tile_backward(m, a, &h, &t, i0);
+    }
+    for (idx j = 0; copies && j < N; j++) {
+      copy(h.dk + j * of_k, t.dk + j * D, D);
+      vec_add(D, h.dv + j * of_k, t.dv + j * D);
     }
   }
 }
 
-/* THE KV CACHE. model_forward of one sequence ids [T] whose first `from` tokens went through a
- * before: their keys and values still lie in every block's fk and v. Makes the R rows after them,
- * to the same bits. Returns R: all under --plain, with Mamba blocks, or from inside a prefix. */
+/* ----------
+ * 14.3  The cache of keys and values
+ *
+ * model_forward of one sequence ids [T] whose first `from` tokens went through a
+ * before: their keys and values still lie in every block's fk and v. Makes the R
+ * rows after them, to the same bits, and returns R: all rows under --plain, where a
+ * block does not attend, or from inside a prefix. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-  if (m->plain || from < m->c.prefix || config_attending(&m->c) < m->c.layers) from = 0;
+  if (m->plain || from < m->c.prefix || m->seams.mix)
+    from = 0;
   a->past = from ? config_rows(&m->c, from) : 0;
   idx R = forward_rows(&m->c, a, T - from);
   model_forward(m, a, ids + from, 1, T - from);
@@ -6895,122 +7014,140 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
   return (int)R;
 }
 
-/* MEMORY OF A PASS. Every array of struct Acts lies in one arena. A walk over the lists of them
- * adds up their sizes and, once there is an arena, places them. No pass allocates. */
-typedef struct Room { real **at; idx n; } Room;   /* an array, and how many numbers */
+/* ----------
+ * 14.4  The memory of a pass
+ *
+ * Every array of struct Acts lies in one arena. A walk over the lists of them adds
+ * up their sizes and, once there is an arena, places them. No pass allocates. */
+typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Acts *a, const Room *room, size_t n) {
-  for (; n--; room++) {
-    *room->at = a->arena && room->n ? a->arena + a->size : NULL;
-    a->size += (room->n + 15) / 16 * 16;
+  for (size_t i = 0; i < n; i++) {
+    *room[i].at = a->arena && room[i].n ? a->arena + a->size : NULL;
+    a->size += (room[i].n + 15) / 16 * 16;
   }
 }
 
-/* A block, but for its keys and values. Without a backward an array is free once it has been read
- * for the last time, and its memory serves another:
- *   n1, o, n2     not post: n1 is read last by W_V or W_g, o by W_O, before n2 is made
- *   n1, o         post: o is read before n1 is made, and n1 = u stays until s2 has it
+/* A block, but for its keys and values. Without a backward an array is free once
+ * it has been read for the last time, and its memory serves another:
+ *   n1, o, n2     pre: n1 is read last by W_V, o by W_O, before n2 is made
+ *   n1, o         post: o is read before n1 is made; n1 = u stays until s2 has it
  *   s1, s2        post: s1 is read last by n1
  *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   out1, out2    sandwich: n3 reads out1 before out2 is made; s1 and s2 elsewhere
  *   f1, fa        the activation works in place */
-static void take_layer(const Config *c, Acts *a, LayerActs *la, idx rows, bool keeps) {
-  idx C = rows * c->dim, F = rows * c->ffn, heads = rows * c->heads, own = rows * c->kv_heads;
-  idx Q = heads * c->head_dim, K = own * c->head_dim;
+static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
+                       bool keeps) {
+  const Config *c = &m->c;
+  idx C = rows * c->dim, F = rows * c->ffn, heads = rows * c->heads;
+  idx Q = heads * c->head_dim, K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-  bool post = c->place == PLACE_POST, sandwich = c->place == PLACE_SANDWICH;
-  bool leaves = config_leaves(c), qk = c->qk_norm;
+  bool post = c->place == PLACE_POST;
   const Room room[] = {
-    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q}, {&la->fq, phi ? Q : 0},
-    {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0}, {&la->row_stat, heads}, {&la->o, keeps ? Q : 0},
-    {&la->av, keeps && leaves ? Q : 0}, {&la->gate, rows * config_gates(c)},
-    {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0}, {&la->q0, qk ? Q : 0}, {&la->k0, qk ? K : 0},
-    {&la->qstat, qk ? 2 * heads : 0}, {&la->kstat, qk ? 2 * own : 0},
-    {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0}, {&la->s1, C},
-    {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows}, {&la->f1, F},
-    {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0}, {&la->s2, keeps ? C : 0},
-    {&la->out1, sandwich ? C : 0}, {&la->out2, sandwich && keeps ? C : 0},
-    {&la->n3stat, sandwich ? 2 * rows : 0}, {&la->n4stat, sandwich ? 2 * rows : 0}};
+    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
+    {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
+    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0},
+    {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
+    {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
+    {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
+    {&la->s2, keeps ? C : 0}};
   arena_take(a, room, sizeof room / sizeof *room);
-  if (!phi) la->fq = la->q;
+  if (!phi)
+    la->fq = la->q;
   if (!keeps) {
     la->o = la->n1;
     la->n2 = post ? a->h0 : la->n1;
     la->fa = la->f1;
     la->s2 = post ? la->s1 : a->h0;
-    la->out2 = la->out1;
   }
-  if (!sandwich) la->out1 = la->s1, la->out2 = la->s2;
-  if (!keeps || !leaves) la->av = la->o;
+  if (m->seams.room)
+    m->seams.room(m, a, la, keeps);
 }
 
-/* All arrays. A backward's serve all blocks: each ends before the next begins. */
+/* All arrays. Those of a backward serve all blocks: each ends before the next. */
 static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
-  bool all = what == ACTS_ALL, post = c->place == PLACE_POST, add = c->combine == COMBINE_ADD;
-  bool phi = c->kernel != KERNEL_IDENTITY, rotary = c->pos == POS_ROTARY;
-  idx N = a->N, rows = a->B * N, D = c->head_dim, E = c->embed_dim != c->dim ? c->embed_dim : 0;
-  idx C = rows * c->dim, Q = rows * c->heads * D, heads = a->B * c->heads, biases = 2 * N - 1;
-  idx half = rotary ? N * c->rotary_dims / (c->rope_local > 0 ? 1 : 2) : 0;   /* or two */
-  idx back = all ? 1 : 0, K = rows * c->kv_heads * D, F = back * rows * c->ffn;
-  a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));   /* begins a cache line */
+  bool all = what == ACTS_ALL, post = c->place == PLACE_POST;
+  bool add = c->combine == COMBINE_ADD, phi = c->kernel != KERNEL_IDENTITY;
+  idx N = a->N, rows = a->B * N, D = c->head_dim, back = all ? 1 : 0;
+  idx C = rows * c->dim, Q = rows * c->heads * D, K = rows * c->kv_heads * D;
+  idx F = back * rows * c->ffn, heads = a->B * c->heads, biases = 2 * N - 1;
+  idx half = c->pos == POS_ROTARY ? N * (c->rotary_dims / 2) : 0;
+  a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));
   arena_take(a, &(Room){&a->h0, C}, 1);
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
-    if (l == 0 || all) take_layer(c, a, la, rows, all);
-    if (l > 0 && what == ACTS_ONE) continue;   /* k and v: what later rows ask for */
+    if (l == 0 || all)
+      take_layer(m, a, la, rows, all);
+    if (l > 0 && what == ACTS_ONE)       /* k and v: what later rows ask for */
+      continue;
     arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
-    if (!phi) la->fk = la->k;
+    if (!phi)
+      la->fk = la->k;
   }
   a->scratch_size = tile_size(c, N);
   const Room room[] = {
     {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-    {&a->embed, (idx)a->B * a->T * E}, {&a->scratch, a->threads * a->scratch_size},
-    {&a->published, m->published ? m->published->room(c, a->B, N) : 0}, {&a->cosine, half},
+    {&a->scratch, a->threads * a->scratch_size}, {&a->cosine, half},
     {&a->sine, half}, {&a->sinusoid, c->pos == POS_ABSOLUTE ? N * c->dim : 0},
     {&a->bias, c->pos >= POS_RELATIVE ? c->heads * biases : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0}, {&a->slice, (idx)SLICE * c->dim},
-    {&a->logits, (idx)SLICE * c->vocab}, {&a->outp, SLICE * E}, {&a->dslice, back * SLICE * c->dim},
-    {&a->doutp, back * SLICE * E}, {&a->dh, back * C}, {&a->dx, back * C}, {&a->dn, back * C},
-    {&a->dq, back * Q}, {&a->dk, back * K}, {&a->dv, back * K}, {&a->dout, back * Q},
+    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
+    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab},
+    {&a->dslice, back * SLICE * c->dim}, {&a->dh, back * C}, {&a->dx, back * C},
+    {&a->dn, back * C}, {&a->dq, back * Q}, {&a->dk, back * K},
+    {&a->dv, back * K}, {&a->dout, back * Q},
     {&a->dosum, add ? back * rows * D : 0},
-    {&a->dphi, c->kernel == KERNEL_MLP || c->qk_norm ? back * Q : 0},
-    {&a->df1, F}, {&a->df2, config_gated(c) ? F : 0}, {&a->dgate, back * rows * config_gates(c)},
-    {&a->slot, back * heads * slot_size(c)},
+    {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0}, {&a->df1, F},
+    {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * slot_size(c)},
     {&a->dbias, c->pos == POS_T5 ? back * heads * biases : 0}};
   arena_take(a, room, sizeof room / sizeof *room);
-  if (!all) a->fnorm = a->layer[0].n1;   /* the last block is through */
-  if (!add) a->dosum = a->dout;
+  if (m->seams.room)
+    m->seams.room(m, a, NULL, all);
+  if (!all)
+    a->fnorm = a->layer[0].n1;           /* the last block is through */
+  if (!add)
+    a->dosum = a->dout;
+  for (int l = 0; l < c->layers; l++) {
+    a->layer[l].cosine = a->cosine;
+    a->layer[l].sine = a->sine;
+  }
 }
 
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-  if (!e->status) take_all(m, &a, what);
+  if (!e->status)
+    take_all(m, &a, what);
   free(a.layer);
   return a.size;
 }
 
-/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass must not run
- * on more threads than there are now. On failure nothing is held. ACTS_KEYS is model_extend's. */
+/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass
+ * must not run on more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  if (!e->status) take_all(m, a, what);
+  if (!e->status)
+    take_all(m, a, what);
   a->arena = grab(a->size, sizeof(real), e);
-  if (e->status) { acts_free(a); return e->status; }
+  if (e->status) {
+    acts_free(a);
+    return e->status;
+  }
   take_all(m, a, what);
   positions_tabulate(&m->c, a, a->N);
-  if (a->vfixed) fixed_value(&m->c, a->vfixed);
+  if (a->vfixed)
+    fixed_value(&m->c, a->vfixed);
   return 0;
 }
 
 void acts_free(Acts *a) {
   take_less(&a->pace, false);
-  free(a->layer); free(a->loss_row); free(a->arena);
+  free(a->layer);
+  free(a->loss_row);
+  free(a->arena);
   *a = (Acts){0};
 }
 

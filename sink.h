@@ -55,273 +55,327 @@ typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fa
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
 /* ---------- 1  Config and variants
- * The first row of every axis is the paper's default, so a zeroed enum is the baseline. A row is
- * called on the command line as its constant is here: SIM_EXP is `--sim exp`. SIM_ROWS counts. */
+ * The first row of every axis is the paper's default, so a zeroed enum is the
+ * baseline. The command line calls a row as its constant is called here:
+ * SIM_EXP is `--sim exp`. SIM_ROWS counts the rows.
+ *
+ * A companion (data/) may bring further rows, fields and tensors. It defines
+ * the MORE_ macros below before it includes sink.c, which leaves them empty. */
 
-#define CHOICE(axis, ...)                                                                          \
-    enum { __VA_ARGS__, axis##_ROWS }; static const char axis##_WORDS[] = #__VA_ARGS__
+#ifndef MORE_CONFIG
+#define MORE_CONFIG             /* fields of Config */
+#define MORE_NORM               /* of Norm */
+#define MORE_LAYER              /* of Layer */
+#define MORE_MODEL              /* of Model */
+#define MORE_LAYER_ACTS         /* of LayerActs */
+#define MORE_ACTS               /* of Acts */
+#define MORE_NORMS              /* rows of the axes: ", NORM_..." */
+#define MORE_PLACES
+#define MORE_SIMS
+#define MORE_NORMALIZERS
+#define MORE_EXTRAS
+#define MORE_OPTIMIZERS
+#define MORE_VARIANTS           /* rows of VARIANTS */
+#define MORE_RESOLVE(c, e) 0    /* 0, or 2 and an error: rows that do not fit */
+#define MORE_SETUP(m, e) 0      /* fills in the seams of a model (chapter 2) */
+#endif
 
-CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE, POS_T5, POS_ALIBI);
-CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);                /* the two dims of a rotated pair */
-CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN, ROPE_LONGROPE);      /* stretched */
-CHOICE(NORM, NORM_RMS, NORM_LAYER, NORM_DYT);
-CHOICE(PLACE, PLACE_PRE, PLACE_POST, PLACE_PARALLEL, PLACE_SANDWICH);
-CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_GEGLUTANH, ACT_SWISH, ACT_GELU, ACT_RELU,
-       ACT_GELUTANH);
-CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);     /* what has a bias */
+#define CHOICE_ROWS(axis, ...)                                                 \
+    enum { __VA_ARGS__, axis##_ROWS };                                         \
+    static const char axis##_WORDS[] = #__VA_ARGS__
+#define CHOICE(axis, ...) CHOICE_ROWS(axis, __VA_ARGS__)
+
+CHOICE(POS, POS_ROTARY, POS_NONE, POS_ABSOLUTE, POS_LEARNED, POS_RELATIVE,
+       POS_T5, POS_ALIBI);
+CHOICE(PAIR, PAIR_HALF, PAIR_INTERLEAVED);    /* which two dims rotate together */
+CHOICE(NORM, NORM_RMS, NORM_LAYER MORE_NORMS);
+CHOICE(PLACE, PLACE_PRE, PLACE_POST MORE_PLACES);
+CHOICE(ACT, ACT_SWIGLU, ACT_GEGLU, ACT_REGLU, ACT_GEGLUTANH, ACT_SWISH,
+       ACT_GELU, ACT_RELU, ACT_GELUTANH);
 CHOICE(COMBINE, COMBINE_CONCAT, COMBINE_ADD);
 CHOICE(KERNEL, KERNEL_IDENTITY, KERNEL_ELU, KERNEL_MLP);
-CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY, SIM_SOFTPICK, SIM_RECTIFIED, SIM_RELU);
-CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP, NORMALIZER_PNORM,
-       NORMALIZER_COUNT);
-CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO, EXTRA_LOGIT, EXTRA_LOGN);
-CHOICE(GAIN, GAIN_NONE, GAIN_LOGN);                       /* --score-scale */
-CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED);     /* --score-bias */
-CHOICE(GATE, GATE_NONE, GATE_HEAD, GATE_ELEMENT, GATE_VALUE, GATE_STATIC);
+CHOICE(SIM, SIM_EXP, SIM_SIGMOID, SIM_ELU, SIM_IDENTITY MORE_SIMS);
+CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP,
+       NORMALIZER_PNORM MORE_NORMALIZERS);
+CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO,
+       EXTRA_LOGIT MORE_EXTRAS);
 CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
-CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD, OPTIMIZER_MUON);
+CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD MORE_OPTIMIZERS);
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
 CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
-CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);                /* the rows that it reads */
-CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, ABLATE_KSTAR);
-enum { VOCAB_DEFAULT = 2048, SINK_TOKENS = 16 };   /* tokenizer.bin's; at most so many */
+CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);    /* the rows that it reads */
+CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN,
+       ABLATE_KSTAR);
+enum { VOCAB_DEFAULT = 2048, SINK_TOKENS = 16 };
 
-/* The model: one row chosen on each axis. Integers and doubles only, so that the table of options
- * (chapter 16) reads, checks, prints and stores every field alike. */
+/* The model: one row chosen on each axis. Integers and doubles only, so that
+ * the table of options (chapter 16) treats every field alike. */
 typedef struct Config {
-  int layers, heads, kv_heads;      /* L, H, K; kv_heads 0 means H */
-  int dim, head_dim, ffn;           /* C, D (0 means C / H), F */
-  int vocab, context;               /* V (0 means VOCAB_DEFAULT); the longest T */
-  int pos, rotary_dims, rope_pairing, rope_scaling; /* POS_*; r dims rotate, 0: D; PAIR_*, ROPE_* */
-  double rope_base, rope_local; /* 10000; another one in layers with a window, 0: the same */
-  double rope_factor, rope_low, rope_high;     /* ROPE_LINEAR: factor; LLAMA3, YARN: all */
-  int rope_original;                /* of these: the context before it was stretched */
-  int norm, place, behind_only;     /* NORM_*, PLACE_*; a sandwich without n1 and n2 (chapter 4) */
-  double norm_eps;                  /* under the root of a norm (3.2) */
-  int act, tied, embed_dim;    /* ACT_*: Table 11, the first four gated; a switch; E, 0 means C */
-  int linear_bias, bias_in, score_by_layer; /* a switch, BIAS_*; scores of block l over l + 1 */
-  int combine, kernel, sim, normalizer; /* COMBINE_*: Table 12 left; KERNEL_* .. : Table 15 */
-  double pnorm, scale;         /* p (equation 43), 0 when unused; alpha (equation 29) */
-  int extra, extra_shared;          /* EXTRA_*: Table 4; one k* for all heads: Table 12 right */
-  int extra_dims, extra_order; /* d_a learned dims, 0 means D: Table 13; ORDER_* says which */
-  int extra_value; double extra_norm; /* VALUE_*: the fixed v* of Table 5; its length */
-  double extra_logit, soft_cap; /* a fixed logit, NAN: learned; X of the scores' cap, NAN: none */
-  int gain, shift; double clip_low, clip_high; /* GAIN_*, SHIFT_*; G, X: 3.6 */
-  int vbias, sink_token;            /* a switch, V biases; how many sink tokens x*: Table 4 */
-  int gate, qk_norm, qk_whole, head_norm, v_scale, xsa; /* GATE_*; switches: not the paper's */
-  int window, prefix; /* w keys, self included, 0: all (Figure 6); p that all rows see (Figure 5) */
-  int window_period, window_offset, window_others; /* which layers have it: config_window */
-  double embed_scale, score_divisor, logit_cap; /* 3.1, 3.7, loss; 0: none, D, none */
-  /* Published models of several kinds of block; forward only (config_trains).
-   * period 0: every block attends; else blocks with l % period == offset, and Mamba mixes the
-   * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
-  int attention_period, attention_offset, mamba_inner, mamba_state, mamba_conv, mamba_rank;
-  /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
-   * blocks with l % period == offset; 0: one ffn everywhere. A limit: gpt-oss's kind (data/hf.c) */
-  int experts, expert_top, expert_period, expert_offset; double expert_limit, expert_slope;
+  int layers, heads;            /* L, H */
+  int kv_heads;                 /* K; 0 means H */
+  int dim, head_dim, ffn;       /* C, D (0 means C / H), F */
+  int vocab, context;           /* V (0 means VOCAB_DEFAULT); the longest T */
+  int pos;                      /* POS_* */
+  int rotary_dims;              /* r: how many dims rotate; 0 means D */
+  int rope_pairing;             /* PAIR_* */
+  double rope_base;             /* 10000 */
+  int norm, place;              /* NORM_*, PLACE_* */
+  double norm_eps;              /* under the root of a norm (3.2) */
+  int act;                      /* ACT_*: Table 11; the first four are gated */
+  int tied, linear_bias;        /* switches: W_cls is W_E^T; a bias in x W */
+  int combine;                  /* COMBINE_*: Table 12 left */
+  int kernel, sim, normalizer;  /* Table 15 */
+  double pnorm, scale;          /* p of equation 43; alpha of equation 29 */
+  int extra;                    /* EXTRA_*: Table 4 */
+  int extra_shared;             /* one k* for all heads: Table 12 right */
+  int extra_dims, extra_order;  /* d_a learned dims, 0 means D: Table 13 */
+  int extra_value;              /* VALUE_*: the fixed v* of Table 5 */
+  double extra_norm;            /* and its length */
+  int vbias;                    /* a switch: the V biases of Table 4 */
+  int sink_token;               /* how many rows x* stand before the text */
+  int window, prefix;           /* w keys, 0: all (Figure 6); p (Figure 5) */
+  MORE_CONFIG
 } Config;
 
-/* A named row of the paper: "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2"; its Sink_1
- * in percent, and loss. */
-typedef struct Variant { const char *name, *flags, *source, *sink, *loss; } Variant;
+/* A named row of the paper, its Sink_1 in percent and its loss as printed:
+ * "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70" */
+typedef struct Variant {
+  const char *name, *flags, *source, *sink, *loss;
+} Variant;
 extern const Variant VARIANTS[];         /* ends with a NULL name */
 
-/* ---------- 2  Parameters: one table of tensors */
+/* ---------- 2  Parameters */
 
-/* A norm: gain [C]; bias [C], of LayerNorm and DyT; slope [1], of DyT. NULL where it has none. */
-typedef struct Norm { real *g, *b, *a; } Norm;
+struct Model;
+struct Acts;
+struct LayerActs;
 
-/* The parameters of block l, or their gradients. NULL where a variant has none. */
-typedef struct Layer {
-  Norm norm1, norm2, norm3, norm4;      /* before MHSA, before the ffn; behind them in a sandwich */
-  real *wq, *wk, *wv, *wo;     /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] ([D,C] when heads are added) */
-  real *bq, *bk, *bv, *bo;     /* [H*D] [K*D] [K*D] [C]: with linear biases */
-  real *w1, *w2, *w3;          /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] and no w3 */
-  real *b1, *b2, *b3;          /* the width of their product: with linear biases */
-  real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
-  real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
-  real *cscale, *sbias;        /* [H] [H]: c_h and f_h of data/beyond.c */
-  real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
-  real *wg, *gate;             /* [C,G]: G gates a row; [H]: u of a static gate */
-  Norm qnorm, knorm;           /* [D] [D], with --qk-whole [H*D] [K*D] */
-  real *hnorm, *vscale;        /* [H*D] the head norm's gain; [H] c of --v-scale */
-} Layer;
-
-typedef struct Weights {
-  real *wte, *win;             /* [V,E]; [E,C] when E differs from C */
-  real *xstar, *wpe, *rel;     /* [n,C] n sink tokens; [rows,C] positions; [32,H] T5's bias */
-  Norm normf;                  /* the final norm, absent under post-norm */
-  real *wout, *wcls; Layer *layer;   /* [C,E] when E differs from C; [E,V], not when tied; [L] */
-} Weights;
-
-/* A model's list of tensors drives allocation, initialisation, AdamW, checkpoints and dumps. */
+/* A tensor carries its gradient. y = x W takes `rows` numbers to `cols`. */
 typedef struct Tensor {
-  char name[32]; int rank, shape[2];   /* "l0.wq"; one or two dimensions, row-major */
-  idx at, count;               /* its start in Model.params, -1: still in its file; its numbers */
-  int init, layer;             /* how it starts (chapter 2); its block, or -1 */
-  bool matrix;                 /* decayed under --decay matrices */
-  size_t field;                /* offset of its pointer in Weights, Layer or the owner of its */
-  int part;                    /* part, 0 but for parts that the paper's models lack (below) */
+  char name[32];                /* "l0.wq" */
+  int rank, rows, cols;         /* row-major; a vector has rank 1 and cols 1 */
+  int init, layer;              /* how it starts; its block, or -1 */
+  bool matrix;                  /* decayed under --decay matrices */
+  real *w, *d;                  /* NULL where the variant has none */
+  /* NULL, or y [n,out] = x [n,in] W of a companion, whose W lies elsewhere;
+   * W^T where transposed */
+  void (*product)(const struct Tensor *W, bool transposed, real *y,
+                  const real *x, idx n);
+  void *stored;                 /* for that */
 } Tensor;
 
-/* What a published model may have in place of the paper's parts (data/hf.c), without a backward.
- * A function that returns false leaves the work to the caller, who does it as the paper has it. */
-struct Model; struct Acts; struct Trainer; struct Step;
-typedef struct PublishedParts {
-  /* the tensors of block l's mixer or ffn; the struct with the pointer to a tensor of these */
-  bool (*list_mixer)(struct Model *m, int l, Error *e);
-  bool (*list_ffn)(struct Model *m, int l, Error *e);
-  void *(*owner)(const struct Model *m, const struct Tensor *t);
-  /* what stays in its file: a row of wte; y = x W, W transposed where it is stored [out,in]; the
-   * mean loss, by columns of W_cls */
-  bool (*row)(const struct Model *m, real *to, idx id);
-  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
-                 idx rows, idx in, idx out);
-  bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B, int T,
-               double *mean);
-  /* MHSA(x) and FFN(x) of block l, y and x [B,N,C]; the scratch Acts.published that they need */
-  bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, int B, idx N);
-  bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y, const real *x, idx rows);
-  idx (*room)(const Config *c, int B, idx N);
-  /* a file that is no checkpoint: false for one of no kind it knows. A model of more than `room`
-   * bytes stays there. Around forwards, which read all of it so many times, progress is shown */
-  bool (*open)(const char *path, double room, struct Trainer *t, Error *e);
-  void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
-  void (*end)(const struct Model *m, const Error *e);
-  int (*fault)(const struct Model *m, Error *e);   /* 0, or what reading the file came to */
-  void (*close)(struct Model *m);                  /* the file, and what is other's */
-} PublishedParts;
+typedef struct Norm {
+  Tensor g, b;                  /* gain [C]; bias [C], of LayerNorm alone */
+  double eps;
+  /* NULL, or what a companion has in place of 3.2 */
+  void (*forward)(const struct Norm *w, real *y, const real *x, idx rows);
+  void (*backward)(struct Norm *w, real *dx, const real *dy, const real *x,
+                   real *stat, idx rows);
+  MORE_NORM
+} Norm;
+
+/* The parameters of one block. */
+typedef struct Layer {
+  Norm norm1, norm2;            /* before, or behind, MHSA and FFN */
+  Tensor wq, wk, wv, wo;        /* [C,H*D] [C,K*D] [C,K*D] [H*D,C]; Table 12: [D,C] */
+  Tensor bq, bk, bv, bo;        /* with linear biases */
+  Tensor w1, w2, w3;            /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] */
+  Tensor b1, b2, b3;
+  Tensor kstar, vstar;          /* [H,D], shared [1,D]: Table 4's biases */
+  Tensor logit, vplus;          /* [H] z_i* itself; [H,D] the value bias */
+  Tensor phi1, phi2;            /* [D,D]: the mlp kernel */
+  int window;                   /* w of this block, 0: all */
+  real root;                    /* what <q, k> is multiplied by: 1/sqrt(D) */
+  MORE_LAYER
+} Layer;
+
+/* Which row of scores a function of the seams is called for. */
+typedef struct RowAt {
+  int l;                        /* block, from 0 */
+  idx b, h, i;                  /* sequence, head, query */
+  idx lo;                       /* z[1 + j] is the score of key lo + j */
+} RowAt;
+
+/* How a row of scores becomes weights (3.6, 14.1). c: the model's. */
+typedef struct RowKind {
+  real (*plain)(const Config *c, idx n, const real *z, real *a, real *deriv,
+                real *dlogz);
+  real (*forward)(const Config *c, idx n, real *z, real *spare);
+  void (*backward)(const Config *c, idx n, const real *z, real row_stat,
+                   real *a, real *deriv, real *dlogz);
+  real (*normalizer)(const Config *c, real row_stat);
+  void (*metric)(const Config *c, idx n, const real *a, real Z, real *m);
+} RowKind;
+
+/* SEAMS: what a companion puts in place of a part of the paper's decoder, or
+ * adds to it. MORE_SETUP fills them in; in ./sink all are NULL but `row`. */
+typedef struct Seams {
+  const RowKind *row;
+  /* chapter 2: appends the tensors that follow those of `after` in block l */
+  void (*tensors)(struct Model *m, int l, const char *after, Error *e);
+  /* 3.1: rows [T,C] from ids [T]; backward of all B sequences, dh [B,N,C] */
+  void (*embed)(const struct Model *m, struct Acts *a, const int *ids, int T,
+                real *rows);
+  void (*embed_backward)(struct Model *m, struct Acts *a, const int *ids, int B,
+                         int T, const real *dh);
+  /* 3.4: tables of rotation for rows up to N */
+  void (*tables)(const struct Model *m, struct Acts *a, idx N);
+  /* 3.7: scores z [1+n] before sim; y [1+n] is kept for the backward */
+  void (*scores)(const struct Model *m, const struct Acts *a, const RowAt *at,
+                 idx n, real *z, real *y);
+  void (*scores_backward)(struct Model *m, const struct Acts *a, const RowAt *at,
+                          idx n, real *dz, const real *y);
+  /* 3.7: weights a [1+n] behind Z; da before delta is taken */
+  void (*weights)(const struct Model *m, const struct Acts *a, const RowAt *at,
+                  idx n, real *w);
+  void (*weights_backward)(const struct Model *m, const struct Acts *a,
+                           const RowAt *at, idx n, const real *w, real *da);
+  /* 4: behind q, k, v, before they rotate; x is what W_Q reads */
+  void (*qkv)(const struct Model *m, struct Acts *a, int l, real *k, real *v,
+              const real *x, idx rows);
+  void (*qk_backward)(struct Model *m, struct Acts *a, int l, idx rows);
+  void (*v_backward)(struct Model *m, struct Acts *a, int l, real *dx,
+                     const real *x, idx rows);
+  /* 4: from la->o, heads as they come, to la->o, what W_O reads; with v+ */
+  void (*leave)(const struct Model *m, struct Acts *a, int l, const real *v,
+                idx rows);
+  void (*leave_backward)(struct Model *m, struct Acts *a, int l, int B, idx N);
+  /* 4: a block in place of the paper's two; MHSA and FFN of one block */
+  void (*block)(const struct Model *m, struct Acts *a, int l, int B, idx N);
+  void (*block_backward)(struct Model *m, struct Acts *a, int l, int B, idx N);
+  bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y,
+              const real *x, int B, idx N);
+  bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y,
+               const real *x, idx rows);
+  /* 5: logits [R,V] of rows [R,C]; from a->logits, dy, to a->dslice */
+  void (*logits)(const struct Model *m, struct Acts *a, const real *rows, idx R,
+                 real *logits);
+  void (*logits_backward)(struct Model *m, struct Acts *a, idx R);
+  bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B,
+               int T, double *mean);
+  /* 14: arrays besides, placed by arena_take; la: of a block, or NULL */
+  void (*room)(const struct Model *m, struct Acts *a, struct LayerActs *la,
+               bool keeps);
+  int (*fault)(const struct Model *m, Error *e);   /* 0, or a forward's error */
+  void (*close)(struct Model *m);
+} Seams;
 
 typedef struct Model {
-  Config c; int n_tensors; Tensor *tensor;
-  idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
-  Weights w, d;                         /* the same memory by name: parameters, gradients */
-  const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts */
-  struct ModelFile *file;               /* where its matrices are: data/hf.c */
-  struct OtherBlock *other;             /* [L] the pointers of those parts: data/hf.c */
-  bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
-  /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
-  bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
-                 idx rows, idx in, idx out);
-  const struct Rounding *rounding;
+  Config c;
+  Tensor wte, xstar;            /* [V,C]; [n,C] n sink tokens */
+  Tensor wpe, rel;              /* [rows,C] learned positions; [32,H] T5's bias */
+  Norm normf;                   /* the final norm, absent under post-norm */
+  Tensor wcls;                  /* [C,V], absent where it is tied */
+  Layer *layer;                 /* [L] */
+  Tensor **all;                 /* [n_tensors] all of these, in one order */
+  int n_tensors;
+  idx count;                    /* numbers in params; all tensors end to end */
+  real *params, *grads;         /* grads: NULL in a model that only evaluates */
+  Seams seams;
+  bool plain;                   /* --plain: 3.7's loops, not chapter 14's tiles */
+  MORE_MODEL
 } Model;
 
-const Tensor *model_tensor(const Model *m, const char *name);   /* NULL: the variant has none */
+Tensor *model_tensor(const Model *m, const char *name);   /* NULL: it has none */
 void model_free(Model *m);
 
 /* ---------- 4  The block and the model */
 
-/* What is kept of one block from forward to backward, for B sequences of N rows. */
+/* What one block keeps from forward to backward, for B sequences of N rows. */
 typedef struct LayerActs {
-  const real *x; /* [B,N,C] the block's input h^{l-1}: the array of the layer below */
-  real *n1, *n1stat;           /* [B,N,C] norm 1's output; [B,N,2] its mean and 1/deviation */
-  real *out1, *out2, *n3stat, *n4stat; /* MHSA's and FFN's outputs, or s1, s2; [B,N,2] of n3, n4 */
-  real *q, *k, *v;             /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; q, k rotated */
-  real *fq, *fk, *hq, *hk;     /* phi(q), phi(k), the mlp's hidden layers; fq = q without phi */
-  real *o, *osum; /* [B,N,H,D] head outputs; [B,N,D] their sum, when heads are added */
-  real *av, *gate, *v0; /* o before v+ .., or o itself; [B,N,G] the gates; v before --gate value */
-  real *q0, *k0, *qstat, *kstat; /* q, k before QK-norm; [B,N,H,2] [B,N,K,2] its stats */
-  real *row_stat; /* [B,H,N] the one number a row of scores leaves for its backward (3.6) */
-  real *s1, *n2, *n2stat;      /* [B,N,C] x + MHSA(..); [B,N,C] [B,N,2] */
-  real *f1, *f2, *fa;          /* [B,N,F] x W1, x W2, and what W3 or, without a gate, W2 reads */
-  real *s2; /* [B,N,C] u + FFN(..): before a post-norm the feature of Figure 7 left */
+  const real *x;                /* [B,N,C] the block's input h^{l-1} */
+  real *n1, *n1stat;            /* [B,N,C] norm 1's output; [B,N,2] its mu, r */
+  real *q, *k, *v;              /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; rotated */
+  real *fq, *fk;                /* phi(q), phi(k); q and k without a kernel */
+  real *hq, *hk;                /* the mlp kernel's hidden layers */
+  real *o, *osum;               /* [B,N,H,D] heads; [B,N,D] their sum, if added */
+  real *row_stat;               /* [B,H,N] one number a row of scores (14.1) */
+  real *s1, *s2;                /* [B,N,C] x + MHSA(..); u + FFN(..) */
+  real *n2, *n2stat;            /* [B,N,C] [B,N,2] */
+  real *f1, *f2, *fa;           /* [B,N,F] x W1, x W2, and what W3 (W2) reads */
+  const real *cosine, *sine;    /* [N,r/2] this block's rotations */
+  MORE_LAYER_ACTS
 } LayerActs;
 
-/* What attention reports of itself when asked: z_ij, scale s_ij / Z_i, m_ij; 0 where invisible.
- * [B,H,N,S] or NULL, S as config_columns, in the order *, x*, 1..T. */
+/* Maps that attention fills when asked: z_ij, scale s_ij / Z_i, m_ij; 0 where
+ * invisible. [B,H,N,S] or NULL, columns in the order *, x*, 1..T. */
 typedef struct Probe { real *z, *weight, *metric; } Probe;
 
-/* ABLATE_KEY1, _VALUE1 or _VALUE1_MEAN (14); [B] the column of each sequence, from 0, or -1 for *,
- * that an evaluation takes from all rows but its own, in all heads. */
-typedef struct Ablation { int what; const int *column; } Ablation;
-
-/* Table 7: token 1 reads p_t in place of p_1; and where they swap, token t reads p_1. */
-typedef struct PositionEdit { int t; bool swap; } PositionEdit;   /* t from 2 on */
-enum { SLICE = 160 };            /* rows of logits that exist at a time */
+enum { SLICE = 160 };           /* rows of logits that exist at a time */
 
 typedef struct Acts {
-  int B, T, N;                 /* as given to acts_create; a forward may use fewer */
-  idx past;                    /* rows before those of a forward: 0 but inside model_extend */
-  LayerActs *layer; real *h0;  /* [L]; [B,N,C] H^0 */
-  const real *h, *nf;          /* [B,N,C] the stream, h^L in the end; its final norm, if any */
-  real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
-  real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
-  real *embed, *vfixed;        /* [B,T,E] of wte, when E is not C; [D] v* of Table 5, or NULL */
-  Probe *probe;                /* [L], or NULL: set by the caller before a forward */
-  const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
-  const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
-  /* likewise: -INFINITY into z of keys lo .. lo+n-1 that row i of b loses; returns their number */
-  idx (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
-  const struct Isolation *isolation; /* what it knows: data/known.c */
-  /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
-  void (*after)(const struct Acts *a, int l, int B, idx N);
-  real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
-  real *bias, *dbias; /* [H,2N-1] b_h by j-i from -(N-1); [B,H,2N-1] its gradient by sequence */
-  real *dh, *dx, *dn;          /* [B,N,C] gradients that travel down the stack */
-  real *dq, *dk, *dv, *dout, *dosum; /* like q, k, v, o, osum (dosum = dout: concatenated) */
-  real *dphi, *df1, *df2;      /* like q: scratch of phi, QK-norm; like f1, f2: df1 is dfa first */
-  real *dgate, *slot; /* like gate; [B,H,slot_size]: of k*, v+, .. by sequence (slots_end) */
-  real *scratch; idx scratch_size; /* of attention: numbers for each thread */
-  real *slice, *dslice, *logits; /* [SLICE,C] [SLICE,C] [SLICE,V]: rows on the way to the loss */
-  real *outp, *doutp;          /* [SLICE,E] when E differs from C */
-  double *loss_row;            /* [B,T] -log p of each target; -1 where no target is scored */
-  int threads; idx size; real *arena; /* how many pieces scratch has; numbers in the arena */
-  struct Pace { double began, last, took[2], retry, wait; bool less; } pace;     /* chapter 14 */
+  int B, T, N;                  /* room; a forward may use less of it */
+  idx past;                     /* rows in the cache before a forward's own */
+  LayerActs *layer;             /* [L] */
+  real *h0;                     /* [B,N,C] H^0 */
+  const real *h, *nf;           /* [B,N,C] the stream; its final norm */
+  real *fnorm, *nfstat;         /* [B,N,C] [B,N,2] */
+  real *vfixed;                 /* [D] the fixed v* of Table 5, or NULL */
+  Probe *probe;                 /* [L] or NULL: set before a forward */
+  real *cosine, *sine;          /* [N,r/2] of the rotations */
+  real *sinusoid;               /* [N,C] absolute positions */
+  real *bias, *dbias;           /* [H,2N-1] b_h by j-i; [B,H,2N-1] its gradient */
+  real *dh, *dx, *dn;           /* [B,N,C] gradients that go down the stack */
+  real *dq, *dk, *dv;           /* like q, k, v */
+  real *dout, *dosum;           /* like o, osum */
+  real *dphi, *df1, *df2;       /* like q: scratch of phi; like f1, f2 */
+  real *slot;                   /* [B,H,slot_size]: dk*, dv*, dv+, dlogit */
+  real *scratch;                /* of attention, scratch_size for each thread */
+  idx scratch_size;
+  real *slice, *dslice;         /* [SLICE,C] rows on the way to the loss */
+  real *logits;                 /* [SLICE,V] */
+  double *loss_row;             /* [B,T] -log p of a target; -1: not scored */
+  int threads;                  /* how many pieces scratch has */
+  idx size;
+  real *arena;                  /* all arrays, `size` numbers */
+  struct Pace {
+    double began, last, took[2], retry, wait;
+    bool less;
+  } pace;                       /* chapter 14 */
+  MORE_ACTS
 } Acts;
 
-/* How much of a block's activations outlives the block: nothing, so that all blocks use the memory
- * of one; everything, for a backward; its keys and values, for rows to come. */
+/* What outlives a block's forward: nothing, and all blocks share the memory of
+ * one; everything, for a backward; its keys and values, for later rows. */
 enum { ACTS_ONE, ACTS_ALL, ACTS_KEYS };
 int  acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
-idx  acts_size(const Model *m, int B, int T, int what, Error *e);    /* numbers that it takes */
+idx  acts_size(const Model *m, int B, int T, int what, Error *e);
 void acts_free(Acts *a);
 
-/* Of block l: attention (3.7) as chapter 14 has it; the maps that a probe asks for after 3.7. */
+/* Attention of block l (3.7) by tiles: chapter 14. */
+extern const RowKind PAPER_ROW;
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
-void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
-
-/* What later papers do to norms, scores and heads, and Muon: data/beyond.c. NULL in ./sink, which
- * refuses it. x, y [rows,C]; k, v [rows,K,D]; z, dz, y [n]: of a row's keys, not *; seen: n_i. */
-typedef struct Beyond {
-  void (*dyt)(const Config *c, real *y, const real *x, const Norm *w, idx rows);
-  void (*dyt_backward)(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
-                       real *part, const Norm *w, idx rows);
-  void (*qk_norm)(const Model *m, Acts *a, int l, real *k, idx rows);
-  void (*qk_norm_backward)(Model *m, Acts *a, int l, idx rows);
-  void (*scores)(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z, real *y);
-  void (*scores_backward)(const Config *c, const Layer *w, idx h, idx seen, idx n, real *dz,
-                          const real *y, real *dc_df);
-  void (*gate)(const Model *m, Acts *a, int l, real *v, const real *x, idx rows);
-  void (*gate_backward)(Model *m, Acts *a, int l, real *dx, const real *x, idx rows);
-  void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
-  void (*leave_backward)(const Model *m, Acts *a, int l, int B, idx N);
-  idx (*muon_room)(const Model *m, const Tensor *x);   /* size of tmp; x NULL: most */
-  void (*muon_step)(const struct Step *s, idx R, idx C, real *w, const real *g, real *M, real *tmp);
-} Beyond;
 
 /* ---------- 6  The sink metrics */
 
-enum { EPS_MOST = 12 };          /* thresholds at a time */
-/* Means over sequences of everything that is measured, by layer, then head. */
+enum { EPS_MOST = 12 };         /* thresholds at a time */
+
+/* Means over sequences of all that is measured, by block, then head. */
 typedef struct Sinks {
-  int L, H, T, N, S, batch, n;     /* N rows and S columns as in the maps; n sequences so far */
-  int heads, period, offset;       /* in all blocks that attend, by Config's attention_period; */
-                                   /* others have 0 in all that is of heads, and are in no mean */
-  int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
-  double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-  double *entropy, *mass, *raw; /* [L,H] a row's entropy of m in nats; sum of weights, |weights| */
-  double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
+  int L, H, T, N, S, batch;
+  int n;                        /* sequences so far */
+  int heads;                    /* in all blocks that attend */
+  bool *attends;                /* [L]; other blocks are in no mean over heads */
+  int n_eps;
+  double eps[EPS_MOST];
+  int bad, bad_head;            /* where a NaN was met, from 1 */
+  double *alpha;                /* [L,H,S] alpha_k */
+  double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
+  double *entropy, *mass, *raw; /* [L,H] of a row: nats; sum of weights, |weights| */
+  double *hnorm, *prenorm;      /* [L+1,N] |h_n^l|; [L,N] before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
-  double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), |q_t| |k_j|: first key; others, mean */
-  double massive, median; /* largest |h| over the blocks' outputs; median |h| of that output */
-  double loss;                     /* mean cross-entropy, when targets were given */
-  double *sums; idx n_sums;        /* all of the arrays above in one */
-  Probe *probe; real *maps, *extreme; /* [L], at maps [2,batch,H,N,S]; [batch,N,C] of largest |h| */
+  double *cosine, *product;     /* [L,H,2] cos(q_t, k_j), |q_t| |k_j| */
+  double massive, median;       /* largest |h| over blocks; median |h| there */
+  double loss;                  /* mean cross-entropy, with targets */
+  double *sums;                 /* [n_sums] all of the arrays above */
+  idx n_sums;
+  Probe *probe;                 /* [L] */
+  real *maps, *extreme;         /* [2,batch,H,N,S]; [batch,N,C] */
 } Sinks;
 void sinks_free(Sinks *s);
 
