@@ -22,7 +22,7 @@
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+             every sum is over * and all visible keys
- *          not the paper's: clipped weights (3.6); what data/beyond.c does to q, k, v, z and o
+ *          not the paper's: clipped weights (3.6); what data/later does to q, k, v, z and o
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do as far as dz, with a_j = s_j / Z:
@@ -61,7 +61,7 @@
  *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
  *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
  *   [FIG19] heads, to Figure 27                          [FIG29] p-norm    [FIG30] fine-tuning
- *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
+ *   [MAMBA] [MOE] layers of published models, forward only: data/models
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
@@ -77,10 +77,10 @@
  *   an axis row   its CHOICE in sink.h; RULES, chapter 1; its tensors, 2;
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
- *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/beyond.c;
- *                 STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in data/hf.c;
+ *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/later;
+ *                 STATE_ROWS, 7.2; closed_row() in data/paper/pages.c, premises() in data/models;
  *                 test_sink.c 0.3, and its tables of an axis
- *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
+ *   a variant     VARIANTS, chapter 1; to be trained, a row of data/paper/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
  *
@@ -2862,7 +2862,7 @@ typedef struct StateRow {
   const char *name;
   bool agree;   /* where the positions act inside the score */
   double gain;   /* not 0: W_K = gain W_Q, so that s(0) = gain |q|^2 / sqrt(D) > 0 is large */
-  int closed;   /* closed form in so many blocks: data/paper.c */
+  int closed;   /* closed form in so many blocks: data/paper/paper.c */
   const char *flags, *reference;
 } StateRow;
 
@@ -2909,7 +2909,7 @@ static const StateRow STATE_ROWS[] = {
   {"sink token",                0,  0, 0, "--sink-token", ""},
   {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
   {"another first token",       0,  0, 0, NULL, ""},
-  /* data/beyond.c's */
+  /* data/later's */
   {"sandwich, DyT",             1,  0, 0, "--place sandwich --norm dyt", ""},
   {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
    ""},
@@ -3438,7 +3438,7 @@ static const Line METRIC[] = {
  *     20          8 M     by rank: left id, right id, 4 bytes each, from 3 to 258 + rank; no pair
  *                         twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * Version 2 is a published model's: data/hf.c.
+ * Version 2 is a published model's: data/models.
  */
 
 enum {
@@ -3452,7 +3452,7 @@ enum {
 };
 #define TOKENIZER_MAGIC "SINKTOK1"
 
-/* Empty, but data/hf.c, which includes this file, fills it. */
+/* Empty, but data/models, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs --- */
@@ -3605,7 +3605,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
   } else if (version == TOKENIZER_PUBLISHED)
-    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
+    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/models/hf.c -o hf -lm", name);
   else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
            merges != vocab - TOKEN_MERGE)
     fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
@@ -8275,7 +8275,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
+  Work w = {0}; char path[PATH_ROOM + 9]; (void)words; (void)n;
   printf("variant         paper          its Sink_1 %%    loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
@@ -8284,9 +8284,9 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
          "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
-         "./sink refuses DyT, QK-norm, gates and what else is data/beyond.c's: ./paper.\n\n"
+         "./sink refuses DyT, QK-norm, gates and what else is data/later's: ./paper.\n\n"
          "To train on or generate from:\n");
-  snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
+  snprintf(path, sizeof path, "%sdata/text", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');

@@ -401,7 +401,7 @@ typedef struct Tokenizer {
 /* One caller's way into a Tokenizer, one per thread; scratch: of a published model's, or NULL. */
 typedef struct Encoder { const Tokenizer *tokenizer; struct Scratch *scratch; } Encoder;
 
-/* The ways of published models' tokenizers, which data/hf.c has. */
+/* The ways of published models' tokenizers, which data/models has. */
 typedef struct TokenizerKind {
   int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
   void (*close)(Tokenizer *t);
@@ -420,7 +420,7 @@ typedef struct Grammar {
 } Grammar;
 
 #define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
-#define SHIPPED_GRAMMAR "data/story.grammar"
+#define SHIPPED_GRAMMAR "data/text/story.grammar"
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
   Tokenizer tokenizer; Encoder encoder; Grammar grammar;
@@ -467,7 +467,7 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
-  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
+  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/paper/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv; const char *verb;      /* the command as it was given */
   const char *groups; bool given[200];          /* flags it takes; which of OPTIONS were given */
@@ -650,7 +650,7 @@ typedef struct Verb {
   {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
   {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
 
-/* Its rows of what is measured, put out and put in; MORE_OPTIONS are those of data/options.h. */
+/* Its rows of what is measured, put out and put in; MORE_OPTIONS are data/paper/options.h's. */
 #define COMMON_OPTIONS \
   {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"}, \
   {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"}, \
