@@ -570,6 +570,10 @@ static int model_list(Model *m, const Config *c, Error *e) {
 
 /* Memory for all gradients, laid out as the parameters are. */
 static int model_grads(Model *m, Error *e) {
+  const char *what = m->seams.forward_only;
+  if (what)
+    return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
+                what);
   real *at = m->grads = grab(m->count, sizeof(real), e);
   for (int i = 0; i < m->n_tensors && !e->status; i++) {
     m->all[i]->d = at;
@@ -1286,7 +1290,7 @@ static real similarity(int sim, real z, real *slope) {
     *slope = s;
     return z > 0 ? z + 1 : s;
   default:
-    *slope = z != -INFINITY;
+    *slope = z == -INFINITY ? 0 : 1;
     return *slope != 0 ? z : 0;
   }
 }
@@ -2424,7 +2428,7 @@ static int sinks_create(Sinks *s, const Model *m, int T, int batch,
   idx L = c->layers, H = c->heads, N = config_rows(c, T);
   idx S = config_columns(c, T), map = batch * H * N * S;
   *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
-               .batch = batch, .n_eps = n_eps};
+               .batch = batch, .even = sink_uniform(m, T), .n_eps = n_eps};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
     {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
@@ -2824,7 +2828,7 @@ static double worst_row(const Toy *y, double blocks,
                         double (*f)(const Toy *y, int l, int h, int t)) {
   double worst = -INFINITY;
   for (int l = 0; l < (blocks > 0 ? (int)blocks : y->m.c.layers); l++)
-    for (int h = 0; h < y->m.c.heads && config_attends(&y->m.c, l); h++)
+    for (int h = 0; h < y->m.c.heads && block_attends(&y->m, l); h++)
       for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
   return worst;
 }
@@ -2869,7 +2873,6 @@ typedef struct StateRow {
 static const StateRow STATE_ROWS[] = {
   {"softmax",                   1,  0, 3, "", "Table 15, 1"},
   {"post-norm",                 1,  0, 0, "--place post", ""},
-  {"parallel residual",         1,  0, 0, "--place parallel", ""},
   {"LayerNorm, GELU, biases",   1,  0, 0, "--norm layer --act gelu --linear-bias", ""},
   {"heads added, one key head", 1,  0, 0, "--combine add --kv-heads 1", ""},
   {"scale 0.2",                 1,  0, 3, "--scale 0.2", "eq. 29"},
@@ -2899,29 +2902,11 @@ static const StateRow STATE_ROWS[] = {
   {"KV biases",                 0,  0, 1, "--extra kv", "Table 4"},
   {"zero logit",                0,  0, 1, "--extra zero", "beyond"},
   {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
-  {"fixed logit",               0,  0, 1, "--extra logit --extra-logit -1", "beyond"},
-  {"log n logit, sigmoid",      0,  0, 1, "--sim sigmoid --extra logn", "beyond"},
-  {"softpick, K biases",        0,  0, 1, "--sim softpick --extra k", "beyond"},
-  {"rectified, K biases",       0,  0, 1, "--sim rectified --extra k", "beyond"},
-  {"relu, Z = 1",               0,  0, 1, "--sim relu --normalizer one", "beyond"},
-  {"sigmoid over n, KV biases", 0,  0, 1, "--sim sigmoid --normalizer count --extra kv", "beyond"},
-  {"clipped softmax",           0,  0, 0, "--clip-low -0.5 --clip-high 1.2", ""},
   {"sink token",                0,  0, 0, "--sink-token", ""},
-  {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
   {"another first token",       0,  0, 0, NULL, ""},
-  /* data/later's */
-  {"sandwich, DyT",             1,  0, 0, "--place sandwich --norm dyt", ""},
-  {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
-   ""},
-  {"a gate a head, XSA",        1,  0, 0, "--gate head --xsa", "beyond"},
-  {"a gate a dim, head norm",   1,  0, 0, "--gate element --head-norm", "beyond"},
-  {"gated values, QK-norm",     1,  0, 0, "--gate value --qk-norm", "beyond"},
-  {"a static gate, V-scale",    1,  0, 0, "--gate static --v-scale", "beyond"},
+  MORE_STATE_ROWS
 };
-enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS), BEYOND_ROWS = 6 };
-_Static_assert(KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6
-               && GATE_ROWS == 5,
-               "a new row: which states must agree? Add it to STATE_ROWS and to closed_row()");
+enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
 
 static const Line STATES_OF[] = {
   {"states", "Equations 10 to 17: states of repeated tokens\nThey stay equal where the weights of "
@@ -2930,7 +2915,7 @@ static const Line STATES_OF[] = {
 static void keys_from_queries(Model *m, double gain) {
   for (int l = 0; l < m->c.layers && gain != 0; l++)
     for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
-      m->w.layer[l].wk[n] = (real)(gain * (double)m->w.layer[l].wq[n]);
+      m->layer[l].wk.w[n] = (real)(gain * (double)m->layer[l].wq.w[n]);
 }
 
 /* ----------
@@ -2955,16 +2940,16 @@ static double equation16(Toy *y) {
   const Config *c = &y->m.c; int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
   double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
   real closed[WIDEST];
-  for (int i = 0; i < C; i++) x[i] = y->m.w.wte[y->ids[0] * C + i];
+  for (int i = 0; i < C; i++) x[i] = y->m.wte.w[y->ids[0] * C + i];
   for (int l = 0; l < c->layers; l++) {
-    const Layer *w = &y->m.w.layer[l];
-    times(v, x, w->norm1.g, w->wv, C, Q);
-    times(o, v, NULL, w->wo, Q, C);
+    const Layer *w = &y->m.layer[l];
+    times(v, x, w->norm1.g.w, w->wv.w, C, Q);
+    times(o, v, NULL, w->wo.w, Q, C);
     for (int i = 0; i < C; i++) x[i] += o[i];
-    times(f1, x, w->norm2.g, w->w1, C, F);
-    times(f2, x, w->norm2.g, w->w2, C, F);
+    times(f1, x, w->norm2.g.w, w->w1.w, C, F);
+    times(f2, x, w->norm2.g.w, w->w2.w, C, F);
     for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, NULL, w->w3, F, C);
+    times(o, f1, NULL, w->w3.w, F, C);
     for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
     worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
   }
@@ -2990,8 +2975,8 @@ static double h1_moved(Toy *y) {
   for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
   for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
   for (int l = 0; l < L && y->x == BY_SCORES; l++) {
-    y->m.w.layer[l].wq[0] += 1;
-    y->m.w.layer[l].wk[0] += 1;
+    y->m.layer[l].wq.w[0] += 1;
+    y->m.layer[l].wk.w[0] += 1;
   }
   toy_forward(y);
   for (int l = 0; l <= L; l++) count += differing(C, before[l], toy_state(y, l, token));
@@ -3001,7 +2986,7 @@ static double h1_moved(Toy *y) {
 /* 100 (1 - A_11) at the score x. */
 static double share_of_eps(Toy *y) {
   real z[2] = {-INFINITY, (real)y->x}, spare[2];
-  row_forward(&y->m.c, 2, 1, z, spare);
+  PAPER_ROW.forward(&y->m.c, 2, z, spare);
   return 100 * (1 - (double)z[1]);
 }
 
@@ -3035,7 +3020,7 @@ static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / 
 static double closed_bias(const Toy *y, int h, int n) {
   int pos = y->m.c.pos;
   return pos == POS_RELATIVE ? position_bucket(n) : pos == POS_ALIBI ? -n * alibi_slope(y, h)
-       : pos == POS_T5 ? (double)y->m.w.rel[position_bucket(n) * y->m.c.heads + h] : 0;
+       : pos == POS_T5 ? (double)y->m.rel.w[position_bucket(n) * y->m.c.heads + h] : 0;
 }
 
 /* The relative error of equation 18, 20 or 22: in a row; in the first x blocks, 0: in all. */
@@ -3067,7 +3052,7 @@ static double worst_alpha(const Toy *y, int head, int k, int rows) {
   int from = head ? head - 1 : 0, to = head ? head : y->m.c.heads;
   double worst = NAN;
   for (int l = 0, found = 0; l < y->m.c.layers; l++)
-    for (int h = from; h < to && config_attends(&y->m.c, l); h++)
+    for (int h = from; h < to && block_attends(&y->m, l); h++)
       worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
   return worst;
 }
@@ -3263,13 +3248,12 @@ static double row_rotary(const Toy *y, int l, int h, int t) {
   const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
   const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
   const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-  double root = sqrt(score_divisor(c, l)), norm = length(D, q);
-  if (c->score_by_layer) root *= l + 1;
+  double root = 1 / (double)y->m.layer[l].root, norm = length(D, q);
   double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
   int seen = 0;
   worst[XI] = size / root;
   for (int i = 0; i < t; i++, k_i += K * D) {
-    if (!visible(c, l, first + t - 1, first + i)) continue;
+    if (!visible(c, y->m.layer[l].window, first + t - 1, first + i)) continue;
     double dot = vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
     double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
     worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
@@ -3286,18 +3270,18 @@ static double rotary(Toy *y) { return worst_row(y, 0, row_rotary); }
 
 /* The xi up to which equation 28 says alpha_1 <= 0.3 for T = x; that at which pair 15 passes it. */
 static double xi_of_bound(Toy *y) { return xi_at_threshold(0, (int)y->x); }
-static double xi_of_pair(Toy *y) { return xi_at_threshold(rope_frequency(&y->m.c, 15), y->T); }
+static double xi_of_pair(Toy *y) { return xi_at_threshold(pow(y->m.c.rope_base, -30.0 / y->m.c.rotary_dims), y->T); }
 
 /* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
 static double aimed(Toy *y) {
   idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
   for (int l = 0; l < y->m.c.layers; l++) {
-    const Layer *w = &y->m.w.layer[l];
+    real *wq = y->m.layer[l].wq.w, *wk = y->m.layer[l].wk.w;
     const real *n = y->a.layer[l].n1;   /* row 1; all rows are equal */
     double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
     for (idx at = 0; at < C * D; at++) {
-      w->wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
-      w->wk[at] = -w->wq[at];
+      wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
+      wk[at] = -wq[at];
     }
   }
   toy_forward(y);
@@ -3347,8 +3331,8 @@ static double pnorm_row(Toy *y) {
   double p = soft.pnorm, worst = 0;
   soft.normalizer = NORMALIZER_SUM;
   for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
-  row_forward(&y->m.c, N, N - 1, z, spare);
-  row_forward(&soft, N, N - 1, pz, spare);
+  PAPER_ROW.forward(&y->m.c, N, z, spare);
+  PAPER_ROW.forward(&soft, N, pz, spare);
   for (int j = 1; j < N; j++)
     worst = larger(worst, fabs(z[j] / pow(pz[j], 1 / p) - 1));
   return worst;
@@ -3378,9 +3362,9 @@ static const Line PNORMS[] = {
 static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
 /* T alpha_1; learned logits of block 1 are 20 here, its mlp kernel is 0. */
 static double alpha_range(Toy *y) {
-  const Layer *w = &y->m.w.layer[0];
-  for (int h = 0; h < y->m.c.heads && w->logit; h++) w->logit[h] = 20;
-  if (w->phi1) zero(w->phi1, (idx)y->m.c.head_dim * y->m.c.head_dim);
+  const Layer *w = &y->m.layer[0];
+  for (int h = 0; h < y->m.c.heads && w->logit.w; h++) w->logit.w[h] = 20;
+  if (w->phi1.w) zero(w->phi1.w, (idx)y->m.c.head_dim * y->m.c.head_dim);
   toy_forward(y);
   return alpha_1_times_T(y);
 }
@@ -4927,7 +4911,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name, T
 static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
-  if (PUBLISHED_PARTS.open && PUBLISHED_PARTS.open(path, INFINITY, t, e)) return e->status;
+  if (MORE_OPEN(path, INFINITY, t, e)) return e->status;
   if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
   bytes_free(&held);
   return e->status;
@@ -4938,7 +4922,7 @@ static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Erro
 
 void trainer_free(Trainer *t) {
   model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->muon);
+  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->scratch);
   *t = (Trainer){0};
 }
 
@@ -4953,10 +4937,8 @@ static int trainer_room(Trainer *t, Error *e) {
   int B = t->s.train.batch, T = t->s.model.context;
   if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
   t->ids = grab(2 * (idx)B * T, sizeof(int), e);
-  bool muon = t->s.train.optimizer == OPTIMIZER_MUON;
-  if (muon && !BEYOND.muon_room)
-    return fail(e, 2, "--optimizer muon: for ./paper. Try: make paper");
-  if (muon) t->muon = grab(BEYOND.muon_room(&t->m, NULL), sizeof(real), e);
+  if (t->m.seams.step && t->s.train.optimizer > OPTIMIZER_SGD)
+    t->scratch = grab(t->m.seams.step_room(&t->m, NULL), sizeof(real), e);
   t->m.plain = t->s.plain;
   t->s.data.first_counts = t->data.first;
   strcpy(t->s.data.first_own, t->s.data.first_tokens);
@@ -5108,7 +5090,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
 /* Where a forward of ids [T] first meets NaN or infinity, into e. */
 static int forward_fault(Model *m, const int *ids, int T, Error *e) {
   Sinks s; Acts a = {0};
-  if (!sinks_create(&s, &m->c, T, 1, (double[]){0}, 1, e) && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e) && !acts_create(&a, m, 1, T, ACTS_ONE, e))
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
   acts_free(&a); sinks_free(&s);
   return e->status;
@@ -5137,14 +5119,15 @@ static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
   for (int i = 0; i < t->m.n_tensors; i++) {
-    const Tensor *x = &t->m.tensor[i];
+    Tensor *x = t->m.all[i];
+    idx at = x->w - t->m.params;
     Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
               .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
               .t = t->step + 1, .shrink = shrink};
-    real *w = t->m.params + x->at, *g = t->m.grads + x->at, *m1 = t->m1 + x->at;
-    if (t->muon && BEYOND.muon_room(&t->m, x))
-      BEYOND.muon_step(&s, x->shape[0], x->shape[1], w, g, m1, t->muon);
-    else optimizer_step(&s, x->count, w, g, m1, t->m2 + x->at);
+    if (t->scratch && t->m.seams.step_room(&t->m, x))
+      t->m.seams.step(&s, x, t->m1 + at, t->scratch);
+    else
+      optimizer_step(&s, tensor_count(x), x->w, x->d, t->m1 + at, t->m2 + at);
   }
 }
 
@@ -5318,21 +5301,43 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3 */
 
-/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: p_1. Checks T too. */
-static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
-  bool swap = s->swap_position != 0;
-  const char *flag = swap ? "swap-position" : "replace-position";
-  *x = (PositionEdit){swap ? s->swap_position : s->replace_position, swap};
+/* [T7] --replace-position t and --swap-position t: what is read for p_1. Checks T. */
+static int position_check(const Settings *s, const Config *c, int T, Error *e) {
+  int t = s->swap_position ? s->swap_position : s->replace_position;
+  const char *flag = s->swap_position ? "swap-position" : "replace-position";
   if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
                 c->context, s->beyond ? ": it learnt no more" : ", or --beyond");
-  if (s->replace_position && swap)
+  if (s->replace_position && s->swap_position)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
-  if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+  if (t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
     return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
-                "--pos learned or absolute", flag, x->t);
-  if (x->t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, x->t, T);
+                "--pos learned or absolute", flag, t);
+  if (t > T)
+    return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, t, T);
   return 0;
+}
+
+/* [T7] Does GPT2-XL's sink depend on p_1? Edits P [rows,C] in place: token 1 reads p_t,
+ * and where they swap token t reads p_1. kept [2,C]: both rows as they were, or NULL. A
+ * second call with `back` puts them back. */
+static void positions_edit(Model *m, const Acts *a, const Settings *s, real *kept, bool back) {
+  idx C = m->c.dim, first = m->c.sink_token;
+  int t = s->swap_position ? s->swap_position : s->replace_position;
+  real *table = m->wpe.w ? m->wpe.w : a->sinusoid;
+  if (!t || !kept)
+    return;
+  real *p_1 = table + first * C, *p_t = table + (first + t - 1) * C;
+  if (back) {
+    copy(p_1, kept, C);
+    copy(p_t, kept + C, C);
+    return;
+  }
+  copy(kept, p_1, C);
+  copy(kept + C, p_t, C);
+  copy(p_1, kept + C, C);
+  if (s->swap_position)
+    copy(p_t, kept, C);
 }
 
 /* Sequences of a batch: 16; of a model still in its file all n, as each batch reads it. Fewer where
@@ -5342,7 +5347,7 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
   double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
          extreme = (double)config_rows(c, T) * c->dim;
-  if (!m->file && n > 16) n = 16;
+  if (!m->seams.begin && n > 16) n = 16;
   while (n > 1 && !e->status && ROOM <
          sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e) + n * (maps + extreme)))
     n = (n + 1) / 2;
@@ -5364,25 +5369,29 @@ static int none_held(const Data *d, int T, Error *e) {
 /* n sequences of T tokens, *starts of them at a document's start. After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
                        int n_eps, int n, int T, int *starts, Error *e) {
-  bool scored = s->input == INPUT_NATURAL; Acts a = {0}; PositionEdit edit;
+  bool scored = s->input == INPUT_NATURAL; Acts a = {0};
   *out = (Sinks){0};
-  if (position_edit(&edit, s, &m->c, T, e) || metric_refuses(&m->c, s->metric_rows, e))
+  if (position_check(s, &m->c, T, e) || metric_refuses(&m->c, s->metric_rows, e))
     return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e);
   int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, ids + (idx)n * T, starts) : 0;
   int batch = evaluation_batch(m, got, T, e);
   if (!got) none_held(d, T, e);
-  if (!e->status && !sinks_create(out, &m->c, T, batch, eps, n_eps, e))
+  if (!e->status && !sinks_create(out, m, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
-  a.edit = edit.t ? &edit : NULL;
-  if (m->published && !e->status)
-    m->published->begin(m, (got + batch - 1) / batch, scored, s->quiet);
+  real *kept = grab(2 * m->c.dim, sizeof(real), e);
+  if (!e->status)
+    positions_edit(m, &a, s, kept, false);
+  if (m->seams.begin && !e->status)
+    m->seams.begin(m, (got + batch - 1) / batch, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch)
     sinks_measure(out, m, &a, ids + (idx)b * T, scored ? ids + (idx)(n + b) * T : NULL,
                   (int)at_most(got - b, batch), s->metric_rows, e);
   sinks_finish(out);
-  if (m->published) m->published->end(m, e);
-  acts_free(&a); free(ids);
+  if (m->seams.end) m->seams.end(m, e);
+  if (got && a.arena)
+    positions_edit(m, &a, s, kept, true);
+  acts_free(&a); free(ids); free(kept);
   if (e->status) sinks_free(out);
   return e->status;
 }
@@ -5394,7 +5403,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int 
 
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   o->c = t->m.c;
-  o->even = sink_uniform(&o->c, T);
+  o->even = sink_uniform(&t->m, T);
   o->star = config_column_star(&o->c) >= 0;
   idx blocks = (idx)t->data.held.size / (o->c.context + 1);
   o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
@@ -5458,7 +5467,7 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   if (!s->n) return;
   row[SINK_1] = sinks_sink(s, first, 0);
   row[ALPHA_1] = sinks_alpha(s, first);
-  row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
+  row[TIMES_EVEN] = row[ALPHA_1] / s->even;
   row[ROW_MASS] = sinks_mass(s);
   row[NORM_RATIO] = sinks_ratio(s);
   if (loss > 0) row[HELD_LOSS] = loss;
@@ -5691,12 +5700,9 @@ static void dump_states(Dump *d) {
   bool post = c->place == PLACE_POST;
   if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
   for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-  bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
   dump_heads(d, "q", offsetof(LayerActs, q), H, N, 5);
   dump_heads(d, "k", offsetof(LayerActs, k), c->kv_heads, N, 5);
-  if (c->gate)
-    dump_heads(d, "gate", offsetof(LayerActs, gate), value ? c->kv_heads : H,
-               value ? N : d->T, each ? 5 : 4);
+  MORE_DUMP(d);
 }
 
 static void dump_logits(Dump *d, const Model *m) {
@@ -5712,12 +5718,13 @@ static void dump_logits(Dump *d, const Model *m) {
   free(y);
 }
 
-static void dump_tensors(Dump *d, const Model *m, const char *what, const real *numbers) {
-  for (const Tensor *t = m->tensor; numbers && t < m->tensor + m->n_tensors; t++) {
+static void dump_tensors(Dump *d, const Model *m, bool gradients) {
+  for (int i = 0; i < m->n_tensors && (!gradients || m->grads); i++) {
+    const Tensor *t = m->all[i];
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", what, t->name);
-    npy_begin(d, name, t->rank, (idx[]){t->shape[0], t->shape[1]});
-    npy_add(d, numbers + t->at, t->count);
+    snprintf(name, sizeof name, "%s.%s", gradients ? "grad" : "param", t->name);
+    npy_begin(d, name, t->rank, (idx[]){t->rows, t->cols});
+    npy_add(d, gradients ? t->d : t->w, tensor_count(t));
   }
 }
 
@@ -5749,8 +5756,8 @@ static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
     for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
     npy_begin(d, "loss", 0, NULL);
     npy_add(d, &loss, 1);
-    dump_tensors(d, m, "param", m->params);
-    dump_tensors(d, m, "grad", m->grads);
+    dump_tensors(d, m, false);
+    dump_tensors(d, m, true);
     dump_states(d);
     dump_maps(d, "attn", offsetof(Probe, weight));
     dump_maps(d, "metric", offsetof(Probe, metric));
@@ -7485,34 +7492,22 @@ const Option OPTIONS[] = {
   {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
   {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
   {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-  {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X (./paper)"},
-  {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
-  {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores (./paper)"},
-  {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores (./paper)"},
-  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut [0]"},
-  {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
   {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
-  {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
   {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
   {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
   {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
   {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
   {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
   {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
-  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (./paper)"},
-  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (./paper)"},
-  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (./paper)"},
-  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (./paper)"},
-  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (./paper)"},
   {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
    "a learned first row x* (Table 4), or N"},
   {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
   {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  PUBLISHED_OPTIONS
-  {"window-others", MODEL('b', window_others), ON_OFF, "all layers but these have it"},
-  {"rope-local", MODEL('d', rope_local), "0", 1, 1e12, "X", "--rope-base where the window is"},
-  {"embed-scale", MODEL('d', embed_scale), "0", 1e-6, 1e6, "X", "the embedding times X"},
-  {"logit-cap", MODEL('d', logit_cap), "0", 1e-6, 1e30, "X", "logits stay within X"},
+  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
+  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
+  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
+  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
+  MORE_MODEL_OPTIONS
   {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
   {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
   {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
@@ -7801,7 +7796,7 @@ static void heat_cell(const char *text, double x, bool colour, FILE *out) {
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
   bool colour = wants_colour(out);
   for (int line = -2; line < maps->s->L; line++) {
-    if (line >= 0 && !sinks_attends(maps->s, line)) continue;
+    if (line >= 0 && !maps->s->attends[line]) continue;
     if (line < 0) fprintf(out, "%6s", "");
     else fprintf(out, "%5d ", line + 1);
     for (const HeatMap *map = maps; map < maps + n; map++) {
@@ -7855,7 +7850,7 @@ static const char *column_label(char text[16], const Config *c, int j) {
 static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   int first = config_column_first(c), star = config_column_star(c);
   bool post = c->place == PLACE_POST;
-  double even = sink_uniform(c, s->T);
+  double even = s->even;
   char name[16], of_star[16];
   const HeatMap maps[] = {{"alpha", "token 1", s, first},
                           {"", column_label(of_star, c, star), s, star}};
@@ -7880,7 +7875,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     }
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < (post ? 10 : 9); i++)
-      if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
+      if (s->attends[l] || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
       else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
     fputc('\n', out);
   }
@@ -7944,7 +7939,7 @@ static void page_line(Page *p, const Line *l, double x) {
 
 static void check_states(Page *p) {   /* the cells of 7.2 */
   fprintf(p->out, "%31snone  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n", "");
-  const StateRow *end = STATE_ROWS + N_STATE_ROWS - (BEYOND.leave ? 0 : BEYOND_ROWS);
+  const StateRow *end = STATE_ROWS + N_STATE_ROWS;
   for (const StateRow *r = STATE_ROWS; r < end; r++) {
     const char *flags = r->flags ? r->flags : "";
     double worst = 0, alone = 0, least = INFINITY; int first = r->flags ? 1 : 2;
@@ -7997,15 +7992,15 @@ static void toy_free(Toy *y) {
 /* Normal numbers, a stream a tensor. Matrices nearly keep a vector's length; gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
+    const Tensor *t = m->all[i];
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
     bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
     bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-    double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->shape[0]);
-    for (idx n = 0; n < t->count; n++) {
+    double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->rows);
+    for (idx n = 0; n < tensor_count(t); n++) {
       int d = (int)(n % m->c.head_dim);
       bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
-      m->params[t->at + n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
+      t->w[n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
     }
   }
 }
@@ -8039,8 +8034,8 @@ static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *sche
   if (!y) return NULL;
   int H = y->m.c.heads;
   y->line = l; y->x = l->x;
-  for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.w.rel && l->x != 0; n++)
-    y->m.w.rel[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
+  for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.rel.w && l->x != 0; n++)
+    y->m.rel.w[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
   toy_feed(y, (uint64_t)p->heading->x);
   return y;
 }
@@ -8180,7 +8175,8 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
  * training and data hold, and what the command line says on top of them; all else is s's. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
   const char *words[WORDS_MOST]; int n = 0;
-  if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
+  (void)room;
+  if (!MORE_OPEN(path, room, t, e))
     checkpoint_load(path, t, false, e);
   if (e->status) return e->status;
   Settings now = *s; Source *d = &now.data;
@@ -8206,7 +8202,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
   if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* they are fed as they are */
   if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
+  if (t->m.seams.begin && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
     t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
@@ -8446,9 +8442,10 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
   if (T > m->c.context)
     fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
   if (e->status || outputs_ready(s, (const char *[]){config}, 1, e)) return work_end(&w, e);
-  if (config_trains(&m->c, &forward))
+  if (model_grads(m, &forward) && m->seams.forward_only)
     printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
-  else model_grads(m, e);
+  else if (forward.status)
+    *e = forward;
   Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
             .S = config_columns(&m->c, T), .e = e};
   if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, ids);
@@ -8521,7 +8518,7 @@ static int verb_help(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
   const Verb *v = n ? verb_find(program, words[0]) : NULL;
   if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
-  if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
+  if (v) return help_verb(program, v, s->all || MORE_HELP);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
          "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
   while ((v = verb_after(v, program)))
@@ -8571,7 +8568,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   if (v) s.verb = v->name, s.groups = v->groups;
   if (!v) verb_unknown(program, (Near){.word = name}, &e);
   else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
-    help_verb(program, v, PUBLISHED_PARTS.open);
+    help_verb(program, v, MORE_HELP);
   else if (!e.status && !verb_begin(&s, v, words, n, &e)) v->run(&s, words, n, &e);
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");

@@ -77,6 +77,10 @@ typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fa
 #define MORE_OPTIMIZERS
 #define MORE_VARIANTS           /* rows of VARIANTS */
 #define MORE_RESOLVE(c, e) 0    /* 0, or 2 and an error: rows that do not fit */
+#define MORE_STATE_ROWS         /* rows of check states */
+#define MORE_HELP false         /* are flags of published models shown? */
+#define MORE_DUMP(d)            /* arrays of a dump besides */
+#define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
 #define MORE_SETUP(m, e) 0      /* fills in the seams of a model (chapter 2) */
 #endif
 
@@ -153,6 +157,7 @@ extern const Variant VARIANTS[];         /* ends with a NULL name */
 struct Model;
 struct Acts;
 struct LayerActs;
+struct Step;
 
 /* A tensor carries its gradient. y = x W takes `rows` numbers to `cols`. */
 typedef struct Tensor {
@@ -215,6 +220,7 @@ typedef struct RowKind {
  * adds to it. MORE_SETUP fills them in; in ./sink all are NULL but `row`. */
 typedef struct Seams {
   const RowKind *row;
+  const char *forward_only;     /* the flag of a part without a backward */
   /* chapter 2: appends the tensors that follow those of `after` in block l */
   void (*tensors)(struct Model *m, int l, const char *after, Error *e);
   /* 3.1: rows [T,C] from ids [T]; backward of all B sequences, dh [B,N,C] */
@@ -260,6 +266,13 @@ typedef struct Seams {
   /* 14: arrays besides, placed by arena_take; la: of a block, or NULL */
   void (*room)(const struct Model *m, struct Acts *a, struct LayerActs *la,
                bool keeps);
+  /* 5: an optimiser besides; the scratch that its step of t needs, 0 where
+   * AdamW steps t; t NULL: the most */
+  idx (*step_room)(const struct Model *m, const Tensor *t);
+  void (*step)(const struct Step *s, Tensor *t, real *m1, real *scratch);
+  /* around the forwards of an evaluation, which read a file so many times */
+  void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
+  void (*end)(const struct Model *m, const Error *e);
   int (*fault)(const struct Model *m, Error *e);   /* 0, or a forward's error */
   void (*close)(struct Model *m);
 } Seams;
@@ -361,6 +374,7 @@ typedef struct Sinks {
   int n;                        /* sequences so far */
   int heads;                    /* in all blocks that attend */
   bool *attends;                /* [L]; other blocks are in no mean over heads */
+  double even;                  /* alpha_1 of even rows */
   int n_eps;
   double eps[EPS_MOST];
   int bad, bad_head;            /* where a NaN was met, from 1 */
@@ -486,7 +500,7 @@ void data_close(Data *d);
 
 typedef struct Trainer {
   Settings s; Model m; Acts a; Data data;
-  real *m1, *m2, *muon; double *first; int *ids;   /* moments; scratch; first_counts; [2,B,T] */
+  real *m1, *m2, *scratch; double *first; int *ids;   /* moments; scratch; first_counts; [2,B,T] */
   uint64_t tokenizer_hash, start;    /* start: of the parameters that it began from, 0: drawn */
   bool random_tokens;          /* of a model that was read: its training had some */
   long step; double loss, norm, lr;                 /* steps done; of the last step */
@@ -633,22 +647,10 @@ typedef struct Verb {
   int (*run)(Settings *s, const char **words, int n, Error *e);
 } Verb;
 
-/* Rows of OPTIONS (16.1) of what only published models have. */
-#define PUBLISHED_OPTIONS \
-  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", "the embedding's; default: dim"}, \
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"}, \
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"}, \
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"}, \
-  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), "stretched angles"}, \
-  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"}, \
-  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", "turns below which it is whole"}, \
-  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", "turns above which it is kept"}, \
-  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", "the context before"}, \
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"}, \
-  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"}, \
-  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, "scores of block l over l + 1"}, \
-  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
-  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
+#ifndef MORE_MODEL_OPTIONS
+#define MORE_MODEL_OPTIONS      /* rows of OPTIONS (16.1) for MORE_CONFIG */
+#endif
+
 
 /* Its rows of what is measured, put out and put in; MORE_OPTIONS are data/paper/options.h's. */
 #define COMMON_OPTIONS \
