@@ -437,12 +437,12 @@ enum {
   INITIAL_HALF, INITIAL_GAIN, INITIAL_SHIFT                   /* of companions */
 };
 
-/* Puts t [rows,cols] (cols 0: a vector [rows]) at the end of the list, if the
- * variant has it. Its name is "l0." and `name` in block 0. */
-static void has(Model *m, Tensor *t, bool present, const char *name, int l,
-                int rows, int cols, int init, Error *e) {
+/* Puts t [rows,cols] (cols 0: a vector [rows]) at the end of the list. Its name is
+ * "l0." and `name` in block 0. */
+static void list_tensor(Model *m, Tensor *t, const char *name, int l, int rows,
+                        int cols, int init, Error *e) {
   enum { MORE = 64 };
-  if (!present || e->status)
+  if (e->status)
     return;
   if (l < 0)
     snprintf(t->name, sizeof t->name, "%s", name);
@@ -464,6 +464,14 @@ static void has(Model *m, Tensor *t, bool present, const char *name, int l,
     m->all = more;
   }
   m->all[m->n_tensors++] = t;
+}
+
+/* The same where the variant has it. A companion may lack it, too. */
+static void has(Model *m, Tensor *t, bool present, const char *name, int l,
+                int rows, int cols, int init, Error *e) {
+  bool lacks = m->seams.lacks && m->seams.lacks(m, l, name);
+  if (present && !lacks)
+    list_tensor(m, t, name, l, rows, cols, init, e);
 }
 
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
@@ -1636,16 +1644,19 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* Zeroes what a block's heads add to. */
-static void slots_begin(const Config *c, Acts *a, int B, idx N) {
+static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c;
   idx kv = B * N * c->kv_heads * c->head_dim;
   zero(a->dk, kv);
   zero(a->dv, kv);
   zero(a->slot, B * c->heads * slot_size(c));
+  if (m->seams.slots)
+    m->seams.slots(m, a, l, B, N, true);
 }
 
 /* Adds up the slots [B,H] in order, so that no two tasks add to one number.
  * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
-static void slots_end(Model *m, const Acts *a, int l, int B) {
+static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
   idx D = c->head_dim, H = c->heads;
@@ -1663,6 +1674,8 @@ static void slots_end(Model *m, const Acts *a, int l, int B) {
     if (w->logit.d)
       w->logit.d[h] += slot[3 * D];
   }
+  if (m->seams.slots)
+    m->seams.slots(m, a, l, B, N, false);
 }
 
 /* ----------
@@ -1877,7 +1890,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   /* y = combine(o) W_O:  do = dy W_O^T,  dW_O += o^T dy */
   linear_backward(a->dosum, false, dy, o, &w->wo, &w->bo, rows);
   combine_backward(c, a, rows);
-  slots_begin(c, a, B, N);
+  slots_begin(m, a, l, B, N);
   /* o = o + v+ */
   if (m->seams.leave_backward)
     m->seams.leave_backward(m, a, l, B, N);
@@ -1888,7 +1901,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
     attention_backward(m, a, l, B, N);
   else
     tiled_backward(m, a, l, B, N);
-  slots_end(m, a, l, B);
+  slots_end(m, a, l, B, N);
   /* phi(R q):  dRq = phi'^T dphi(q). The mlp's matrices served q and k. */
   if (c->kernel != KERNEL_IDENTITY) {
     kernel_backward(c, w, a->dq, la->q, la->hq, a->dphi, rows * H);
@@ -2376,6 +2389,14 @@ static bool block_attends(const Model *m, int l) {
   return m->layer[l].wq.w || m->layer[l].wq.product;
 }
 
+/* How many keys row i of N sees under a window w: n_i. */
+static idx keys_seen(const Config *c, int w, idx N, idx i) {
+  idx seen = 0;
+  for (idx j = 0; j < N; j++)
+    seen += visible(c, w, i, j);
+  return seen;
+}
+
 /* alpha_1 if every row spread its weight evenly over what it sees, a mean over
  * blocks:
  *
@@ -2390,13 +2411,9 @@ static double sink_uniform(const Model *m, int T) {
   for (int l = 0; l < c->layers; l++) {
     int w = m->layer[l].window;
     blocks += block_attends(m, l);
-    for (idx i = first; i < N && block_attends(m, l); i++) {
-      double seen = c->extra != EXTRA_NONE;
-      for (idx j = 0; j < N; j++)
-        seen += visible(c, w, i, j);
+    for (idx i = first; i < N && block_attends(m, l); i++)
       if (visible(c, w, i, first))
-        sum += 1 / seen;
-    }
+        sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
   }
   return sum / blocks / T;
 }
@@ -7547,8 +7564,8 @@ enum { VALUE_ROOM = 96 };
 /* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   const char *at = o->value; char *to = word;
-  for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
-  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
+  for (; i > 0 && at; i--) at = strchr(at + 1, ',');
+  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ',' && *at != ' '; at++)
     *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
   *to = 0;
   return word;

@@ -75,13 +75,17 @@ typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fa
 #define MORE_NORMALIZERS
 #define MORE_EXTRAS
 #define MORE_OPTIMIZERS
+#define MORE_CHOICES            /* axes besides */
 #define MORE_VARIANTS           /* rows of VARIANTS */
 #define MORE_RESOLVE(c, e) 0    /* 0, or 2 and an error: rows that do not fit */
 #define MORE_STATE_ROWS         /* rows of check states */
-#define MORE_HELP false         /* are flags of published models shown? */
 #define MORE_DUMP(d)            /* arrays of a dump besides */
-#define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
 #define MORE_SETUP(m, e) 0      /* fills in the seams of a model (chapter 2) */
+#endif
+
+#ifndef MORE_OPEN
+#define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
+#define MORE_HELP false         /* are flags of published models shown? */
 #endif
 
 #define CHOICE_ROWS(axis, ...)                                                 \
@@ -103,6 +107,7 @@ CHOICE(NORMALIZER, NORMALIZER_SUM, NORMALIZER_ONE, NORMALIZER_CLAMP,
        NORMALIZER_PNORM MORE_NORMALIZERS);
 CHOICE(EXTRA, EXTRA_NONE, EXTRA_K, EXTRA_KV, EXTRA_ZERO,
        EXTRA_LOGIT MORE_EXTRAS);
+MORE_CHOICES
 CHOICE(ORDER, ORDER_FIRST, ORDER_LAST, ORDER_LOWFREQ);
 CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
@@ -223,6 +228,8 @@ typedef struct Seams {
   const char *forward_only;     /* the flag of a part without a backward */
   /* chapter 2: appends the tensors that follow those of `after` in block l */
   void (*tensors)(struct Model *m, int l, const char *after, Error *e);
+  /* does block l lack a tensor of the paper's? */
+  bool (*lacks)(const struct Model *m, int l, const char *name);
   /* 3.1: rows [T,C] from ids [T]; backward of all B sequences, dh [B,N,C] */
   void (*embed)(const struct Model *m, struct Acts *a, const int *ids, int T,
                 real *rows);
@@ -240,6 +247,8 @@ typedef struct Seams {
                   idx n, real *w);
   void (*weights_backward)(const struct Model *m, const struct Acts *a,
                            const RowAt *at, idx n, const real *w, real *da);
+  /* 3.7: before, and behind, the heads of a block in the backward */
+  void (*slots)(struct Model *m, struct Acts *a, int l, int B, idx N, bool begin);
   /* 4: behind q, k, v, before they rotate; x is what W_Q reads */
   void (*qkv)(const struct Model *m, struct Acts *a, int l, real *k, real *v,
               const real *x, idx rows);

@@ -11,6 +11,7 @@
  * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
  * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
+#include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
 
@@ -187,7 +188,7 @@ static double attention_flops(const Config *c, int B, int T) {
   idx N = config_rows(c, T);
   for (int l = 0; l < c->layers; l++)
     for (idx i = 0; i < N; i++) {
-      idx w = config_window(c, l);
+      idx w = c->window;
       seen += (double)(w && w < i + 1 ? w : i + 1);
     }
   return 4 * seen * B * c->heads * c->head_dim;
@@ -195,11 +196,10 @@ static double attention_flops(const Config *c, int B, int T) {
 
 /* Of all matrices forward, a token: 2 for each weight. */
 static double matrix_flops(const Model *m) {
-  double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
+  double weights = m->c.tied ? (double)m->c.vocab * m->c.dim : 0;
   for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
-        strcmp(m->tensor[i].name, "wpe"))
-      weights += (double)m->tensor[i].count;
+    if (m->all[i]->matrix && m->all[i] != &m->wte && m->all[i] != &m->wpe)
+      weights += (double)tensor_count(m->all[i]);
   return 2 * weights;
 }
 
@@ -332,29 +332,28 @@ static void run_part(Trainer *t, Part part, Error *e) {
   Acts *a = &t->a;
   Model *m = &t->m;
   int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
-  idx N = config_rows(c, T), rows = B * N, C = c->dim, Q = c->heads * c->head_dim;
-  idx K = c->kv_heads * c->head_dim, O = c->combine == COMBINE_ADD ? c->head_dim : Q;
+  idx N = config_rows(c, T), rows = B * N;
   const Tensor *bad;
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
-    const Layer *w = &m->w.layer[l];
-    Layer *d = &m->d.layer[l];
+    Layer *w = &m->layer[l];
+    const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
     if (part == PART_NORM) {
-      norm_forward(c, la->n1, la->n1stat, la->x, &w->norm1, rows);
-      norm_forward(c, la->n2, la->n2stat, la->s1, &w->norm2, rows);
+      norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
+      norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
     } else if (part == PART_NORM_BACK) {
-      norm_backward(c, a->dx, &d->norm1, a->dn, la->x, la->n1stat, &w->norm1, rows);
-      norm_backward(c, a->dx, &d->norm2, a->dn, la->s1, la->n2stat, &w->norm2, rows);
+      norm_backward(a->dx, a->dn, la->x, la->n1stat, &w->norm1, rows);
+      norm_backward(a->dx, a->dn, la->s1, la->n2stat, &w->norm2, rows);
     } else if (part == PART_LINEAR) {
-      linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
-      linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
-      linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
-      linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
+      linear_forward(la->q, la->n1, &w->wq, &w->bq, rows);
+      linear_forward(la->k, la->n1, &w->wk, &w->bk, rows);
+      linear_forward(la->v, la->n1, &w->wv, &w->bv, rows);
+      linear_forward(la->s1, o, &w->wo, &w->bo, rows);
     } else if (part == PART_LINEAR_BACK) {
-      linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-      linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
-      linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
-      linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
+      linear_backward(a->dosum, false, a->dh, o, &w->wo, &w->bo, rows);
+      linear_backward(a->dn, false, a->dq, la->n1, &w->wq, &w->bq, rows);
+      linear_backward(a->dn, true, a->dk, la->n1, &w->wk, &w->bk, rows);
+      linear_backward(a->dn, true, a->dv, la->n1, &w->wv, &w->bv, rows);
     } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
       rotate(c, a, l, la->q, rows, N, c->heads, 1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, 1);
@@ -364,8 +363,8 @@ static void run_part(Trainer *t, Part part, Error *e) {
       (m->plain ? attention_forward : tiled_forward)(m, a, l, B, N);
     else if (part == PART_ATTENTION_BACK)
       (m->plain ? attention_backward : tiled_backward)(m, a, l, B, N);
-    else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
-    else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
+    else if (part == PART_FFN) ffn_forward(c, w, la, la->s2, la->n2, rows);
+    else if (part == PART_FFN_BACK) ffn_backward(c, w, la, a, a->dn, a->dh, la->n2, rows);
   }
   if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
   if (part == PART_ZERO) model_zero_grads(m);
@@ -397,7 +396,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
     [PART_LINEAR] = {"q, k, v, o", linear, 0},
     [PART_ROTATE] = {"rotary", 0, c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0},
     [PART_ATTENTION] = {"attention", attention, 0}, [PART_FFN] = {"ffn", ffn, 0},
-    [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
+    [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * C, 0},
     [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
     [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
     [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},

@@ -183,7 +183,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   w->every = (int)((steps / apart + CURVE_LOOKS - 1) / CURVE_LOOKS);
   w->every += !w->every;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-  w->even = sink_uniform(&t->m.c, t->s.eval_T);
+  w->even = sink_uniform(&t->m, t->s.eval_T);
   others_open(w, t);
   seen_open(w, t, e);
   p->start = seconds();

@@ -21,18 +21,4 @@
   {"cache-size", 'v', 'i', AT(cache_size), "0", 1, 1 << 24, "W", "keys a row sees [the context]"}, \
   {"sinks", 'v', 'i', AT(sinks), "4", 1, 1 << 24, "S", "the first of them, which stay"}, \
   {"positions", 'v', 's', AT(positions), "cache", 0, 8, "cache|text", "what numbers the keys"}, \
-  {"n", 'v', 'i', AT(how_many), "0", 2, 1 << 24, "N", "tokens of the text [4096]"}, \
-  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
-  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
-  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"}, \
-  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"}, \
-  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"}, \
-  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"}, \
-  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"}, \
-  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"}, \
-  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"}, \
-  {"expert-limit", MODEL('d', expert_limit), "0", 1e-6, 1e6, "X", "gpt-oss's, cut at X [Jamba's]"}, \
-  {"expert-slope", MODEL('d', expert_slope), "0", 1e-6, 1e6, "X", "of their sigmoid [1.702]"}, \
-  {"behind-only", MODEL('b', behind_only), ON_OFF, "a sandwich without norms 1, 2 (OLMo 2)"}, \
-  {"qk-whole", MODEL('b', qk_whole), ON_OFF, "QK-norm over all heads of a row (OLMo 2)"},
+  {"n", 'v', 'i', AT(how_many), "0", 2, 1 << 24, "N", "tokens of the text [4096]"},

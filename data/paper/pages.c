@@ -384,7 +384,7 @@ static void cell_map(Html *h, const CellMap *c) {
   }
   for (int i = 0; numbers && i < c->rows * c->columns; i++) {
     double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
-    bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
+    bool there = isfinite(x) && (!c->s || c->s->attends[i / c->columns]);
     snprintf(text, sizeof text, there ? "%.2f" : "-", x);
     svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
              ramp_level(x) >= 5 ? "middle on" : "middle", text);
@@ -422,7 +422,6 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
   enum { BATCH = 16 };
   const Config *c = &m->c;
   Acts a = {0};
-  PositionEdit edit;
   int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
   if (T > HEAD_MAP) T = HEAD_MAP;
   int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
@@ -432,9 +431,12 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
   if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
     probe[out->layer].metric = maps;
     a.probe = probe;
-    position_edit(&edit, s, c, s->eval_T, e);            /* of the evaluation's T */
-    a.edit = edit.t ? &edit : NULL;
+    real *kept = grab(2 * c->dim, sizeof(real), e);
+    position_check(s, c, s->eval_T, e);                  /* of the evaluation's T */
+    if (!e->status) positions_edit(m, &a, s, kept, false);
     model_forward(m, &a, ids, B, T);
+    if (!e->status) positions_edit(m, &a, s, kept, true);
+    free(kept);
     model_fault(m, e);
     out->T = T;
     out->S = (int)S;
@@ -457,15 +459,17 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
  * strongest and the weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
   int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
-  int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
+  int H = o->s.H, most = 0;
+  while (!o->s.attends[most / H]) most += H;               /* the first block that attends */
+  int least = most;
   for (int i = most + 1; i < o->s.L * H; i++) {
     double alpha = o->s.alpha[(idx)i * o->s.S + column];
-    if (!sinks_attends(&o->s, i / H)) continue;
+    if (!o->s.attends[i / H]) continue;
     if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
     if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
   }
   /* a model that is still in its file would be read twice again: for a page alone */
-  for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
+  for (int k = 0; k < 2 && !e->status && (!t->m.seams.begin || s->report[0]); k++) {
     int head = k ? least : most;
     o->map[k].layer = head / H;
     o->map[k].head = head % H;
@@ -511,7 +515,7 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
     line_add(line, (double)p->step, y[what][star]);
   }
   for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-    if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
+    if (!first || s->attends[i])       /* else the block has no keys and values */
       line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
@@ -1063,24 +1067,29 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
   Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
   Acts a = {0};
-  PositionEdit edit;
+  const Seams seams = m->seams;
   int starts;
   *out = (Ablated){.what = s->ablate, .last = T / 2,
                    .column = !star ? "token 1" : m->c.extra ? "*" : m->c.sink_token > 1 ? "x*1"
                              : "x*"};
-  if (ablate_check(s, &m->c, T, e) || position_edit(&edit, s, &m->c, T, e)) return e->status;
+  if (ablate_check(s, &m->c, T, e) || position_check(s, &m->c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
   int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
   int batch = evaluation_batch(m, n, T, e);
   double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
   double *more = loss ? loss + ABLATED * (idx)n : NULL;
+  idx N = config_rows(&m->c, T);
+  real *taken = grab((idx)batch * m->c.heads * N + 2 * m->c.dim, sizeof(real), e);
+  real *kept = taken ? taken + (idx)batch * m->c.heads * N : NULL;
   if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-  a.edit = edit.t ? &edit : NULL;
+  if (!e->status) positions_edit(m, &a, s, kept, false);
+  rows_watch(m);
   int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-  Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
+  Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink, N, taken};
+  Ablation control = {cut.what, drawn, N, taken};
   const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-  if (got && m->published)
-    m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+  if (got && m->seams.begin)
+    m->seams.begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
   for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
     int B = got - b0 < batch ? got - b0 : batch;
     for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
@@ -1099,7 +1108,10 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
     }
   }
   model_fault(m, e);                                       /* of the last batch */
-  if (m->published) m->published->end(m, e);
+  if (m->seams.end) m->seams.end(m, e);
+  if (a.arena) positions_edit(m, &a, s, kept, true);
+  m->seams = seams;
+  free(taken);
   out->n = got;
   for (int k = 0; k < ABLATED && got; k++) {
     mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);

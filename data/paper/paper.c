@@ -24,6 +24,7 @@
  */
 #define SINK_NO_MAIN
 #include "options.h"
+#include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
 #include "pages.c"
@@ -785,7 +786,7 @@ static void measure_norms(Result *r, const char *name, const double *norms, int 
 /* alpha and Sink of the columns of an evaluation. */
 static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e) {
   int first = config_column_first(c), star = config_column_star(c);
-  double even = sink_uniform(c, q->T);
+  double even = q->even;
   for (int k = 1; k <= 10 && k <= q->T; k++) {
     put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
     put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
@@ -853,7 +854,7 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     double alpha = sinks_alpha(&q, first);
     put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
     put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-    put(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
+    put(r, e, alpha / sink_uniform(&t->m, s->eval_T), "times_1@%s", INPUTS[input]);
     sinks_free(&q);
   }
   return e->status;
@@ -2653,21 +2654,21 @@ static double rotated(const Config *c, const double *q, const double *k, int n) 
 
 static double row_closed(const Toy *y, int l, int h, int t) {
   const Config *c = &y->m.c;
-  const Layer *w = &y->m.w.layer[l];
+  const Layer *w = &y->m.layer[l];
   const real *row = toy_row(y, MAP_Z, l, h, t);
   int D = c->head_dim, Q = c->heads * D, from = c->extra ? 0 : 1;
   double n1[WIDEST], q[WIDEST], k[WIDEST], star[WIDEST] = {0}, z[TOKENS + 1], worst = 0;
   for (int ch = 0; ch < c->dim; ch++)        /* LN(h) of token 1: no toy here has a sink token */
     n1[ch] = (double)y->a.layer[l].n1[ch];
-  times(q, n1, NULL, w->wq, c->dim, Q);
-  times(k, n1, NULL, w->wk, c->dim, Q);
-  for (int d = 0; d < Q && w->kstar; d++) star[d] = (double)w->kstar[d];
+  times(q, n1, NULL, w->wq.w, c->dim, Q);
+  times(k, n1, NULL, w->wk.w, c->dim, Q);
+  for (int d = 0; d < Q && w->kstar.w; d++) star[d] = (double)w->kstar.w[d];
   for (int i = from; i <= y->T; i++) {       /* i = 0 is the extra column */
     int n = i ? t - i : t - 1;
     bool seen = !i || (n >= 0 && (!c->window || n < c->window)) || i <= c->prefix;
     double s = rotated(c, q + h * D, (i ? k : star) + h * D, n) / sqrt((double)D);
     if (i) s += closed_bias(y, h, n > 0 ? n : 0);
-    else if (w->logit) s = (double)w->logit[h];
+    else if (w->logit.w) s = (double)w->logit.w[h];
     else if (c->extra == EXTRA_LOGIT || c->extra == EXTRA_LOGN)
       s = c->extra == EXTRA_LOGN ? log(t) : c->extra_logit;
     z[i - from] = seen ? s : NAN;
@@ -2733,7 +2734,7 @@ static double clamp_rule(Toy *y) {
  * equal v is one vector, and v* can be set to it, block by block. */
 static double kv_rule(Toy *y) {
   for (int l = 0; l < y->m.c.layers && y->x > 0; l++) {
-    copy(y->m.w.layer[l].vstar, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
+    copy(y->m.layer[l].vstar.w, y->a.layer[l].v, (idx)y->m.c.heads * y->m.c.head_dim);
     toy_forward(y);
   }
   return toy_spread(y, 1, y, 1);
@@ -2769,7 +2770,7 @@ static const Line BEHIND[] = {
 static double row_gate(const Toy *y, int l, int h, int t) {
   const Toy *z = y->other;
   idx D = y->m.c.head_dim, at = ((t - 1) * y->m.c.heads + h) * D;
-  const real *vstar = y->m.w.layer[l].vstar, *plain = z->a.layer[l].o + at;
+  const real *vstar = y->m.layer[l].vstar.w, *plain = z->a.layer[l].o + at;
   double sum = 0, b = (double)toy_row(y, MAP_Z, l, h, t)[-1];
   real gated[WIDEST];
   for (int i = 0; i < t; i++) sum += exp((double)toy_row(z, MAP_Z, l, h, t)[i]);
@@ -2779,9 +2780,9 @@ static double row_gate(const Toy *y, int l, int h, int t) {
   return apart(D, y->a.layer[l].o + at, gated);
 }
 static double gate(Toy *y) {
-  const Layer *w = &y->m.w.layer[0];
+  const Layer *w = &y->m.layer[0];
   int H = y->m.c.heads;
-  for (int h = 0; h < H && w->logit; h++) w->logit[h] = (real)y->x;
+  for (int h = 0; h < H && w->logit.w; h++) w->logit.w[h] = (real)y->x;
   toy_forward(y);
   if (y->line->relation == AT_MOST) return worst_row(y, 1, row_gate);
   return apart(y->T * H * y->m.c.head_dim, y->a.layer[0].o, y->other->a.layer[0].o);
@@ -2793,9 +2794,9 @@ static double moved(Toy *y) {
   real logits[LOGITS], plain[LOGITS];
   Toy *z = y->other;
   int L = y->m.c.layers, H = y->m.c.heads, Q = H * y->m.c.head_dim;
-  if (y->m.w.rel) zero(y->m.w.rel, 32 * H);
-  for (int n = 0; n < L * H && y->m.w.layer[0].logit; n++)
-    y->m.w.layer[n / H].logit[n % H] = -INFINITY;
+  if (y->m.rel.w) zero(y->m.rel.w, 32 * H);
+  for (int n = 0; n < L * H && y->m.layer[0].logit.w; n++)
+    y->m.layer[n / H].logit.w[n % H] = -INFINITY;
   toy_forward(y);
   toy_gradients(y);
   toy_gradients(z);
@@ -2803,12 +2804,12 @@ static double moved(Toy *y) {
   toy_logits(z, plain);
   double count = differing(y->T * TOY_VOCAB, logits, plain);
   for (int i = 0; i < z->m.n_tensors; i++) {
-    const Tensor *t = &z->m.tensor[i], *same = model_tensor(&y->m, t->name);
-    if (same && same->count == t->count)
-      count += differing(t->count, y->m.grads + same->at, z->m.grads + t->at);
+    const Tensor *t = z->m.all[i], *same = model_tensor(&y->m, t->name);
+    if (same && tensor_count(same) == tensor_count(t))
+      count += differing(tensor_count(t), same->d, t->d);
   }
-  for (int n = 0; n < L * Q && y->m.w.layer[0].kstar; n++)
-    count += differing(1, &y->m.d.layer[n / Q].kstar[n % Q], &(real){0});
+  for (int n = 0; n < L * Q && y->m.layer[0].kstar.w; n++)
+    count += differing(1, &y->m.layer[n / Q].kstar.d[n % Q], &(real){0});
   return count;
 }
 
@@ -2965,7 +2966,7 @@ static double train_work(const Settings *s) {
   const Config *c = &s->model;
   double Q = (double)c->heads * c->head_dim, K = (double)c->kv_heads * c->head_dim;
   double layer = c->dim * (2 * Q + 2 * K) + (config_gated(c) ? 3.0 : 2.0) * c->dim * c->ffn;
-  double token = c->layers * (layer + c->context * Q) + (double)c->embed_dim * c->vocab;
+  double token = c->layers * (layer + c->context * Q) + (double)c->dim * c->vocab;
   return token * s->train.batch * s->train.accumulate * c->context * s->train.steps;
 }
 

@@ -216,7 +216,7 @@ static double anew_loss(Model *m, const int *ids, const int *targets, int n, Err
     seen[0] = ids[0];
     model_forward(m, &a, seen, 1, back);
     model_logits(m, &a, a.nf + (config_rows(c, back) - 1) * c->dim, 1, a.logits);
-    sum += cross_entropy(c, a.logits, targets[t], 0);
+    sum += cross_entropy(c->vocab, a.logits, targets[t], 0);
   }
   acts_free(&a); free(seen);
   return sum / n;

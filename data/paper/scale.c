@@ -69,19 +69,19 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
   toy_feed(y, (uint64_t)t);
   double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
   for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
-    const Tensor *x = &m->tensor[i];
-    double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
+    const Tensor *x = m->all[i];
+    double own = (double)vec_dot(tensor_count(x), x->d, x->d);
     if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
   }
   double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
   for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *x = &m->tensor[i];
+    const Tensor *x = m->all[i];
     double a = strstr(x->name, w->tensor) ? alpha : 1;
     Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
               .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
-    real *first = moments + x->at, *second = first + m->count;
-    optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
+    real *first = moments + (x->w - m->params), *second = first + m->count;
+    optimizer_step(&s, tensor_count(x), x->w, x->d, first, second);
   }
   return loss;
 }
@@ -89,8 +89,8 @@ static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alp
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
   for (int i = 0; i < m->n_tensors; i++)
-    for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
-      m->params[m->tensor[i].at + n] *= (real)factor;
+    for (idx n = 0; n < tensor_count(m->all[i]) && strstr(m->all[i]->name, tensor); n++)
+      m->all[i]->w[n] *= (real)factor;
 }
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the

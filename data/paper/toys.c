@@ -80,7 +80,7 @@ static double toy_mean(const ToySums *x, int which) {
  * and metric [T,S], and where o has a gate that gate [T,G]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
                         const real *z, const real *weight, const real *metric, const real *gate) {
-  int star = c->extra ? 1 : 0, S = T + star, quiet = 0, G = config_gates(c); double alpha = 0;
+  int star = c->extra ? 1 : 0, S = T + star, quiet = 0, G = (int)config_gates(c); double alpha = 0;
   for (int i = 1; i < T; i++) {
     const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
     double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
@@ -457,7 +457,7 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   double train_loss = y->curve[0][y->looks - 1];
   put(r, e, (double)y->t.step, "steps");
   put(r, e, y->tokens[y->looks - 1], "tokens");
-  put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
+  put(r, e, (double)(y->trigger ? to->w + tensor_count(to) - from->w : y->t.m.count), "parameters");
   put(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
     if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
