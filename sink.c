@@ -569,7 +569,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
   /* Y = LN(H^L) W_cls; under post-norm the last block's norm is that LN */
   if (c->place != PLACE_POST)
     has_norm(m, &m->normf, "normf", -1, e);
-  has_more(m, -1, "normf", e);
+  has_more(m, -1, "end", e);
   has(m, &m->wcls, !c->tied, "wcls", -1, C, V, INITIAL_LINEAR, e);
   if (e->status)
     model_free(m);

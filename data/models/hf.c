@@ -31,8 +31,13 @@
  * against sink's; data/check/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
 #include "../paper/options.h"
+#include "models.h"
+#include "../later/later.h"
+struct Trainer;
+static bool parts_open(const char *path, double room, struct Trainer *t, struct Error *e);
 #include "../../sink.c"
 #include "../later/later.c"
+#include "layers.c"
 #include "../paper/pages.c"
 #include "keys.h"
 #include "unicode.h"
@@ -153,7 +158,10 @@ typedef struct ModelSource { FILE *f; const char *path; uint64_t size; int link;
 typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* Where a tensor is, and what it is there. */
-typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
+typedef struct Stored {
+  Extent at; uint64_t bytes, hash; int dtype, order;
+  struct ModelFile *in;        /* while that is open */
+} Stored;
 typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
 typedef struct ModelHead {
   Settings s;                  /* the model's flags; all else by default */
@@ -291,16 +299,16 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
   p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
   const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
   p->order = (int)pass(c, (uint64_t)p->order, 1);
-  const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
-                 out = pass(c, (uint64_t)t->shape[1], 8), file = pass(c, (uint64_t)p->at.file, 4);
+  const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->rows, 8),
+                 out = pass(c, (uint64_t)t->cols, 8), file = pass(c, (uint64_t)p->at.file, 4);
   p->at.at = pass(c, p->at.at, 8);
   p->at.run = pass(c, p->at.run, 8);
   p->at.stride = pass(c, p->at.stride, 8);
   p->hash = pass(c, p->hash, 8);
   if (c->out || e->status) return;
-  if (rank != (uint64_t)t->rank || in != (uint64_t)t->shape[0] || out != (uint64_t)t->shape[1])
+  if (rank != (uint64_t)t->rank || in != (uint64_t)t->rows || out != (uint64_t)t->cols)
     fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
-         "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
+         "wrote it", c->name, t->name, t->rows, t->cols, (unsigned long long)in,
          (unsigned long long)out);
   else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
            || (rank == 1 && p->order))
@@ -308,7 +316,7 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
          "the version of sink that wrote it", c->name, t->name);
   if (e->status) return;
   p->at.file = (int)file;
-  p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+  p->bytes = (uint64_t)tensor_count(t) * dtype_width(p->dtype);
   if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
     fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
          "an older copy", c->name, (unsigned long long)p->bytes, t->name);
@@ -335,7 +343,7 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
   }
   for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
   for (int i = 0; i < h->list.n_tensors && !e->status; i++)
-    head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
+    head_entry(c, h, &h->stored[i], h->list.all[i], size);
 }
 
 static void model_head_free(ModelHead *h) {
@@ -407,13 +415,13 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
 /* Is it this tensor's turn? Sets w->left to its bytes. */
 static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
   const ModelHead *h = &w->head;
-  const Tensor *t = w->next < h->list.n_tensors ? &h->list.tensor[w->next] : NULL;
+  const Tensor *t = w->next < h->list.n_tensors ? h->list.all[w->next] : NULL;
   if (w->left)
     return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
                 (unsigned long long)w->left, t->name);
   if (!t || strcmp(t->name, name))
     return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
-  w->left = (uint64_t)t->count * dtype_width(dtype);
+  w->left = (uint64_t)tensor_count(t) * dtype_width(dtype);
   h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
   return 0;
 }
@@ -461,7 +469,7 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int or
   enum { COPIED = 1 << 16 };
   const ModelSource *source = &w->source[from->file - 1];
   const int at = w->next;
-  const char *ours = at < w->head.list.n_tensors ? w->head.list.tensor[at].name : theirs;
+  const char *ours = at < w->head.list.n_tensors ? w->head.list.all[at]->name : theirs;
   w->linked = source->link;
   if (model_file_tensor(w, ours, dtype, order, e)) return e->status;
   const uint64_t bytes = w->left;
@@ -489,7 +497,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
   const Model *list = &w->head.list;
   unsigned char start[8];
   if (!e->status && (w->left || w->next < list->n_tensors))
-    fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
+    fail(e, 1, "%s: expected %s, found the end", w->w.path, list->all[w->next]->name);
   Passage c = {.out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
   if (!e->status) {
     head_pass(&c, &w->head, w->at);
@@ -525,13 +533,6 @@ static void model_file_close(struct ModelFile *f) {
   for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
   free(f->file); free(f->raw); free(f->slab); free(f->name);
   model_head_free(&f->head); free(f);
-}
-
-/* The entry that a pointer of m->w stands for; NULL where it is memory. */
-static const Tensor *stored_tensor(const Model *m, const real *w) {
-  uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
-  bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
-  return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
 }
 
 /* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
@@ -570,9 +571,9 @@ static const char *stored_file(const struct ModelFile *f, const Stored *p) {
 }
 
 /* n bytes of tensor t from byte `from` on; false, and a fault, when they are not to be had. */
-static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
-  struct ModelFile *f = m->file;
-  const Stored *p = &f->head.stored[t - m->tensor];
+static bool stored_take(const Tensor *t, uint64_t from, size_t n) {
+  const Stored *p = t->stored;
+  struct ModelFile *f = p->in;
   double before = seconds();
   bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
   f->waited += seconds() - before;
@@ -585,12 +586,12 @@ static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n
 
 /* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
  * first. False after the last, and from the first fault on. */
-static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
-  struct ModelFile *f = m->file;
-  const Stored *p = &f->head.stored[t - m->tensor];
+static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
+  const Stored *p = t->stored;
+  struct ModelFile *f = p->in;
   /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
   bool columns = (p->order == OUT_IN) != transposed;
-  idx in = t->shape[transposed], out = t->shape[!transposed];
+  idx in = transposed ? t->cols : t->rows, out = transposed ? t->rows : t->cols;
   idx lines = columns ? out : in, line = columns ? in : out;
   idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
   if (f->fault.status) return false;
@@ -604,7 +605,7 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
   idx some = slab_lines(lines, line);
   if (some > lines - done) some = lines - done;
   size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
-  if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
+  if (!stored_take(t, (uint64_t)(done * line) * width, n)) return false;
   if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
   PARALLEL
   for (idx i = 0; i < some; i++)
@@ -616,21 +617,21 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
 }
 
 /* to = row `row` of t; zeros after a fault. */
-static void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
-  struct ModelFile *f = m->file;
-  const Stored *p = &f->head.stored[t - m->tensor];
-  idx line = t->shape[1];
+static void stored_row(const Tensor *t, idx row, real *to) {
+  const Stored *p = t->stored;
+  struct ModelFile *f = p->in;
+  idx line = t->cols;
   size_t n = (size_t)line * dtype_width(p->dtype);
-  if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
+  if (f->fault.status || !stored_take(t, (uint64_t)row * n, n)) zero(to, line);
   else widen(p->dtype, line, to, f->raw);
 }
 
 /* Reads tensor t to its place among the parameters, [in,out] there. */
-static void stored_whole(Model *m, const Tensor *t) {
-  const Stored *p = &m->file->head.stored[t - m->tensor];
-  idx out = t->shape[1];
-  for (Slab s = {0}; stored_slab(m, t, false, &s);) {
-    real *to = m->params + t->at + s.in0 * out + s.out0;
+static void stored_whole(const Tensor *t) {
+  const Stored *p = t->stored;
+  idx out = t->cols;
+  for (Slab s = {0}; stored_slab(t, false, &s);) {
+    real *to = t->w + s.in0 * out + s.out0;
     if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
     else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
   }
@@ -653,27 +654,57 @@ static int links_open(struct ModelFile *f, Error *e) {
   return e->status;
 }
 
+static void stored_product(const Tensor *W, bool transposed, real *y, const real *x, idx rows);
+static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean);
+static int stored_fault(const Model *m, Error *e);
+static void parts_begin(const Model *m, double passes, bool loss, bool quiet);
+static void parts_end(const Model *m, const Error *e);
+
 /* Memory for what stays and for a slab, and the tensors that stay. */
 static int model_fill(Model *m, bool whole, Error *e) {
   struct ModelFile *f = m->file;
-  idx kept = 0, room = 1;
+  idx kept = 0, room = 1, at = 0;
   for (int i = 0; i < m->n_tensors; i++) {
-    Tensor *t = &m->tensor[i];
-    const Stored *p = &f->head.stored[i];
-    idx in = t->shape[0], out = t->shape[1];
+    Tensor *t = m->all[i];
+    Stored *p = &f->head.stored[i];
+    idx in = t->rows, out = t->cols;
     idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
     if (slab > room) room = slab;
-    t->at = !whole && tensor_streams(t, p) ? -1 : kept;
-    if (t->at >= 0) kept += t->count;
+    p->in = f;
+    t->stored = p;
+    t->product = !whole && tensor_streams(t, p) ? stored_product : NULL;
+    if (!t->product) kept += tensor_count(t);
   }
   m->params = grab(kept, sizeof(real), e);
   f->raw = grab(room, 4, e);
   f->slab = grab(room, sizeof(real), e);
+  m->seams.fault = stored_fault;
   if (e->status) return e->status;
-  model_point(m, &m->w, m->params);
-  for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+  for (int i = 0; i < m->n_tensors; i++) {
+    Tensor *t = m->all[i];
+    if (t->product) continue;
+    t->w = m->params + at;
+    at += tensor_count(t);
+    stored_whole(t);
+  }
+  if (!whole) {
+    m->seams.embed = models_embed;
+    m->seams.loss = stored_loss;
+    m->seams.begin = parts_begin;
+    m->seams.end = parts_end;
+  }
   return model_fault(m, e);
+}
+
+/* *to = *from, which is empty afterwards: the list of a Model points into it. */
+static void model_move(Model *to, Model *from) {
+  *to = *from;
+  for (int i = 0; i < to->n_tensors; i++) {
+    uintptr_t at = (uintptr_t)to->all[i], first = (uintptr_t)from;
+    if (at >= first && at < first + sizeof *from)
+      to->all[i] = (Tensor *)(void *)((char *)to + (at - first));
+  }
+  *from = (Model){0};
 }
 
 /* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
@@ -704,15 +735,16 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
   snprintf(words, sizeof words, "%s.tok", path);
   if (strlen(words) < PATH_ROOM && !file_missing(words)) strcpy(t->s.data.tokenizer, words);
   t->tokenizer_hash = f->head.tokenizer;
-  t->m = f->head.list;
+  model_move(&t->m, &f->head.list);
   t->m.file = f;
-  f->head.list = (Model){0};
   const bool whole = (double)t->m.count * sizeof(real) <= room;
   if (!links_open(f, e)) model_fill(&t->m, whole, e);
   if (e->status) trainer_free(t);
   else if (whole) {
     model_file_close(f);
     t->m.file = NULL;
+    t->m.seams.fault = NULL;
+    for (int i = 0; i < t->m.n_tensors; i++) t->m.all[i]->stored = NULL;
   }
   return e->status;
 }
@@ -742,9 +774,9 @@ static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
   if (!f) return;
   double bytes = 0;
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
+    const Tensor *t = m->all[i];
     bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-    if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+    if (t->product && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
   }
   f->start = seconds();
   f->waited = 0;
@@ -804,15 +836,7 @@ static void parts_end(const Model *m, const Error *e) {
  * keep e^(dt A) within 0..1, so S does not grow by itself.
  *
  * A task owns a sequence and CHUNK channels and goes down the rows. S takes [M,I] a sequence. There
- * is no backward: config_trains refuses. */
-typedef struct OtherBlock {
-  /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
-  real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-  real *router, *router_b;     /* [C,X] [X] */
-  real *factors;               /* of block 0: [r] LongRoPE's (families.c), or NULL */
-  Layer *expert;               /* [X], of which w1 .. b3 alone are set */
-} OtherBlock;
-
+ * is no backward: Seams.forward_only says so. */
 /* What the mixer makes on its way, one set for all blocks. */
 typedef struct MambaActs {
   real *xz;                    /* [B,N,2I] both halves of u W_in */
@@ -870,10 +894,10 @@ static void taps_forward(real *a, const real *xz, const real *taps, const real *
 }
 
 /* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
-static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
+static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N, idx I, idx M) {
   idx blocks = (I + CHUNK - 1) / CHUNK;
   PARALLEL
-  for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+  for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log.w[j]);    /* A = -e^A_log */
   PARALLEL
   for (idx task = 0; task < B * blocks; task++) {
     idx b = task / blocks, from = task % blocks * CHUNK;
@@ -884,7 +908,7 @@ static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, 
       const real *bc = p->bc + n * 2 * M;
       real *y = p->y + n * I + from;
       scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-               p->a + n * I + from, w->skip + from, bc, bc + M);
+               p->a + n * I + from, w->skip.w + from, bc, bc + M);
       act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
       vec_multiply(some, y, gate);
     }
@@ -907,26 +931,26 @@ static MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
 static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
   const Config *c = &m->c;
   if (config_attends(c, l)) return false;
-  const OtherBlock *w = &m->other[l];
+  const Layer *w = &m->layer[l];
   const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
-  idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+  idx I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
   idx rows = B * N, P = R + 2 * M;
-  linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-  taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
-  linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+  linear_forward(p->xz, u, &w->m_in, NULL, rows);         /* (x, z) = u W_in */
+  taps_forward(p->a, p->xz, w->conv.w, w->conv_b.w, rows, N, I, c->mamba_conv);
+  linear_forward(p->p, p->a, &w->m_x, NULL, rows);       /* (r, b, c) = a W_x, normed */
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     const real *from = p->p + n * P;
     real *bc = p->bc + n * 2 * M, stat[2];
-    norm_row(c, R, p->r + n * R, stat, from, &(Norm){.g = w->r_norm});
-    norm_row(c, M, bc, stat, from + R, &(Norm){.g = w->b_norm});
-    norm_row(c, M, bc + M, stat, from + R + M, &(Norm){.g = w->c_norm});
+    norm_row(R, c->norm_eps, p->r + n * R, stat, from, w->r_norm.g.w, NULL);
+    norm_row(M, c->norm_eps, bc, stat, from + R, w->b_norm.g.w, NULL);
+    norm_row(M, c->norm_eps, bc + M, stat, from + R + M, w->c_norm.g.w, NULL);
   }
-  linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+  linear_forward(p->dt, p->r, &w->m_dt, &w->dt_b, rows); /* dt = softplus(r W_dt + b) */
   PARALLEL
   for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
   scan_forward(p, w, B, N, I, M);
-  linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+  linear_forward(y, p->y, &w->m_out, NULL, rows);
   return true;
 }
 
@@ -943,9 +967,7 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *
  * Rows are gathered by expert: each ffn runs over its own rows, and its matrices are read once for
  * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
- * are beside it. There is no backward: config_trains refuses. */
-static bool if_cut(const Config *c) { return c->expert_limit > 0 && config_gated(c); }
-
+ * are beside it. There is no backward: Seams.forward_only says so. */
 /* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if asked for, else 0.
  * One NaN makes all NaN. */
 static void router_row(idx X, idx top, bool shared, real *gate) {
@@ -964,7 +986,7 @@ static void router_row(idx X, idx top, bool shared, real *gate) {
   if (shared) vec_scale(X, gate, 1 / vec_sum(X, gate));
 }
 
-static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
+static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
                             idx rows);           /* families.c */
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
@@ -972,11 +994,11 @@ static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real 
 static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
   const Config *c = &m->c;
   if (!config_experts(c, l)) return false;
-  const OtherBlock *w = &m->other[l];
+  const Layer *w = &m->layer[l];
   idx C = c->dim, X = c->experts;
   real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
   const bool cut = if_cut(c);
-  linear_forward(m, gates, x, w->router, w->router_b, rows, C, X);
+  linear_forward(gates, x, &w->router, &w->router_b, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, cut, gates + n * X);
   zero(y, rows * C);
@@ -985,7 +1007,7 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
     for (idx n = 0; n < rows; n++)
       if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
     if (!R) continue;
-    (cut ? cut_ffn_forward : ffn_forward)(m, &w->expert[e], &a->layer[l], made, in, R);
+    (cut ? cut_ffn_forward : ffn_forward)(c, &w->expert[e], &a->layer[l], made, in, R);
     R = 0;
     for (idx n = 0; n < rows; n++) {
       real gate = gates[n * X + e], *y_n = y + n * C;
@@ -1001,62 +1023,6 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  * 5  Their tensors, and those that stay in their file: what Model.published leads to
  */
 
-static bool if_long(const Config *c) { return c->rope_scaling == ROPE_LONGROPE; }
-
-/* Of part 1, the pointers are in OtherBlock; of part 2 + x in expert x, "l1.e0.w1" and so on. */
-static bool mamba_list(Model *m, int l, Error *e) {
-  const Config *c = &m->c;
-  int C = c->dim, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv, R = c->mamba_rank;
-  const TensorRow factors[] = {
-    {"rope",     offsetof(OtherBlock, factors), {c->rotary_dims}, INITIAL_ONE, false, if_long(c)},
-    {0}
-  };
-  const TensorRow mixer[] = {
-    {"m.in",     offsetof(OtherBlock, in),     {C, 2 * I},     INITIAL_LINEAR, true,  ALWAYS},
-    {"m.conv",   offsetof(OtherBlock, conv),   {J, I},         INITIAL_LINEAR, false, ALWAYS},
-    {"m.conv.b", offsetof(OtherBlock, conv_b), {I},            INITIAL_ZERO,   false, ALWAYS},
-    {"m.x",      offsetof(OtherBlock, x),      {I, R + 2 * M}, INITIAL_LINEAR, true,  ALWAYS},
-    {"m.rnorm",  offsetof(OtherBlock, r_norm), {R},            INITIAL_ONE,    false, ALWAYS},
-    {"m.bnorm",  offsetof(OtherBlock, b_norm), {M},            INITIAL_ONE,    false, ALWAYS},
-    {"m.cnorm",  offsetof(OtherBlock, c_norm), {M},            INITIAL_ONE,    false, ALWAYS},
-    {"m.dt",     offsetof(OtherBlock, dt),     {R, I},         INITIAL_LINEAR, true,  ALWAYS},
-    {"m.dt.b",   offsetof(OtherBlock, dt_b),   {I},            INITIAL_ZERO,   false, ALWAYS},
-    {"m.alog",   offsetof(OtherBlock, a_log),  {M, I},         INITIAL_ZERO,   false, ALWAYS},
-    {"m.skip",   offsetof(OtherBlock, skip),   {I},            INITIAL_ONE,    false, ALWAYS},
-    {"m.out",    offsetof(OtherBlock, out),    {I, C},         INITIAL_OUT,    true,  ALWAYS},
-    {0}
-  };
-  if (!m->other) m->other = grab(c->layers, sizeof(OtherBlock), e);
-  if (!l && !e->status) list_rows(m, factors, "", (Tensor){.layer = 0, .part = 1}, e);
-  if (config_attends(c, l)) return false;
-  list_rows(m, mixer, "", (Tensor){.layer = l, .part = 1}, e);
-  return true;
-}
-
-static bool experts_list(Model *m, int l, Error *e) {
-  const Config *c = &m->c;
-  int X = config_experts(c, l);
-  const TensorRow router[] = {
-    {"router",   offsetof(OtherBlock, router),   {c->dim, X}, INITIAL_LINEAR, true,  ALWAYS},
-    {"router.b", offsetof(OtherBlock, router_b), {X},         INITIAL_ZERO,   false, if_cut(c)},
-    {0}
-  };
-  if (!X || e->status) return X > 0;
-  m->other[l].expert = grab(X, sizeof(Layer), e);
-  list_rows(m, router, "", (Tensor){.layer = l, .part = 1}, e);
-  for (int x = 0; x < X; x++) {
-    char whole[16];
-    snprintf(whole, sizeof whole, "e%d.", x);
-    list_ffn(m, l, whole, 2 + x, e);
-  }
-  return true;
-}
-
-static void *parts_owner(const Model *m, const Tensor *t) {
-  OtherBlock *y = &m->other[t->layer];
-  return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
-}
-
 /* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
 static idx parts_room(const Config *c, int B, idx N) {
   idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
@@ -1068,20 +1034,11 @@ static idx parts_room(const Config *c, int B, idx N) {
 
 /* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
  * so a model has the same bits from its file as in memory. No rows, no reading. */
-static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
-                          idx rows, idx in, idx out) {
-  const Tensor *t = stored_tensor(m, w);
-  if (!t) return false;
-  if (!rows) return true;
-  for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+static void stored_product(const Tensor *W, bool transposed, real *y, const real *x, idx rows) {
+  idx in = transposed ? W->cols : W->rows, out = transposed ? W->rows : W->cols;
+  if (!rows) return;
+  for (Slab s = {0}; stored_slab(W, transposed, &s);)
     matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
-  return true;
-}
-
-static bool parts_row(const Model *m, real *to, idx id) {
-  const Tensor *t = stored_tensor(m, m->w.wte);
-  if (t) stored_row(m, t, id, to);
-  return t != NULL;
 }
 
 /* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
@@ -1100,22 +1057,22 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
 /* model_loss by slabs of W_cls of all E rows: the whole batch meets one before the next is read. */
 static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
   const Config *c = &m->c;
-  const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
-  if (!cls) return false;
+  const Tensor *cls = c->tied ? &m->wte : &m->wcls;
+  if (!cls->product) return false;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
   idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
   double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
   *mean = NAN;
   if (!sums) return true;
   for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
-  for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+  for (Slab w = {0}; stored_slab(cls, c->tied, &w);)
     for (idx s0 = 0; s0 < count; s0 += SLICE) {
       idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
       for (idx r = 0; r < R; r++) {
         idx b = (s0 + r) / per, t = from + (s0 + r) % per;
         copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
       }
-      if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+      if (E != C) linear_forward(a->outp, a->slice, &m->wout, NULL, R);
       const real *in = E != C ? a->outp : a->slice;
       matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
       cap_logits(c, R * V, a->logits);
@@ -1143,22 +1100,49 @@ static int stored_fault(const Model *m, Error *e) {
 
 static void parts_close(Model *m) {
   model_file_close(m->file);
-  for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
-  free(m->other);
+  for (int l = 0; m->layer && l < m->c.layers; l++) free(m->layer[l].expert);
 }
 
-static void long_tabulate(const Model *m, Acts *a, idx N);       /* families.c */
-
-static bool parts_mix(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
-  if (!l && if_long(&m->c) && a->cosine) long_tabulate(m, a, a->past + N);
-  return mamba_forward(m, a, l, y, x, B, N);
+static void models_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
+  const Config *c = &m->c;
+  idx narrow = c->embed_dim != c->dim ? c->embed_dim : 0, slice = SLICE * narrow;
+  idx local = c->rope_local > 0 && c->pos == POS_ROTARY ? a->N * (c->rotary_dims / 2) : 0;
+  bool caps = keeps && c->logit_cap > 0;
+  if (la) return;
+  const Room room[] = {
+    {&a->embed, (idx)a->B * a->T * narrow}, {&a->published, parts_room(c, a->B, a->N)},
+    {&a->outp, slice}, {&a->doutp, keeps ? slice : 0}, {&a->local_cosine, local},
+    {&a->local_sine, local}, {&a->capped, caps ? (idx)SLICE * c->vocab : 0}};
+  arena_take(a, room, sizeof room / sizeof *room);
 }
 
-static const PublishedParts PUBLISHED_PARTS = {
-  .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
-  .linear = stored_linear, .loss = stored_loss, .mix = parts_mix, .feed = experts_forward,
-  .room = parts_room, .open = parts_open, .begin = parts_begin, .end = parts_end,
-  .fault = stored_fault, .close = parts_close};
+static int models_setup(Model *m, Error *e) {
+  const Config *c = &m->c;
+  Seams *s = &m->seams;
+  (void)e;
+  for (int l = 0; l < c->layers; l++) {
+    m->layer[l].window = config_window(c, l);
+    m->layer[l].root = score_scale(c, l);
+    if (config_experts(c, l)) s->forward_only = "--experts";
+  }
+  if (if_long(c)) s->forward_only = "--rope-scaling longrope";
+  if (config_attending(c) < c->layers) {
+    s->forward_only = "--attention-period, the Mamba mixer";
+    s->mix = mamba_forward;
+  }
+  if (c->experts) s->feed = experts_forward;
+  if (c->embed_dim != c->dim || c->embed_scale > 0) {
+    s->embed = models_embed;
+    s->embed_backward = models_embed_backward;
+  }
+  if (c->embed_dim != c->dim || c->logit_cap > 0) {
+    s->logits = models_logits;
+    s->logits_backward = models_logits_backward;
+  }
+  if (c->rope_scaling != ROPE_NONE || c->rope_local > 0) s->tables = models_tables;
+  s->close = parts_close;
+  return 0;
+}
 
 /* -------------------------------------------------------------------------------------------------
  * 6  What llama can express */
@@ -1390,10 +1374,10 @@ static idx head_column(const Config *c, idx o) {
 }
 
 static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, Error *e) {
-  const real *from = m->params + x->at;
+  const real *from = x->w;
   bool turned = how & TURNED;
   /* rows of the written tensor, their length, and the steps between its elements here */
-  idx rows = turned ? x->shape[1] : x->shape[0], length = x->count / rows;
+  idx rows = turned ? x->cols : x->rows, length = tensor_count(x) / rows;
   idx row = turned ? 1 : length, step = turned ? rows : 1;
   for (idx o = 0; o < rows; o++) {
     const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
@@ -1407,15 +1391,16 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
   Bytes header = {0}; char theirs[160]; int how; idx at = 0;
   bytes_print(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
   for (int k = 0; k < m->n_tensors && !e->status; k++) {
-    const Tensor *x = &m->tensor[k];
+    const Tensor *x = m->all[k];
     if (counterpart(LLAMA, x, theirs, &how, e)) break;
     bool turned = how & TURNED;
     bytes_print(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
-    if (x->rank == 1) bytes_print(&header, e, "%d], ", x->shape[0]);
-    else bytes_print(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
+    if (x->rank == 1) bytes_print(&header, e, "%d], ", x->rows);
+    else bytes_print(&header, e, "%d, %d], ", turned ? x->cols : x->rows,
+                     turned ? x->rows : x->cols);
     bytes_print(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
-                (long long)(at + 4 * x->count));
-    at += 4 * x->count;
+                (long long)(at + 4 * tensor_count(x)));
+    at += 4 * tensor_count(x);
   }
   bytes_print(&header, e, "}");
   while (header.size % 8 && !e->status) bytes_print(&header, e, " ");
@@ -1425,8 +1410,8 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
   if (!e->status && !bytes_number(out, header.size, 8, e))
     bytes_add(out, header.at, header.size, e);
   for (int k = 0; k < m->n_tensors && !e->status; k++)
-    if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
-      numbers_write(out, m, &m->tensor[k], how, e);
+    if (!counterpart(LLAMA, m->all[k], theirs, &how, e))
+      numbers_write(out, m, m->all[k], how, e);
   bytes_free(&header);
   return e->status;
 }
@@ -2685,7 +2670,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
-  uint64_t in = (uint64_t)x->shape[0], out = (uint64_t)x->shape[1];
+  uint64_t in = (uint64_t)x->rows, out = (uint64_t)x->cols;
   bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
   shape[0] = matrix && turned ? out : in;
   shape[1] = turned ? in : out;
@@ -2708,20 +2693,20 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   const char *last = x->name + strlen(x->name) - 1;
   uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
   if (how == LATER) {                          /* the first two rows are for padding */
-    at.at += 2 * bytes * (uint64_t)x->shape[1];
-    at.run = bytes * (uint64_t)x->count;
+    at.at += 2 * bytes * (uint64_t)x->cols;
+    at.run = bytes * (uint64_t)tensor_count(x);
   }
   if (how & FUSED) {
     uint64_t before;
     fused_rows(c, x->name, &before);
-    at.at += before * bytes * (uint64_t)x->shape[0];
-    at.run = bytes * (uint64_t)x->count;
+    at.at += before * bytes * (uint64_t)x->rows;
+    at.run = bytes * (uint64_t)tensor_count(x);
   }
   /* each row holds q, k and v of all heads, one after the other */
-  if (how == THIRDS) at.run = bytes * (uint64_t)x->shape[x->rank - 1];
+  if (how == THIRDS) at.run = bytes * (uint64_t)(x->rank == 2 ? x->cols : x->rows);
   /* the rows of q, of k and of v of one head, then those of the next */
   if (how == HEADS)
-    at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
+    at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->rows : 1);
   if (how == THIRDS || how == HEADS) {
     at.at += part * at.run;
     at.stride = 3 * at.run;
@@ -2769,7 +2754,7 @@ static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *sh
 
 static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
-  const Tensor *x = &list->tensor[i];
+  const Tensor *x = list->all[i];
   char name[160], packed[176]; uint64_t shape[RANK_MOST];
   if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG) return e->status;
   int rank = their_shape(&list->c, x, p->how, shape);
@@ -2812,7 +2797,7 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
   while (last[1].ours) last++;
   for (int i = 0; i < list->n_tensors; i++) {
     if (plan_tensor(&p[i], list, i, f, family, e)) return e->status;
-    if (!strcmp(list->tensor[i].name, "wte")) embedding = p[i].from;
+    if (!strcmp(list->all[i]->name, "wte")) embedding = p[i].from;
   }
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
@@ -2838,7 +2823,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
   for (int i = 0; i < f->shards && !e->status; i++)
     source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
   for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
-    const Tensor *x = &w->head.list.tensor[i];
+    const Tensor *x = w->head.list.all[i];
     const Entry *s = p[i].from;
     if (p[i].how & IN_CONFIG) {
       long_copy(w, f->path, e);
@@ -2918,13 +2903,13 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
   for (size_t i = 0; i < sizeof BIN / sizeof BIN[0] && !e->status; i++) {
     if (!*BIN[i]) at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
     for (int k = 0; k < list.n_tensors && !e->status; k++) {
-      const Tensor *ours = &list.tensor[k];
+      const Tensor *ours = list.all[k];
       char *name = f->names + f->tensors * BIN_NAME;
       int how, number[2];
       if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e)) continue;
       Entry *x = &f->tensor[f->tensors++];
       *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
-                   .end = at + 4 * (uint64_t)ours->count};
+                   .end = at + 4 * (uint64_t)tensor_count(ours)};
       x->rank = their_shape(&list.c, ours, how, x->shape);
       at = x->end;
     }
@@ -3120,7 +3105,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
   int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
   int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
   if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-  if (m->published) m->published->begin(m, (n + batch - 1) / batch, true, s->quiet);
+  if (m->seams.begin) m->seams.begin(m, (n + batch - 1) / batch, true, s->quiet);
   for (int from = 0; from < n && !e->status; from += batch) {
     const Choice *c = &choice[from];
     int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
@@ -3141,7 +3126,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
       if (!isfinite(log_p[from + b]))
         fail(e, 1, "--choices: ending %d has no finite log p. Try: another model", from + b);
   }
-  if (m->published) m->published->end(m, e);
+  if (m->seams.end) m->seams.end(m, e);
   acts_free(&a); free(ids);
   return e->status;
 }
@@ -3536,11 +3521,11 @@ static int synthetic_model(const Settings *s, Error *e) {
   unsigned char *piece = grab(PIECE_NUMBERS, 2, e);
   if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
   for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
-    const Tensor *t = &w.head.list.tensor[i];
+    const Tensor *t = w.head.list.all[i];
     bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
     bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
     model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
-    for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
+    for (idx n = tensor_count(t); n > 0 && !e->status; n -= PIECE_NUMBERS) {
       for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
         number_put(piece + 8 * k, t->init == INITIAL_ONE ? 0x3C003C003C003C00u : whole ? 0
                    : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u, 8);
@@ -3558,9 +3543,10 @@ static double forward_flops(const Model *m, int B, int T) {
   const idx N = config_rows(c, T);
   double weights = c->tied ? (double)c->vocab * c->embed_dim : 0, seen = 0;
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
+    const Tensor *t = m->all[i];
     if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
-      weights += (double)t->count * (t->part > 1 ? (double)c->expert_top / c->experts : 1);
+      weights += (double)tensor_count(t)
+                 * (strstr(t->name, ".e") ? (double)c->expert_top / c->experts : 1);
   }
   for (int l = 0; l < c->layers; l++)
     for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
@@ -3603,7 +3589,7 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
     fail(e, 2, "pace: expected --context of at most the model's %d, found %d. Try: --context %d",
          c->context, T, c->context);
   double peak = multiply_rate(e);
-  if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
+  if (!e->status && !sinks_create(&x, &t.m, T, B, &s->eps, 1, e)
       && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
     const struct ModelFile *f = t.m.file;
     parts_begin(&t.m, 1, true, s->quiet);

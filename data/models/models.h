@@ -1,0 +1,128 @@
+/* models.h - what published models add to sink.c's types. Included before
+ * data/later/later.h.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * The parts are defined in layers.c (angles, windows, biases, embeddings, caps)
+ * and in hf.c (Mamba, experts, matrices that stay in their file). */
+#ifndef MODELS_H
+#define MODELS_H
+
+#include <stdbool.h>
+
+struct Config;
+struct Model;
+struct Acts;
+struct LayerActs;
+struct Error;
+static int models_resolve(struct Config *c, struct Error *e);
+static int models_setup(struct Model *m, struct Error *e);
+static void models_tensors(struct Model *m, int l, const char *after,
+                           struct Error *e);
+static bool models_lacks(const struct Model *m, int l, const char *name);
+static void models_room(const struct Model *m, struct Acts *a,
+                        struct LayerActs *la, bool keeps);
+
+#define MODELS_CONFIG \
+  int rope_scaling;             /* ROPE_*: stretched angles */ \
+  double rope_local;            /* the base in layers with a window; 0: the same */ \
+  double rope_factor, rope_low, rope_high; \
+  int rope_original;            /* the context before it was stretched */ \
+  int window_period, window_offset, window_others;   /* which layers have it */ \
+  int embed_dim;                /* E, 0 means C */ \
+  double embed_scale;           /* the embedding times this; 0: 1 */ \
+  double score_divisor;         /* scores over its root; 0: D */ \
+  int score_by_layer;           /* scores of block l over l + 1 */ \
+  double logit_cap;             /* logits stay within X; 0: none */ \
+  int bias_in;                  /* BIAS_* */ \
+  /* blocks with l % period == offset attend, and Mamba mixes the others, by I \
+   * channels of M states, J taps and rank R; period 0: every block attends */ \
+  int attention_period, attention_offset; \
+  int mamba_inner, mamba_state, mamba_conv, mamba_rank; \
+  /* X ffns of which a row takes the top ones, in blocks with l % period == \
+   * offset; a limit: gpt-oss's kind */ \
+  int experts, expert_top, expert_period, expert_offset; \
+  double expert_limit, expert_slope;
+#define MODELS_LAYER \
+  Tensor m_in, conv, conv_b, m_x;      /* [C,2I] [J,I] [I] [I,R+2M] */ \
+  Norm r_norm, b_norm, c_norm;         /* [R] [M] [M] */ \
+  Tensor m_dt, dt_b, a_log, skip;      /* [R,I] [I] [M,I] [I] */ \
+  Tensor m_out;                        /* [I,C] */ \
+  Tensor router, router_b;             /* [C,X] [X] */ \
+  Tensor factors;                      /* of block 0: [r] LongRoPE's */ \
+  struct Layer *expert;                /* [X], of which w1 .. b3 are set */
+#define MODELS_MODEL \
+  Tensor win, wout;             /* [E,C] [C,E] when E differs from C */ \
+  struct ModelFile *file;       /* where its matrices are, or NULL */
+#define MODELS_LAYER_ACTS
+#define MODELS_ACTS \
+  real *published;              /* scratch of Mamba and experts */ \
+  real *embed, *outp, *doutp;   /* [B,T,E] of wte; [SLICE,E] */ \
+  real *capped;                 /* [SLICE,V] logits behind their cap */ \
+  real *local_cosine, *local_sine;   /* [N,r/2] of --rope-local */ \
+  bool tabled;
+#define MODELS_CHOICES \
+  CHOICE(ROPE, ROPE_NONE, ROPE_LINEAR, ROPE_LLAMA3, ROPE_YARN, ROPE_LONGROPE); \
+  CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);
+#define MODELS_RESOLVE(c, e) models_resolve(c, e)
+#define MODELS_SETUP(m, e) models_setup(m, e)
+#define MODELS_TENSORS(m, l, after, e) models_tensors(m, l, after, e)
+#define MODELS_LACKS(m, l, name) models_lacks(m, l, name)
+#define MODELS_ROOM(m, a, la, keeps) models_room(m, a, la, keeps)
+#define MORE_HELP true
+#define MORE_OPEN(path, room, t, e) parts_open(path, room, t, e)
+
+#define MODELS_OPTIONS \
+  {"embed-dim", MODEL('i', embed_dim), "0", 1, 1 << 20, "E", \
+   "the embedding's; default: dim"}, \
+  {"rope-scaling", MODEL('c', rope_scaling), WORDS("none", ROPE), \
+   "stretched angles"}, \
+  {"rope-factor", MODEL('d', rope_factor), "8", 1, 1e6, "X", "by how much"}, \
+  {"rope-low", MODEL('d', rope_low), "1", 0, 1e6, "X", \
+   "turns below which it is whole"}, \
+  {"rope-high", MODEL('d', rope_high), "4", 0, 1e6, "X", \
+   "turns above which it is kept"}, \
+  {"rope-original", MODEL('i', rope_original), "8192", 1, 1 << 24, "T", \
+   "the context before"}, \
+  {"bias-in", MODEL('c', bias_in), WORDS("all", BIAS), "with --linear-bias"}, \
+  {"score-by-layer", MODEL('b', score_by_layer), ON_OFF, \
+   "scores of block l over l + 1"}, \
+  {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", \
+   "where l mod N = offset [all]"}, \
+  {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", \
+   "see --window-period"}, \
+  {"window-others", MODEL('b', window_others), ON_OFF, \
+   "all layers but these have it"}, \
+  {"rope-local", MODEL('d', rope_local), "0", 1, 1e12, "X", \
+   "--rope-base where the window is"}, \
+  {"embed-scale", MODEL('d', embed_scale), "0", 1e-6, 1e6, "X", \
+   "the embedding times X"}, \
+  {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", \
+   "scores over its root [D]"}, \
+  {"logit-cap", MODEL('d', logit_cap), "0", 1e-6, 1e30, "X", \
+   "logits stay within X"}, \
+  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", \
+   "where l mod N = offset"}, \
+  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", \
+   "see --attention-period"}, \
+  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", \
+   "channels; default: 2 dim"}, \
+  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", \
+   "states; default: 16"}, \
+  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", \
+   "taps; default: 4"}, \
+  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", \
+   "of the step; default: dim / 16"}, \
+  {"experts", MODEL('i', experts), "0", 1, 256, "X", \
+   "feed-forwards; default: one"}, \
+  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", \
+   "how many of them a row takes [2]"}, \
+  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", \
+   "where l mod N = offset [all]"}, \
+  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", \
+   "see --expert-period"}, \
+  {"expert-limit", MODEL('d', expert_limit), "0", 1e-6, 1e6, "X", \
+   "gpt-oss's, cut at X [Jamba's]"}, \
+  {"expert-slope", MODEL('d', expert_slope), "0", 1e-6, 1e6, "X", \
+   "of their sigmoid [1.702]"},
+#endif
