@@ -433,17 +433,15 @@ static int config_resolve(Config *c, Error *e) {
 enum {
   INITIAL_ZERO, INITIAL_ONE,
   INITIAL_EMBED, INITIAL_LINEAR, INITIAL_OUT, INITIAL_DOWN,   /* matrices */
-  INITIAL_STREAM, INITIAL_BIAS, INITIAL_SMALL,
-  INITIAL_HALF, INITIAL_GAIN, INITIAL_SHIFT                   /* of companions */
+  INITIAL_STREAM, INITIAL_BIAS, INITIAL_SMALL
 };
+
+static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
 /* Puts t [rows,cols] (cols 0: a vector [rows]) at the end of the list. Its name is
  * "l0." and `name` in block 0. */
 static void list_tensor(Model *m, Tensor *t, const char *name, int l, int rows,
-                        int cols, int init, Error *e) {
-  enum { MORE = 64 };
-  if (e->status)
-    return;
+                        int cols, int init) {
   if (l < 0)
     snprintf(t->name, sizeof t->name, "%s", name);
   else
@@ -453,48 +451,38 @@ static void list_tensor(Model *m, Tensor *t, const char *name, int l, int rows,
   t->cols = cols ? cols : 1;
   t->init = init;
   t->layer = l;
+  t->start = init == INITIAL_ONE;
   t->matrix = cols && init >= INITIAL_EMBED && init <= INITIAL_DOWN;
-  m->count += (idx)t->rows * t->cols;
-  if (m->n_tensors % MORE == 0) {
-    Tensor **more = realloc(m->all, (size_t)(m->n_tensors + MORE) * sizeof *more);
-    if (!more) {
-      fail(e, 1, "a list of %d tensors: no memory", m->n_tensors + MORE);
-      return;
-    }
-    m->all = more;
-  }
+  m->count += tensor_count(t);
   m->all[m->n_tensors++] = t;
 }
 
-/* The same where the variant has it. A companion may lack it, too. */
+/* The same where the variant has it. A companion's model may lack it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
-                int rows, int cols, int init, Error *e) {
-  bool lacks = m->seams.lacks && m->seams.lacks(m, l, name);
-  if (present && !lacks)
-    list_tensor(m, t, name, l, rows, cols, init, e);
+                int rows, int cols, int init) {
+  if (present && !(m->seams.lacks && m->seams.lacks(m, l, name)))
+    list_tensor(m, t, name, l, rows, cols, init);
 }
 
-static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
-
 /* A companion's tensors follow those of `after`. */
-static void has_more(Model *m, int l, const char *after, Error *e) {
-  if (m->seams.tensors && !e->status)
-    m->seams.tensors(m, l, after, e);
+static void has_more(Model *m, int l, const char *after) {
+  if (m->seams.tensors)
+    m->seams.tensors(m, l, after);
 }
 
 /* "l0.norm1", and LayerNorm's "l0.norm1.b". */
-static void has_norm(Model *m, Norm *w, const char *name, int l, Error *e) {
+static void has_norm(Model *m, Norm *w, const char *name, int l) {
   char bias[16];
   snprintf(bias, sizeof bias, "%s.b", name);
   w->eps = m->c.norm_eps;
-  has(m, &w->g, true, name, l, m->c.dim, 0, INITIAL_ONE, e);
-  has(m, &w->b, m->c.norm != NORM_RMS, bias, l, m->c.dim, 0, INITIAL_ZERO, e);
-  has_more(m, l, name, e);
+  has(m, &w->g, true, name, l, m->c.dim, 0, INITIAL_ONE);
+  has(m, &w->b, m->c.norm != NORM_RMS, bias, l, m->c.dim, 0, INITIAL_ZERO);
+  has_more(m, l, name);
 }
 
 /* W_Q, W_K and W_V hold heads side by side: head h has the columns h D .. h D +
  * D - 1. Table 12 left adds heads, and W_O then reads D numbers (F8). */
-static void has_attention(Model *m, int l, Error *e) {
+static void has_attention(Model *m, int l) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
@@ -502,26 +490,26 @@ static void has_attention(Model *m, int l, Error *e) {
   int O = c->combine == COMBINE_ADD ? D : H * D;
   bool bias = c->linear_bias, phi = c->kernel == KERNEL_MLP;
   bool kv = c->extra == EXTRA_KV, k = kv || c->extra == EXTRA_K;
-  has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR, e);
-  has(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR, e);
-  has(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR, e);
-  has(m, &w->bq, bias, "bq", l, H * D, 0, INITIAL_BIAS, e);
-  has(m, &w->bk, bias, "bk", l, K * D, 0, INITIAL_BIAS, e);
-  has(m, &w->bv, bias, "bv", l, K * D, 0, INITIAL_BIAS, e);
-  has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR, e);
-  has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR, e);
+  has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR);
+  has(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR);
+  has(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR);
+  has(m, &w->bq, bias, "bq", l, H * D, 0, INITIAL_BIAS);
+  has(m, &w->bk, bias, "bk", l, K * D, 0, INITIAL_BIAS);
+  has(m, &w->bv, bias, "bv", l, K * D, 0, INITIAL_BIAS);
+  has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
+  has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
   /* Tables 4, 5, 12 and 13. Without vstar v* is 0, or fixed */
-  has(m, &w->kstar, k, "kstar", l, S, D, INITIAL_SMALL, e);
-  has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL, e);
-  has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL, e);
-  has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL, e);
-  has_more(m, l, "vplus", e);
-  has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT, e);
-  has(m, &w->bo, bias, "bo", l, C, 0, INITIAL_BIAS, e);
+  has(m, &w->kstar, k, "kstar", l, S, D, INITIAL_SMALL);
+  has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL);
+  has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
+  has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL);
+  has_more(m, l, "vplus");
+  has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT);
+  has(m, &w->bo, bias, "bo", l, C, 0, INITIAL_BIAS);
 }
 
 /* Gated: W1, W2 [C,F], W3 [F,C]. Else W1 [C,F], W2 [F,C] and no W3. */
-static void has_ffn(Model *m, Layer *w, const char *prefix, int l, Error *e) {
+static void has_ffn(Model *m, Layer *w, const char *prefix, int l) {
   const Config *c = &m->c;
   int C = c->dim, F = c->ffn;
   bool gated = config_gated(c), bias = c->linear_bias;
@@ -529,13 +517,13 @@ static void has_ffn(Model *m, Layer *w, const char *prefix, int l, Error *e) {
   for (int i = 0; i < 6; i++)
     snprintf(name[i], sizeof name[i], "%s%c%d", prefix, i < 3 ? 'w' : 'b',
              i % 3 + 1);
-  has(m, &w->w1, true, name[0], l, C, F, INITIAL_LINEAR, e);
-  has(m, &w->w2, gated, name[1], l, C, F, INITIAL_LINEAR, e);
-  has(m, &w->w2, !gated, name[1], l, F, C, INITIAL_DOWN, e);
-  has(m, &w->w3, gated, name[2], l, F, C, INITIAL_DOWN, e);
-  has(m, &w->b1, bias, name[3], l, F, 0, INITIAL_BIAS, e);
-  has(m, &w->b2, bias, name[4], l, gated ? F : C, 0, INITIAL_BIAS, e);
-  has(m, &w->b3, bias && gated, name[5], l, C, 0, INITIAL_BIAS, e);
+  has(m, &w->w1, true, name[0], l, C, F, INITIAL_LINEAR);
+  has(m, &w->w2, gated, name[1], l, C, F, INITIAL_LINEAR);
+  has(m, &w->w2, !gated, name[1], l, F, C, INITIAL_DOWN);
+  has(m, &w->w3, gated, name[2], l, F, C, INITIAL_DOWN);
+  has(m, &w->b1, bias, name[3], l, F, 0, INITIAL_BIAS);
+  has(m, &w->b2, bias, name[4], l, gated ? F : C, 0, INITIAL_BIAS);
+  has(m, &w->b3, bias && gated, name[5], l, C, 0, INITIAL_BIAS);
 }
 
 /* The list of tensors of a resolved c, none of which has memory yet. */
@@ -543,37 +531,38 @@ static int model_list(Model *m, const Config *c, Error *e) {
   int V = c->vocab, C = c->dim, X = c->sink_token;
   *m = (Model){.c = *c, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
-  for (int l = 0; l < c->layers && !e->status; l++) {
+  for (int l = 0; m->layer && l < c->layers; l++) {
     m->layer[l].window = c->window;
     m->layer[l].root = (real)(1 / sqrt((double)c->head_dim));
   }
-  if (e->status || MORE_SETUP(m, e)) {
+  if (!e->status && !MORE_SETUP(m, e))
+    m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
+                  sizeof *m->all, e);
+  if (e->status) {
     model_free(m);
     return e->status;
   }
-  has(m, &m->wte, true, "wte", -1, V, C, INITIAL_EMBED, e);   /* W_E */
-  has_more(m, -1, "wte", e);
+  has(m, &m->wte, true, "wte", -1, V, C, INITIAL_EMBED);   /* W_E */
+  has_more(m, -1, "wte");
   has(m, &m->xstar, X > 0, "xstar", -1, X > 1 ? X : C, X > 1 ? C : 0,
-      INITIAL_STREAM, e);                                     /* Table 4 */
+      INITIAL_STREAM);                                     /* Table 4 */
   has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
-      C, INITIAL_EMBED, e);
-  has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO, e);
+      C, INITIAL_EMBED);
+  has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO);
   for (int l = 0; l < c->layers; l++) {
     Layer *w = &m->layer[l];
-    has_norm(m, &w->norm1, "norm1", l, e);
-    has_attention(m, l, e);
-    has_norm(m, &w->norm2, "norm2", l, e);
-    has_ffn(m, w, "", l, e);
-    has_more(m, l, "ffn", e);
+    has_norm(m, &w->norm1, "norm1", l);
+    has_attention(m, l);
+    has_norm(m, &w->norm2, "norm2", l);
+    has_ffn(m, w, "", l);
+    has_more(m, l, "ffn");
   }
   /* Y = LN(H^L) W_cls; under post-norm the last block's norm is that LN */
   if (c->place != PLACE_POST)
-    has_norm(m, &m->normf, "normf", -1, e);
-  has_more(m, -1, "end", e);
-  has(m, &m->wcls, !c->tied, "wcls", -1, C, V, INITIAL_LINEAR, e);
-  if (e->status)
-    model_free(m);
-  return e->status;
+    has_norm(m, &m->normf, "normf", -1);
+  has_more(m, -1, "end");
+  has(m, &m->wcls, !c->tied, "wcls", -1, C, V, INITIAL_LINEAR);
+  return 0;
 }
 
 /* Memory for all gradients, laid out as the parameters are. */
@@ -655,17 +644,6 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   return sqrt(0.4) / fan;
 }
 
-/* What a tensor of these rows is filled with; a bias has its matrix's fan-in. */
-static double init_number(const Config *c, int init) {
-  switch (init) {
-  case INITIAL_ONE:   return 1;
-  case INITIAL_HALF:  return 0.5;
-  case INITIAL_GAIN:  return 1 / log(c->context);
-  case INITIAL_SHIFT: return -log(c->context);
-  default:            return 0;
-  }
-}
-
 /* Every tensor draws from a stream of its own, seeded by its name: two variants
  * of one seed start alike where both have it (model_init__streams). */
 static void model_init(Model *m, int init, uint64_t seed) {
@@ -682,7 +660,7 @@ static void model_init(Model *m, int init, uint64_t seed) {
     double spread = init_spread(&m->c, t->init, matrix->rows, init);
     bool kstar = strstr(t->name, ".kstar");
     for (idx n = 0; n < tensor_count(t); n++) {
-      double x = init_number(&m->c, t->init);
+      double x = t->start;
       if (drawn && spread < 0)
         x = spread * (1 - 2 * rng_uniform(&rng));
       else if (drawn)
@@ -2437,78 +2415,6 @@ static double sinks_ratio(const Sinks *s) {
   return most;
 }
 
-/* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
- * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. */
-static int sinks_create(Sinks *s, const Model *m, int T, int batch,
-                        const double *eps, int n_eps, Error *e) {
-  const Config *c = &m->c;
-  idx L = c->layers, H = c->heads, N = config_rows(c, T);
-  idx S = config_columns(c, T), map = batch * H * N * S;
-  *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
-               .batch = batch, .even = sink_uniform(m, T), .n_eps = n_eps};
-  memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
-  const struct { double **field; idx size; } MEANS[] = {
-    {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
-    {&s->entropy, L * H}, {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
-    {&s->prenorm, L * N}, {&s->qnorm, L * N}, {&s->knorm, L * N},
-    {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
-    {&s->raw, L * H}};
-  enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
-  for (int i = 0; i < ARRAYS; i++)
-    s->n_sums += MEANS[i].size;
-  s->sums = grab(s->n_sums, sizeof(double), e);
-  s->attends = grab(L, sizeof(bool), e);
-  s->probe = grab(L, sizeof(Probe), e);
-  s->maps = grab(2 * map, sizeof(real), e);
-  s->extreme = grab(batch * N * c->dim, sizeof(real), e);
-  if (e->status) {
-    sinks_free(s);
-    return e->status;
-  }
-  double *at = s->sums;
-  for (int i = 0; i < ARRAYS; i++) {
-    *MEANS[i].field = at;
-    at += MEANS[i].size;
-  }
-  for (int l = 0; l < L; l++) {          /* one pair of maps serves all blocks */
-    s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
-    s->attends[l] = block_attends(m, l);
-    s->heads += s->attends[l] ? c->heads : 0;
-  }
-  return 0;
-}
-
-/* Harmless on a zeroed struct. */
-void sinks_free(Sinks *s) {
-  free(s->sums);
-  free(s->attends);
-  free(s->probe);
-  free(s->maps);
-  free(s->extreme);
-  *s = (Sinks){0};
-}
-
-/* A NaN is above no eps and would pass for no sink: the first x that is not
- * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
-static void sinks_watch(Sinks *s, int block, int head, double x) {
-  if (s->bad || isfinite(x))
-    return;
-  s->bad = block;
-  s->bad_head = head;
-}
-
-#define NOT_FINITE ": expected numbers, found NaN or infinity. Try: another copy of the model"
-static int sinks_fault(const Sinks *s, Error *e) {
-  if (s->bad < 0)
-    return fail(e, 1, "the embedding" NOT_FINITE);
-  if (s->bad > s->L)
-    return fail(e, 1, "the loss" NOT_FINITE);
-  if (!s->bad_head)
-    return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
-  return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
-              s->bad_head, s->H);
-}
-
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
@@ -2603,11 +2509,6 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
   }
 }
 
-static int by_size(const void *a, const void *b) {
-  real x = *(const real *)a, y = *(const real *)b;
-  return (x > y) - (x < y);
-}
-
 /* The largest |x|, for x [n]; -1 when all of them are NaN. */
 static real largest(idx n, const real *x) {
   real most = -1;
@@ -2631,21 +2532,6 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
     if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
       copy(extreme, h_b, n);
   }
-}
-
-/* The massive activations of Sun et al. 2024, without their threshold: the largest
- * |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in. */
-static void measure_massive(Sinks *s, idx b, int C) {
-  idx n = s->N * C;
-  real *h = s->extreme + b * n;          /* [N,C] */
-  if (s->bad)
-    return;                              /* a NaN has no place in an order */
-  for (idx j = 0; j < n; j++)
-    h[j] = real_abs(h[j]);
-  qsort(h, (size_t)n, sizeof(real), by_size);
-  s->massive += h[n - 1];
-  s->median += h[n / 2];
 }
 
 /* [FIG7] Measures sequence b inside block l, while its activations are there:
@@ -2675,47 +2561,6 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     s->knorm[at] += mean_length(K, D, la->k + row * K * D);
     s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
   }
-}
-
-/* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
- * loss is added. Any number of calls, then sinks_finish once. It is model_forward
- * with a look after each block: one block's activations and maps suffice. */
-static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
-                         const int *targets, int B, int rows, Error *e) {
-  int C = m->c.dim;
-  if (B > s->batch)
-    return fail(e, 1, "measure: expected at most %d sequences at a time, found "
-                "%d", s->batch, B);
-  a->probe = s->probe;                   /* attention then fills the maps */
-  idx N = forward_begin(m, a, ids, B, s->T);
-  measure_stream(s, a->h, 0, B, C);
-  for (int l = 0; l < s->L; l++) {
-    block_forward(m, a, l, B, N);
-    for (idx b = 0; b < B; b++)
-      measure_layer(s, m, a, b, l, rows);
-    measure_stream(s, a->h, l + 1, B, C);
-  }
-  forward_end(m, a, B, N);
-  a->probe = NULL;
-  for (idx b = 0; b < B; b++)
-    measure_massive(s, b, C);
-  if (targets)
-    s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
-  sinks_watch(s, s->L + 1, 0, s->loss);
-  s->n += B;
-  if (model_fault(m, e) || !s->bad)
-    return e->status;
-  return sinks_fault(s, e);
-}
-
-/* Sums to means over the n sequences, once. */
-static void sinks_finish(Sinks *s) {
-  double n = s->n ? s->n : 1;
-  for (idx i = 0; i < s->n_sums; i++)
-    s->sums[i] /= n;
-  s->massive /= n;
-  s->median /= n;
-  s->loss /= n;
 }
 
 /* ==========
@@ -5317,6 +5162,142 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3 */
+
+/* ----------
+ * 11.0  A measurement: room, what is not finite, a forward with a look after each
+ * block */
+
+/* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
+ * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. */
+int sinks_create(Sinks *s, const Model *m, int T, int batch,
+                        const double *eps, int n_eps, Error *e) {
+  const Config *c = &m->c;
+  idx L = c->layers, H = c->heads, N = config_rows(c, T);
+  idx S = config_columns(c, T), map = batch * H * N * S;
+  *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
+               .batch = batch, .even = sink_uniform(m, T), .n_eps = n_eps};
+  memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
+  const struct { double **field; idx size; } MEANS[] = {
+    {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
+    {&s->entropy, L * H}, {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
+    {&s->prenorm, L * N}, {&s->qnorm, L * N}, {&s->knorm, L * N},
+    {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
+    {&s->raw, L * H}};
+  enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
+  for (int i = 0; i < ARRAYS; i++)
+    s->n_sums += MEANS[i].size;
+  s->sums = grab(s->n_sums, sizeof(double), e);
+  s->attends = grab(L, sizeof(bool), e);
+  s->probe = grab(L, sizeof(Probe), e);
+  s->maps = grab(2 * map, sizeof(real), e);
+  s->extreme = grab(batch * N * c->dim, sizeof(real), e);
+  if (e->status) {
+    sinks_free(s);
+    return e->status;
+  }
+  double *at = s->sums;
+  for (int i = 0; i < ARRAYS; i++) {
+    *MEANS[i].field = at;
+    at += MEANS[i].size;
+  }
+  for (int l = 0; l < L; l++) {          /* one pair of maps serves all blocks */
+    s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
+    s->attends[l] = block_attends(m, l);
+    s->heads += s->attends[l] ? c->heads : 0;
+  }
+  return 0;
+}
+
+/* Harmless on a zeroed struct. */
+void sinks_free(Sinks *s) {
+  free(s->sums);
+  free(s->attends);
+  free(s->probe);
+  free(s->maps);
+  free(s->extreme);
+  *s = (Sinks){0};
+}
+
+/* A NaN is above no eps and would pass for no sink: the first x that is not
+ * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
+void sinks_watch(Sinks *s, int block, int head, double x) {
+  if (s->bad || isfinite(x))
+    return;
+  s->bad = block;
+  s->bad_head = head;
+}
+
+static int sinks_fault(const Sinks *s, Error *e) {
+  if (s->bad < 0)
+    return fail(e, 1, "the embedding" NOT_FINITE);
+  if (s->bad > s->L)
+    return fail(e, 1, "the loss" NOT_FINITE);
+  if (!s->bad_head)
+    return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
+  return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
+              s->bad_head, s->H);
+}
+
+static int by_size(const void *a, const void *b) {
+  real x = *(const real *)a, y = *(const real *)b;
+  return (x > y) - (x < y);
+}
+
+/* The massive activations of Sun et al. 2024, without their threshold: the largest
+ * |h| over the blocks' outputs of sequence b, and the median |h| of the output it
+ * stands in. */
+static void measure_massive(Sinks *s, idx b, int C) {
+  idx n = s->N * C;
+  real *h = s->extreme + b * n;          /* [N,C] */
+  if (s->bad)
+    return;                              /* a NaN has no place in an order */
+  for (idx j = 0; j < n; j++)
+    h[j] = real_abs(h[j]);
+  qsort(h, (size_t)n, sizeof(real), by_size);
+  s->massive += h[n - 1];
+  s->median += h[n / 2];
+}
+
+/* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
+ * loss is added. Any number of calls, then sinks_finish once. It is model_forward
+ * with a look after each block: one block's activations and maps suffice. */
+int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
+                         const int *targets, int B, int rows, Error *e) {
+  int C = m->c.dim;
+  if (B > s->batch)
+    return fail(e, 1, "measure: expected at most %d sequences at a time, found "
+                "%d", s->batch, B);
+  a->probe = s->probe;                   /* attention then fills the maps */
+  idx N = forward_begin(m, a, ids, B, s->T);
+  measure_stream(s, a->h, 0, B, C);
+  for (int l = 0; l < s->L; l++) {
+    block_forward(m, a, l, B, N);
+    for (idx b = 0; b < B; b++)
+      measure_layer(s, m, a, b, l, rows);
+    measure_stream(s, a->h, l + 1, B, C);
+  }
+  forward_end(m, a, B, N);
+  a->probe = NULL;
+  for (idx b = 0; b < B; b++)
+    measure_massive(s, b, C);
+  if (targets)
+    s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
+  sinks_watch(s, s->L + 1, 0, s->loss);
+  s->n += B;
+  if (model_fault(m, e) || !s->bad)
+    return e->status;
+  return sinks_fault(s, e);
+}
+
+/* Sums to means over the n sequences, once. */
+void sinks_finish(Sinks *s) {
+  double n = s->n ? s->n : 1;
+  for (idx i = 0; i < s->n_sums; i++)
+    s->sums[i] /= n;
+  s->massive /= n;
+  s->median /= n;
+  s->loss /= n;
+}
 
 /* [T7] --replace-position t and --swap-position t: what is read for p_1. Checks T. */
 static int position_check(const Settings *s, const Config *c, int T, Error *e) {

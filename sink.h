@@ -169,6 +169,7 @@ typedef struct Tensor {
   char name[32];                /* "l0.wq" */
   int rank, rows, cols;         /* row-major; a vector has rank 1 and cols 1 */
   int init, layer;              /* how it starts; its block, or -1 */
+  double start;                 /* the number, where it is not drawn */
   bool matrix;                  /* decayed under --decay matrices */
   real *w, *d;                  /* NULL where the variant has none */
   /* NULL, or y [n,out] = x [n,in] W of a companion, whose W lies elsewhere;
@@ -227,7 +228,8 @@ typedef struct Seams {
   const RowKind *row;
   const char *forward_only;     /* the flag of a part without a backward */
   /* chapter 2: appends the tensors that follow those of `after` in block l */
-  void (*tensors)(struct Model *m, int l, const char *after, Error *e);
+  void (*tensors)(struct Model *m, int l, const char *after);
+  int tensor_room;              /* more tensors of a block than some 60 */
   /* does block l lack a tensor of the paper's? */
   bool (*lacks)(const struct Model *m, int l, const char *name);
   /* 3.1: rows [T,C] from ids [T]; backward of all B sequences, dh [B,N,C] */
@@ -400,6 +402,15 @@ typedef struct Sinks {
   Probe *probe;                 /* [L] */
   real *maps, *extreme;         /* [2,batch,H,N,S]; [batch,N,C] */
 } Sinks;
+/* Behind the place where a NaN was met. */
+#define NOT_FINITE                                                             \
+    ": expected numbers, found NaN or infinity. Try: another copy of the model"
+int  sinks_create(Sinks *s, const Model *m, int T, int batch, const double *eps,
+                  int n_eps, Error *e);
+void sinks_watch(Sinks *s, int block, int head, double x);
+int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
+                   const int *targets, int B, int rows, Error *e);
+void sinks_finish(Sinks *s);
 void sinks_free(Sinks *s);
 
 /* ---------- 8  Tokenizer */

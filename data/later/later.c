@@ -864,51 +864,55 @@ static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
 }
 
 /* DyT's slope follows a norm's bias, and its functions take the norm's place. */
-static void dyt_tensor(Model *m, Norm *w, const char *name, int l, Error *e) {
+static void dyt_tensor(Model *m, Norm *w, const char *name, int l) {
   char slope[16];
   if (m->c.norm != NORM_DYT || !w->g.rows)
     return;
   snprintf(slope, sizeof slope, "%s.a", name);
-  list_tensor(m, &w->a, slope, l, 1, 0, INITIAL_HALF, e);
+  list_tensor(m, &w->a, slope, l, 1, 0, INITIAL_ZERO);
+  w->a.start = 0.5;
   w->forward = dyt_forward;
   w->backward = dyt_backward;
 }
 
-static void late_tensors(Model *m, int l, const char *after, Error *e) {
+static void late_tensors(Model *m, int l, const char *after) {
   const Config *c = &m->c;
   Layer *w = l < 0 ? NULL : &m->layer[l];
   int D = c->head_dim, H = c->heads, K = c->kv_heads;
   bool by_input = c->gate && c->gate != GATE_STATIC;
   if (!strcmp(after, "normf"))
-    dyt_tensor(m, &m->normf, after, l, e);
+    dyt_tensor(m, &m->normf, after, l);
   if (!strcmp(after, "norm1"))
-    dyt_tensor(m, &w->norm1, after, l, e);
+    dyt_tensor(m, &w->norm1, after, l);
   if (!strcmp(after, "norm2"))
-    dyt_tensor(m, &w->norm2, after, l, e);
+    dyt_tensor(m, &w->norm2, after, l);
   if (!strcmp(after, "norm3"))
-    dyt_tensor(m, &w->norm3, after, l, e);
+    dyt_tensor(m, &w->norm3, after, l);
   if (!strcmp(after, "norm4"))
-    dyt_tensor(m, &w->norm4, after, l, e);
+    dyt_tensor(m, &w->norm4, after, l);
   if (!strcmp(after, "vplus")) {
-    has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_GAIN, e);
+    has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
     has(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
-        INITIAL_SHIFT, e);
+        INITIAL_ZERO);
     has(m, &w->wg, by_input, "wg", l, c->dim, (int)config_gates(c),
-        INITIAL_LINEAR, e);
-    has(m, &w->gate, c->gate == GATE_STATIC, "gate", l, H, 0, INITIAL_ZERO, e);
-    has(m, &w->vscale, c->v_scale, "vscale", l, H, 0, INITIAL_ONE, e);
-    has(m, &w->hnorm, c->head_norm, "hnorm", l, H * D, 0, INITIAL_ONE, e);
+        INITIAL_LINEAR);
+    has(m, &w->gate, c->gate == GATE_STATIC, "gate", l, H, 0, INITIAL_ZERO);
+    has(m, &w->vscale, c->v_scale, "vscale", l, H, 0, INITIAL_ONE);
+    has(m, &w->hnorm, c->head_norm, "hnorm", l, H * D, 0, INITIAL_ONE);
     has(m, &w->qnorm.g, c->qk_norm, "qnorm", l, c->qk_whole ? H * D : D, 0,
-        INITIAL_ONE, e);
+        INITIAL_ONE);
     has(m, &w->knorm.g, c->qk_norm, "knorm", l, c->qk_whole ? K * D : D, 0,
-        INITIAL_ONE, e);
-    w->qnorm.eps = w->knorm.eps = c->norm_eps;
+        INITIAL_ONE);
+    w->cscale.start = 1 / log(c->context);   /* c_h log(n) is 1 at the end */
+    w->sbias.start = -log(c->context);
+    w->qnorm.eps = c->norm_eps;
+    w->knorm.eps = c->norm_eps;
   }
   if (!strcmp(after, "ffn") && c->place == PLACE_SANDWICH) {
-    has_norm(m, &w->norm3, "norm3", l, e);
-    has_norm(m, &w->norm4, "norm4", l, e);
+    has_norm(m, &w->norm3, "norm3", l);
+    has_norm(m, &w->norm4, "norm4", l);
   }
-  MODELS_TENSORS(m, l, after, e);
+  MODELS_TENSORS(m, l, after);
 }
 
 static bool late_lacks(const Model *m, int l, const char *name) {

@@ -19,7 +19,7 @@
 #define MODELS_OPTIONS
 #define MODELS_RESOLVE(c, e) 0
 #define MODELS_SETUP(m, e) 0
-#define MODELS_TENSORS(m, l, after, e)
+#define MODELS_TENSORS(m, l, after)
 #define MODELS_LACKS(m, l, name) false
 #define MODELS_ROOM(m, a, la, keeps)
 #endif

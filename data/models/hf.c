@@ -1119,8 +1119,9 @@ static void models_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
 static int models_setup(Model *m, Error *e) {
   const Config *c = &m->c;
   Seams *s = &m->seams;
-  (void)e;
+  s->tensor_room = 6 * c->experts;
   for (int l = 0; l < c->layers; l++) {
+    if (config_experts(c, l)) m->layer[l].expert = grab(c->experts, sizeof(Layer), e);
     m->layer[l].window = config_window(c, l);
     m->layer[l].root = score_scale(c, l);
     if (config_experts(c, l)) s->forward_only = "--experts";
@@ -1141,7 +1142,7 @@ static int models_setup(Model *m, Error *e) {
   }
   if (c->rope_scaling != ROPE_NONE || c->rope_local > 0) s->tables = models_tables;
   s->close = parts_close;
-  return 0;
+  return e->status;
 }
 
 /* -------------------------------------------------------------------------------------------------

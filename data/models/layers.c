@@ -268,59 +268,58 @@ static bool models_lacks(const Model *m, int l, const char *name) {
 }
 
 /* "l0.e3.w1" and so on. */
-static void expert_tensors(Model *m, int l, Error *e) {
+static void expert_tensors(Model *m, int l) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
   int X = config_experts(c, l);
-  if (!X || e->status)
+  if (!X)
     return;
-  w->expert = grab(X, sizeof(Layer), e);
-  list_tensor(m, &w->router, "router", l, c->dim, X, INITIAL_LINEAR, e);
+  list_tensor(m, &w->router, "router", l, c->dim, X, INITIAL_LINEAR);
   if (if_cut(c))
-    list_tensor(m, &w->router_b, "router.b", l, X, 0, INITIAL_ZERO, e);
-  for (int x = 0; x < X && !e->status; x++) {
+    list_tensor(m, &w->router_b, "router.b", l, X, 0, INITIAL_ZERO);
+  for (int x = 0; x < X; x++) {
     char prefix[16];
     snprintf(prefix, sizeof prefix, "e%d.", x);
-    has_ffn(m, &w->expert[x], prefix, l, e);
+    has_ffn(m, &w->expert[x], prefix, l);
   }
 }
 
-static void mamba_tensors(Model *m, int l, Error *e) {
+static void mamba_tensors(Model *m, int l) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
   int C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-  list_tensor(m, &w->m_in, "m.in", l, C, 2 * I, INITIAL_LINEAR, e);
-  list_tensor(m, &w->conv, "m.conv", l, c->mamba_conv, I, INITIAL_LINEAR, e);
+  list_tensor(m, &w->m_in, "m.in", l, C, 2 * I, INITIAL_LINEAR);
+  list_tensor(m, &w->conv, "m.conv", l, c->mamba_conv, I, INITIAL_LINEAR);
   w->conv.matrix = false;
-  list_tensor(m, &w->conv_b, "m.conv.b", l, I, 0, INITIAL_ZERO, e);
-  list_tensor(m, &w->m_x, "m.x", l, I, R + 2 * M, INITIAL_LINEAR, e);
-  list_tensor(m, &w->r_norm.g, "m.rnorm", l, R, 0, INITIAL_ONE, e);
-  list_tensor(m, &w->b_norm.g, "m.bnorm", l, M, 0, INITIAL_ONE, e);
-  list_tensor(m, &w->c_norm.g, "m.cnorm", l, M, 0, INITIAL_ONE, e);
-  list_tensor(m, &w->m_dt, "m.dt", l, R, I, INITIAL_LINEAR, e);
-  list_tensor(m, &w->dt_b, "m.dt.b", l, I, 0, INITIAL_ZERO, e);
-  list_tensor(m, &w->a_log, "m.alog", l, M, I, INITIAL_ZERO, e);
-  list_tensor(m, &w->skip, "m.skip", l, I, 0, INITIAL_ONE, e);
-  list_tensor(m, &w->m_out, "m.out", l, I, C, INITIAL_OUT, e);
+  list_tensor(m, &w->conv_b, "m.conv.b", l, I, 0, INITIAL_ZERO);
+  list_tensor(m, &w->m_x, "m.x", l, I, R + 2 * M, INITIAL_LINEAR);
+  list_tensor(m, &w->r_norm.g, "m.rnorm", l, R, 0, INITIAL_ONE);
+  list_tensor(m, &w->b_norm.g, "m.bnorm", l, M, 0, INITIAL_ONE);
+  list_tensor(m, &w->c_norm.g, "m.cnorm", l, M, 0, INITIAL_ONE);
+  list_tensor(m, &w->m_dt, "m.dt", l, R, I, INITIAL_LINEAR);
+  list_tensor(m, &w->dt_b, "m.dt.b", l, I, 0, INITIAL_ZERO);
+  list_tensor(m, &w->a_log, "m.alog", l, M, I, INITIAL_ZERO);
+  list_tensor(m, &w->skip, "m.skip", l, I, 0, INITIAL_ONE);
+  list_tensor(m, &w->m_out, "m.out", l, I, C, INITIAL_OUT);
 }
 
-static void models_tensors(Model *m, int l, const char *after, Error *e) {
+static void models_tensors(Model *m, int l, const char *after) {
   const Config *c = &m->c;
   int C = c->dim, E = c->embed_dim, V = c->vocab;
   if (E != C && !strcmp(after, "wte")) {
-    list_tensor(m, &m->wte, "wte", -1, V, E, INITIAL_EMBED, e);
-    list_tensor(m, &m->win, "win", -1, E, C, INITIAL_LINEAR, e);
+    list_tensor(m, &m->wte, "wte", -1, V, E, INITIAL_EMBED);
+    list_tensor(m, &m->win, "win", -1, E, C, INITIAL_LINEAR);
   }
   if (E != C && !strcmp(after, "end")) {
-    list_tensor(m, &m->wout, "wout", -1, C, E, INITIAL_LINEAR, e);
+    list_tensor(m, &m->wout, "wout", -1, C, E, INITIAL_LINEAR);
     if (!c->tied)
-      list_tensor(m, &m->wcls, "wcls", -1, E, V, INITIAL_LINEAR, e);
+      list_tensor(m, &m->wcls, "wcls", -1, E, V, INITIAL_LINEAR);
   }
   if (!strcmp(after, "norm1") && !l && if_long(c))
     list_tensor(m, &m->layer[0].factors, "rope", 0, c->rotary_dims, 0,
-                INITIAL_ONE, e);
+                INITIAL_ONE);
   if (!strcmp(after, "norm1") && !config_attends(c, l))
-    mamba_tensors(m, l, e);
+    mamba_tensors(m, l);
   if (!strcmp(after, "norm2"))
-    expert_tensors(m, l, e);
+    expert_tensors(m, l);
 }

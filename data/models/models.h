@@ -17,8 +17,7 @@ struct LayerActs;
 struct Error;
 static int models_resolve(struct Config *c, struct Error *e);
 static int models_setup(struct Model *m, struct Error *e);
-static void models_tensors(struct Model *m, int l, const char *after,
-                           struct Error *e);
+static void models_tensors(struct Model *m, int l, const char *after);
 static bool models_lacks(const struct Model *m, int l, const char *name);
 static void models_room(const struct Model *m, struct Acts *a,
                         struct LayerActs *la, bool keeps);
@@ -66,7 +65,7 @@ static void models_room(const struct Model *m, struct Acts *a,
   CHOICE(BIAS, BIAS_ALL, BIAS_QKV, BIAS_ATTENTION, BIAS_FFN);
 #define MODELS_RESOLVE(c, e) models_resolve(c, e)
 #define MODELS_SETUP(m, e) models_setup(m, e)
-#define MODELS_TENSORS(m, l, after, e) models_tensors(m, l, after, e)
+#define MODELS_TENSORS(m, l, after) models_tensors(m, l, after)
 #define MODELS_LACKS(m, l, name) models_lacks(m, l, name)
 #define MODELS_ROOM(m, a, la, keeps) models_room(m, a, la, keeps)
 #define MORE_HELP true
