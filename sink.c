@@ -78,11 +78,12 @@
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
  *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/later;
- *                 STATE_ROWS, 7.2; closed_row() in data/paper/pages.c, premises() in data/models;
+ *                 EQUAL_SUMS or OTHER_SUMS, 7.2; closed_row() in data/paper, premises() in
+ *                 data/models;
  *                 test_sink.c 0.3, and its tables of an axis
  *   a variant     VARIANTS, chapter 1; to be trained, a row of data/paper/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
- *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
+ *   a check       its line in a function of chapter 7; a new function also in CHECKS, 7.11
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink af49727), or say nothing:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
@@ -2566,695 +2567,757 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
 /* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
- * Statements of the paper that need no training are decided here (others: `paper check`), on toys:
- * three blocks, two heads, a dozen tokens, weights of order 1, so that nothing hides in rounding. A
- * line of `sink check` is a row of a table below. It comes out as one of
+ * Statements of the paper that need no training are decided here, on toys:
+ * three blocks, two heads, a dozen tokens, and weights of order 1, so that
+ * nothing hides in rounding. Each check is a function that measures what the
+ * paper states and prints a line for it, which is one of
  *
- *   holds               the deviation is within its bound, or the number is the one stated
- *   control             the statement where its premise is missing: it must fail, and does
- *   refuted as printed  the paper's sentence or equation is wrong; a counterexample was measured
+ *   holds               the deviation is within its bound, or the number right
+ *   control             without its premise it must fail, and does
+ *   refuted as printed  what is printed is wrong: this is a counterexample
  *   WRONG               anything else: `sink check` then ends with status 1
  *
- * One lemma runs through Appendix B.1, in whose letters A_ti has the query t and the key i. Let the
- * input repeat a token, and let h_1 = .. = h_T enter a block. Then all values are one v, and a head
- * gives o_t = r_t v, r_t being the sum of row t of the weights. All else in a block acts on each
- * token alone. So the states stay equal if r_t is the same for all t in every head (and, but for
- * chance, only then), whatever the norm, ffn or score.
+ * As in Appendix B.1, A_ti has the query t and the key i, both from 1.
  *
- * Bounds are multiples of REAL_EPS, so that one page serves the float and the double build. STATES:
- * through three blocks a number passes some 60 additions of terms of order 1 in each, and an error
- * grows at most 25 times (measured). SCORES: a weight's relative error is its score's absolute one,
- * the largest score, about 40, times its rotation, at most 64 radians. EPS_IN_Z: Z = sum + 1e-8
- * makes r_t = 1 - 1e-8/sum. APART: what must differ differs by as much. */
+ * Bounds are multiples of REAL_EPS, so that one page serves the float and the
+ * double build. STATES: through three blocks a number passes some 60 additions
+ * of terms of order 1 in each, and an error grows at most 25 times (measured).
+ * SCORES: a weight's relative error is its score's absolute one, the largest
+ * score, about 40, times its rotation, at most 64 radians. EPS_IN_Z: a row sums
+ * to 1 - 1e-8/sum where Z = sum + 1e-8. APART: what must differ differs by as
+ * much. NINE_DECIMALS: a number that is stated has so many. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
 #define APART 1e-3
+#define NINE_DECIMALS 5e-10
 
 /* ----------
- * 7.1  Lines, toys and their maps   16.3 builds the toys and prints the page */
+ * 7.1  The page, and toys to measure on */
 
-/* How a measured number must stand to its bound. EQUALS: to the digits given. FAILS_*: a control.
- * REFUTES: then the printed statement is wrong. DECIDES: holds, or refuted. SAYS: no bound. */
-enum { AT_MOST, AT_LEAST, EQUALS, FAILS_BY, FAILS_BELOW, REFUTES, DECIDES, SAYS };
+enum { TOYS = 8, TOKENS = 512 };   /* that a page keeps; of the longest toy */
 
-/* A line of the page. Its toy has the flags of the table's first line, then its own before a |.
- * Those after the | are of a second toy to compare with. A * in front stands for each of the first
- * INSIDE schemes in turn. With --pos t5 x also sets T5's table: x n for bucket n (1: min(n, 16),
- * equation 6 as printed; 0: random). The first line of a table measures nothing: name, heading and
- * flags of all its toys; x is the seed of their tokens, 0 for a repeated one. Behind a \n stands
- * what the table says in a sentence; of a line that is refuted, what is printed and what is so. */
-typedef struct Toy Toy;
-typedef struct Page Page;
-typedef struct Line {
-  const char *reference, *text, *flags;
-  double (*measure)(Toy *y);
-  double x;   /* for the measure */
-  int relation; double bound;
-} Line;
-
-enum { TOKENS = 512, WIDEST = 32,   /* of the longest and of the widest toy */
-       TOY_VOCAB = 13, INSIDE = 5 };   /* position schemes inside the score */
-
-/* A tiny model and the sequence it was last run on, with every map recorded. */
-struct Toy {
-  Page *page;
-  const Line *line;   /* that is measured on it */
-  double x;   /* that line's x */
-  Toy *other;   /* that line's second toy */
-  Model m; Acts a;
+/* A tiny model, and the T tokens of its last run, with every map recorded. */
+typedef struct Toy {
+  Model m;
+  Acts a;
+  real *maps;
   int T, ids[TOKENS + 1];
-  real *maps;   /* [L,3,H,N,S]: z, weight, metric */
-  real *before;   /* [L+1,T,C] or NULL: the states of an earlier run */
+} Toy;
+
+enum {
+  LINE_HOLDS, LINE_EQUALS, LINE_CONTROL, LINE_REFUTED, LINE_WRONG, LINE_KINDS
 };
 
-static const char *const SCHEMES[] = {   /* the first INSIDE act in the score */
-  "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary", "--pos absolute",
-  "--pos learned"};
-_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "here, closed_bias, check_states");
+/* How many lines came out how, and the last toys: an older one is freed. */
+struct Page {
+  FILE *out;
+  Error *e;
+  int count[LINE_KINDS], toys;
+  Toy toy[TOYS];
+  char text[64];   /* page_text's */
+};
 
-/* Operations of Table 15. */
-#define SIGMOID_1 "--sim sigmoid --normalizer one "
-#define ELU_1 "--sim elu --normalizer one "
-#define LINEAR_1 "--sim identity --normalizer one "
-#define MLP_1 LINEAR_1 "--kernel mlp "
-#define LINEAR_CLAMP "--sim identity --normalizer clamp "
-
-/* A toy with these flags after its default ones, or NULL; the worse for l of b and, if n > 0, a. */
-static Toy *toy(Page *p, uint64_t seed, const char *format, ...);
-static double worse(const Line *l, int n, double a, double b);
-
-/* Runs y on its ids; toy_feed first fills T + 1 of them, all the same for seed 0, else drawn. */
-static void toy_forward(Toy *y) { model_forward(&y->m, &y->a, y->ids, 1, y->T); }
-static void toy_feed(Toy *y, uint64_t seed) {
-  Rng rng = {seed};
-  for (int t = 0; t <= y->T; t++) y->ids[t] = seed ? (int)rng_below(&rng, TOY_VOCAB) : 7;
-  toy_forward(y);
+/* What was measured, its bound, and what follows; NaN and infinity: WRONG. */
+static void page_line(Page *p, int kind, const char *what, double x,
+                      double bound) {
+  static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
+  static const char *const WORDS[] = {
+    "holds", "holds", "control", "refuted as printed", "WRONG"};
+  bool good = x >= bound;
+  if (kind == LINE_HOLDS)
+    good = x <= bound;
+  if (kind == LINE_EQUALS)
+    good = fabs(x - bound) <= NINE_DECIMALS + SCORES;
+  int found = good && isfinite(x) ? kind : LINE_WRONG;
+  p->count[found]++;
+  fprintf(p->out, " %-54s %11.6g %2s %-10.6g %s\n", what, x, SIGNS[kind],
+          bound, WORDS[found]);
 }
 
-/* h_t^l [C], tokens from 1, l = 0 .. L; t = 0 is x*. */
-static const real *toy_state(const Toy *y, int l, int t) {
-  const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
-  return h + (idx)(y->m.c.sink_token + t - 1) * y->m.c.dim;
+/* The statement holds: x is at most its bound, or it is the number stated. */
+static void holds(Page *p, const char *what, double x, double bound) {
+  page_line(p, LINE_HOLDS, what, x, bound);
+}
+static void equals(Page *p, const char *what, double x, double number) {
+  page_line(p, LINE_EQUALS, what, x, number);
+}
+/* It fails by at least the bound: without its premise, or as it is printed. */
+static void control(Page *p, const char *what, double x, double bound) {
+  page_line(p, LINE_CONTROL, what, x, bound);
+}
+static void refutes(Page *p, const char *what, double x, double bound) {
+  page_line(p, LINE_REFUTED, what, x, bound);
 }
 
-/* Row t of a map of head h: [i-1] is token i's, [-1] the extra column's or the sink token's. */
-enum { MAP_Z, MAP_WEIGHT, MAP_METRIC };
-static const real *toy_row(const Toy *y, int map, int l, int h, int t) {
-  const Config *c = &y->m.c;
-  idx rows = (idx)((3 * l + map) * c->heads + h) * config_rows(c, y->T) + c->sink_token + t - 1;
-  return y->maps + rows * config_columns(c, y->T) + config_column_first(c);
+/* What a line in a loop says, with a number in it. */
+static const char *page_text(Page *p, const char *format, double x) {
+  snprintf(p->text, sizeof p->text, format, x);
+  return p->text;
 }
 
-/* |a - b| / |b|; how many of n numbers are not the same: NaN where one is no number. */
-static double apart(idx n, const real *a, const real *b) {
-  double gap = 0, size = 0;
-  for (idx j = 0; j < n; j++) {
-    gap += ((double)a[j] - (double)b[j]) * ((double)a[j] - (double)b[j]);
-    size += (double)b[j] * (double)b[j];
+/* Normal numbers, a stream a tensor. Matrices nearly keep a vector's length,
+ * and gains are near 1. */
+static void toy_fill(Model *m, uint64_t seed) {
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *t = m->all[i];
+    Rng rng = {hash64(seed, t->name, strlen(t->name))};
+    bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
+    bool table = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
+    double spread = t->matrix && !table ? 1 / sqrt(t->rows) : 1;
+    if (gain)
+      spread = 0.25;
+    for (idx n = 0; n < tensor_count(t); n++) {
+      double x = spread * rng_normal(&rng) + gain;
+      bool frozen = strstr(t->name, ".kstar")
+                 && !config_learned_dim(&m->c, (int)(n % m->c.head_dim));
+      t->w[n] = frozen ? 0 : (real)x;
+    }
   }
-  return gap == 0 ? 0 : sqrt(gap / size);
 }
-static double differing(idx n, const real *a, const real *b) {
-  double count = 0;
-  for (idx j = 0; j < n; j++) count += isfinite(a[j] - b[j]) ? a[j] != b[j] : NAN;
-  return count;
+
+static void toy_forward(Toy *y) {
+  if (y->T > 0)
+    model_forward(&y->m, &y->a, y->ids, 1, y->T);
+}
+
+static void toy_free(Toy *y) {
+  free(y->a.probe);
+  acts_free(&y->a);
+  model_free(&y->m);
+  free(y->maps);
+  *y = (Toy){0};
+}
+
+static int config_from_flags(Config *c, const char *flags, Error *e);
+static real *maps_create(Acts *a, const Config *c, Error *e);
+
+/* A toy with these flags behind its default ones, run on one token that
+ * repeats, or, for another seed than REPEATED, on drawn ones. Where it cannot
+ * be made it is empty, with no block and T = 0, and the page ends. */
+enum { REPEATED, RANDOM };
+static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
+  char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 "
+                    "--context 12 --vocab 13 ";
+  size_t n = strlen(flags);
+  Toy *y = &p->toy[p->toys++ % TOYS];
+  Rng rng = {seed};
+  Config c;
+  va_list args;
+  va_start(args, format);
+  vsnprintf(flags + n, sizeof flags - n, format, args);
+  va_end(args);
+  toy_free(y);
+  if (!config_from_flags(&c, flags, p->e)
+      && !model_create(&y->m, &c, true, p->e)
+      && !acts_create(&y->a, &y->m, 1, c.context, ACTS_ALL, p->e))
+    y->maps = maps_create(&y->a, &c, p->e);
+  if (p->e->status) {
+    toy_free(y);
+    return y;
+  }
+  toy_fill(&y->m, 1);
+  y->T = c.context;
+  for (int t = 0; t <= y->T; t++)
+    y->ids[t] = seed ? (int)rng_below(&rng, 13) : 7;
+  toy_forward(y);
+  return y;
+}
+
+/* The toy again, of its first token alone. */
+static Toy *alone(Toy *y) {
+  y->T = y->T > 0;
+  toy_forward(y);
+  return y;
 }
 
 /* The larger, the smaller; a NaN wins either. */
 static double larger(double a, double b) { return b > a || b != b ? b : a; }
 static double smaller(double a, double b) { return b < a || b != b ? b : a; }
 
-/* The largest f of row (or column) t of head h, over all t in the first `blocks`, 0: all. */
-static double worst_row(const Toy *y, double blocks,
-                        double (*f)(const Toy *y, int l, int h, int t)) {
-  double worst = -INFINITY;
-  for (int l = 0; l < (blocks > 0 ? (int)blocks : y->m.c.layers); l++)
-    for (int h = 0; h < y->m.c.heads && block_attends(&y->m, l); h++)
-      for (int t = 1; t <= y->T; t++) worst = larger(worst, f(y, l, h, t));
+/* h_t^l [C], l = 0 .. L; t = 0 is x*. */
+static const real *toy_state(const Toy *y, int l, int t) {
+  const real *h = l == y->m.c.layers ? y->a.h : y->a.layer[l].x;
+  return h + (y->m.c.sink_token + t - 1) * y->m.c.dim;
+}
+
+/* The largest |a - b| / |b|, where a is the state of one of these tokens of y,
+ * and b that of the first of them in another toy, behind the same block. */
+static double toy_spread(const Toy *y, int from, int to, const Toy *other) {
+  double worst = 0;
+  for (int l = 0; l <= y->m.c.layers && other->T; l++)
+    for (int t = from; t <= to; t++) {
+      const real *a = toy_state(y, l, t), *b = toy_state(other, l, from);
+      double gap = 0, size = 0;
+      for (int c = 0; c < y->m.c.dim; c++) {
+        gap += pow((double)a[c] - b[c], 2);
+        size += pow(b[c], 2);
+      }
+      worst = larger(worst, sqrt(gap / size));
+    }
   return worst;
 }
 
-/* The largest distance (apart) of h_t^l from x [C] for from <= t <= to. toy_spread: of states of y,
- * all blocks, tokens from `from` on, from the states of token t of the other toy. */
-static double toy_off(const Toy *y, int l, int from, int to, const real *x) {
-  double worst = 0;
-  for (int t = from; t <= to; t++)
-    worst = larger(worst, apart(y->m.c.dim, toy_state(y, l, t), x));
-  return worst;
+/* The place of a number in a toy's maps: block, head, query t, key i; i = 0 is
+ * the extra column's or the sink token's. A_ti is the metric's map. */
+typedef struct Place { const Toy *y; int l, h, t, i; } Place;
+
+static double entry(Place s, const real *map) {
+  const Config *c = &s.y->m.c;
+  idx row = s.h * config_rows(c, s.y->T) + c->sink_token + s.t - 1;
+  idx column = config_column_first(c) + s.i - 1;
+  return map[row * config_columns(c, s.y->T) + column];
 }
-static double toy_spread(const Toy *y, int from, const Toy *other, int t) {
-  double worst = 0;
-  for (int l = 0; l <= y->m.c.layers; l++)
-    worst = larger(worst, toy_off(y, l, from, y->T, toy_state(other, l, t)));
-  return worst;
+static double score(Place s) { return entry(s, s.y->a.probe[s.l].z); }
+static double weight(Place s) { return entry(s, s.y->a.probe[s.l].weight); }
+static double A(Place s) { return entry(s, s.y->a.probe[s.l].metric); }
+
+/* The largest f over all blocks, heads and rows, and keys that a row sees. */
+static double greatest(const Toy *y, double f(Place s)) {
+  double most = -INFINITY;
+  for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
+    for (s.h = 0; s.h < y->m.c.heads; s.h++)
+      for (s.t = 1; s.t <= y->T; s.t++)
+        for (s.i = 1; s.i <= y->T; s.i++)
+          if (visible(&y->m.c, y->m.layer[s.l].window, s.t - 1, s.i - 1))
+            most = larger(most, f(s));
+  return most;
 }
+
+/* [M1] alpha_k of head n, counted through all blocks; its mean over heads. */
+static double head_alpha(const Toy *y, int n, int k) {
+  const Config *c = &y->m.c;
+  idx map = config_rows(c, y->T) * config_columns(c, y->T);
+  const real *m = y->a.probe[n / c->heads].metric + n % c->heads * map;
+  return sink_alpha(c, y->T, METRIC_REAL, m, config_column_first(c) + k - 1);
+}
+static double alpha(const Toy *y, int k) {
+  int heads = y->m.c.layers * y->m.c.heads;
+  double sum = 0;
+  for (int n = 0; n < heads; n++)
+    sum += head_alpha(y, n, k);
+  return sum / heads;
+}
+
+/* [M2] Sink_1 of a sequence: the share of heads whose alpha_1 is above eps. */
+static double sink_share(const Toy *y, double eps) {
+  int heads = y->m.c.layers * y->m.c.heads;
+  double over = 0;
+  for (int n = 0; n < heads; n++)
+    over += head_alpha(y, n, 1) > eps;
+  return over / heads;
+}
+
+static const char *const SCHEMES[] = {   /* the first INSIDE act in the score */
+  "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary",
+  "--pos absolute", "--pos learned"};
+enum { INSIDE = 5 };
+_Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
+
+/* Operations of Table 15. */
+#define SIGMOID_1 "--sim sigmoid --normalizer one"
+#define ELU_1 "--sim elu --normalizer one"
+#define LINEAR_1 "--sim identity --normalizer one"
+#define LINEAR_CLAMP "--sim identity --normalizer clamp"
+#define MLP_1 LINEAR_1 " --kernel mlp"
 
 /* ----------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * A cell for each row below and position scheme; 16.3 measures them. '=': all h_t^l agree, and
- * equal those of the token alone (T = 1). 'x': they part. Positions added to the input part them,
- * as h_t^0 = x W_E + p_t; the rest is r_t. s(n) is s at the distance n, sum_t its sum over n < t:
+ * Proof. Let h_1 = .. = h_T enter a block. All values are one v then, and a
+ * head gives o_t = r_t v, where r_t is the sum of row t of the weights. All
+ * else in a block acts on each token alone. So the states that leave it are
+ * equal if r_t is the same for all t in every head (and, but for chance, only
+ * then), whatever the norm, the ffn or the score; and so on, block by block.
+ * Where r_t is that of a single token's row, they are its states alone, T = 1.
  *
- *   softmax, any positive similarity over its sum   r_t = 1, times the scale, under any mask
- *   V biases                                        o_t = v + v+
- *   clamp                                           r_t = sum_t / max(|sum_t|, 1)
- *   Z = 1                                           r_t = sum_t, and t s(0) without positions
- *   p-norm of softmax                               r_t = t^(1-1/p) without positions
- *   an extra column of weight A_t* and value v*     o_t = (1 - A_t*) v + A_t* v*
- *   another first token                             every row gives it another share */
-typedef struct StateRow {
-  const char *name;
-  bool agree;   /* where the positions act inside the score */
-  double gain;   /* not 0: W_K = gain W_Q, so that s(0) = gain |q|^2 / sqrt(D) > 0 is large */
-  int closed;   /* closed form in so many blocks: data/paper/paper.c */
-  const char *flags, *reference;
-} StateRow;
+ * Positions that are added to the input part the states, as h_t^0 = x W_E +
+ * p_t; the rest is r_t. s(n) is s at the distance n, sum_t its sum over n < t:
+ *
+ *   softmax, a positive s over its sum   r_t = 1, times the scale, in any mask
+ *   V biases                             o_t = v + v+
+ *   clamp                                r_t = sum_t / max(|sum_t|, 1)
+ *   Z = 1                                r_t = sum_t; no positions: t s(0)
+ *   p-norm of softmax                    no positions: r_t = t^(1-1/p)
+ *   a column of weight A_t*, value v*    o_t = (1 - A_t*) v + A_t* v*
+ *   another first token                  every row gives it another share */
 
-static const StateRow STATE_ROWS[] = {
-  {"softmax",                   1,  0, 3, "", "Table 15, 1"},
-  {"post-norm",                 1,  0, 0, "--place post", ""},
-  {"LayerNorm, GELU, biases",   1,  0, 0, "--norm layer --act gelu --linear-bias", ""},
-  {"heads added, one key head", 1,  0, 0, "--combine add --kv-heads 1", ""},
-  {"scale 0.2",                 1,  0, 3, "--scale 0.2", "eq. 29"},
-  {"V biases",                  1,  0, 0, "--vbias", ""},
-  {"window of 4",               1,  0, 3, "--window 4", "Figure 6"},
-  {"prefix of 5",               1,  0, 3, "--prefix 5", "Figure 5"},
-  {"window of 4, prefix of 5",  1,  0, 0, "--window 4 --prefix 5", ""},
-  {"sigmoid / sum",             1,  0, 1, "--sim sigmoid", "Table 15, 3"},
-  {"elu + 1 / sum",             1,  0, 1, "--sim elu", "Table 15, 5"},
-  {"elu kernel / sum",          1,  0, 0, "--kernel elu --sim identity", ""},
-  {"linear / clamp, sums >= 1", 1, 16, 0, LINEAR_CLAMP, ""},
-  {"linear / clamp",            0,  0, 1, LINEAR_CLAMP, "Table 15, 8"},
-  {"mlp / clamp",               0,  0, 0, LINEAR_CLAMP "--kernel mlp", ""},
-  {"sigmoid, Z = 1",            0,  0, 1, SIGMOID_1, "Table 15, 2"},
-  {"elu + 1, Z = 1",            0,  0, 1, ELU_1, "Table 15, 4"},
-  {"elu kernel, Z = 1",         0,  0, 0, LINEAR_1 "--kernel elu", ""},
-  {"linear, Z = 1",             0,  0, 1, LINEAR_1, "Table 15, 9"},
-  {"mlp, Z = 1",                0,  0, 0, MLP_1, ""},
-  {"softmax, p-norm 1/2",       0,  0, 1, "--normalizer pnorm --pnorm 0.5", "eq. 43"},
-  {"softmax, p-norm 2",         0,  0, 0, "--normalizer pnorm --pnorm 2", ""},
-  {"sigmoid, p-norm 2",         0,  0, 1, "--sim sigmoid --normalizer pnorm --pnorm 2", "eq. 43"},
-  {"K biases",                  0,  0, 1, "--extra k", "Table 4"},
-  {"K biases of 2 dims",        0,  0, 1, "--extra k --extra-dims 2", "Table 13"},
-  {"K biases, v* fixed",        0,  0, 0, "--extra k --extra-value e1", ""},
-  {"K biases, sigmoid / sum",   0,  0, 1, "--extra k --sim sigmoid", "Table 4"},
-  {"K biases, sigmoid, Z = 1",  0,  0, 0, SIGMOID_1 "--extra k", ""},
-  {"KV biases",                 0,  0, 1, "--extra kv", "Table 4"},
-  {"zero logit",                0,  0, 1, "--extra zero", "beyond"},
-  {"learned logit",             0,  0, 1, "--extra logit", "beyond"},
-  {"sink token",                0,  0, 0, "--sink-token", ""},
-  {"another first token",       0,  0, 0, NULL, ""},
-  MORE_STATE_ROWS
-};
-enum { N_STATE_ROWS = (int)(sizeof STATE_ROWS / sizeof *STATE_ROWS) };
+static const char *const EQUAL_SUMS[] = {
+  "--sim exp", "--place post", "--norm layer --act gelu --linear-bias",
+  "--combine add --kv-heads 1", "--scale 0.2", "--vbias", "--window 4",
+  "--prefix 5", "--window 4 --prefix 5", NULL};
+static const char *const NEARLY_EQUAL_SUMS[] = {
+  "--sim sigmoid", "--sim elu", "--kernel elu --sim identity", NULL};
+static const char *const OTHER_SUMS[] = {
+  LINEAR_CLAMP, LINEAR_CLAMP " --kernel mlp", SIGMOID_1, ELU_1,
+  LINEAR_1 " --kernel elu", LINEAR_1, MLP_1, "--normalizer pnorm --pnorm 0.5",
+  "--normalizer pnorm --pnorm 2", "--sim sigmoid --normalizer pnorm --pnorm 2",
+  "--extra k", "--extra k --extra-dims 2", "--extra k --extra-value e1",
+  "--extra k --sim sigmoid", "--extra k " SIGMOID_1, "--extra kv",
+  "--extra zero", "--extra logit", "--sink-token", NULL};
 
-static const Line STATES_OF[] = {
-  {"states", "Equations 10 to 17: states of repeated tokens\nThey stay equal where the weights of "
-   "every row have one sum, whatever else a block has.", "", NULL, 0, 0, 0}};
-
-static void keys_from_queries(Model *m, double gain) {
-  for (int l = 0; l < m->c.layers && gain != 0; l++)
-    for (idx n = 0; n < (idx)m->c.dim * m->c.heads * m->c.head_dim; n++)
-      m->layer[l].wk.w[n] = (real)(gain * (double)m->layer[l].wq.w[n]);
-}
-
-/* ----------
- * 7.3  [E10] Equation 16 itself */
-
-/* y [out] = x [in] W, or LN(x) W where there is a gain: plain loops in double, not the model's. */
-static void times(double *y, const double *x, const real *gain, const real *w, int in, int out) {
-  double square = 0;
-  for (int i = 0; i < in; i++) square += x[i] * x[i];
-  double root = sqrt(square / in + 1e-5);   /* 1e-5: the default norm_eps */
-  for (int o = 0; o < out; o++) {
-    y[o] = 0;
-    for (int i = 0; i < in; i++)
-      y[o] += (gain ? x[i] / root * (double)gain[i] : x[i]) * (double)w[i * out + o];
+/* For each of these flags: the states agree with those of the token alone
+ * under the first `inside` schemes, and part under the others. */
+static void state_rows(Page *p, const char *const *flags, int inside,
+                       double bound) {
+  for (; *flags; flags++) {
+    double worst = 0, least = INFINITY;
+    for (int x = 0; x < POS_ROWS; x++) {
+      Toy *y = toy(p, REPEATED, "%s %s", SCHEMES[x], *flags);
+      Toy *one = alone(toy(p, REPEATED, "%s %s", SCHEMES[x], *flags));
+      if (x < inside)
+        worst = larger(worst, toy_spread(y, 1, y->T, one));
+      else
+        least = smaller(least, toy_spread(y, 1, y->T, y));
+    }
+    if (inside)
+      holds(p, *flags, worst, bound);
+    control(p, inside ? "  where positions are added" : *flags, least, APART);
   }
 }
 
-/* Equation 16 (and section 3.1's h_1): what a block makes of a token that sees but its own value.
- *   u = x + Concat_h(LN(x) W_V^h) W_O      x <- u + FFN(LN(u))         W_Q and W_K do not occur
- * How far h_1^l, .., h_x^l lie from that, chained from the embedding of the first token. */
-static double equation16(Toy *y) {
-  const Config *c = &y->m.c; int C = c->dim, Q = c->heads * c->head_dim, F = c->ffn;
-  double x[WIDEST], v[WIDEST], o[WIDEST], f1[WIDEST], f2[WIDEST], worst = 0;
-  real closed[WIDEST];
-  for (int i = 0; i < C; i++) x[i] = y->m.wte.w[y->ids[0] * C + i];
-  for (int l = 0; l < c->layers; l++) {
-    const Layer *w = &y->m.layer[l];
-    times(v, x, w->norm1.g.w, w->wv.w, C, Q);
-    times(o, v, NULL, w->wo.w, Q, C);
-    for (int i = 0; i < C; i++) x[i] += o[i];
-    times(f1, x, w->norm2.g.w, w->w1.w, C, F);
-    times(f2, x, w->norm2.g.w, w->w2.w, C, F);
-    for (int i = 0; i < F; i++) f1[i] = f1[i] / (1 + exp(-f1[i])) * f2[i];
-    times(o, f1, NULL, w->w3.w, F, C);
-    for (int i = 0; i < C; i++) closed[i] = (real)(x[i] += o[i]);
-    worst = larger(worst, toy_off(y, l + 1, 1, (int)y->x, closed));
+static void check_states(Page *p) {
+  state_rows(p, EQUAL_SUMS, INSIDE, STATES);
+  state_rows(p, NEARLY_EQUAL_SUMS, INSIDE, STATES + EPS_IN_Z);
+  state_rows(p, OTHER_SUMS, 0, 0);
+}
+
+/* ----------
+ * 7.3  [E10] Equation 16 itself
+ *
+ *   u = h_t^(l-1) + Concat_h(LN(h_t^(l-1)) W_V^h) W_O    h_t^l = u + FFN(LN(u))
+ *
+ * No other token comes in, and neither W_Q nor W_K. So these are the states of
+ * the token alone, T = 1, in a model where both are 0. */
+
+/* The toy again with W_Q = W_K = 0. */
+static Toy *without_scores(Toy *y) {
+  int n = y->m.c.dim * y->m.c.heads * y->m.c.head_dim;
+  for (int l = 0; l < y->m.c.layers; l++) {
+    zero(y->m.layer[l].wq.w, n);
+    zero(y->m.layer[l].wk.w, n);
+  }
+  toy_forward(y);
+  return y;
+}
+
+/* How far the states of tokens 1 .. n are off that, under 5 schemes. */
+static double off_equation16(Page *p, uint64_t seed, int n) {
+  double worst = 0;
+  for (int x = 0; x < INSIDE; x++) {
+    Toy *y = toy(p, seed, SCHEMES[x]), *one = toy(p, seed, SCHEMES[x]);
+    worst = larger(worst, toy_spread(y, 1, n, without_scores(alone(one))));
   }
   return worst;
 }
 
-static const Line EQ16[] = {
-  {"rules", "Equation 16 itself\nEach state is what the token's own value and the ffn make of it; "
-   "no other token comes in.", "", NULL, 0, 0, 0},
-  {"eq. 16", "h_t^l by the equation itself, 5 schemes", "*", equation16, 12, AT_MOST, STATES}};
+static void check_rules(Page *p) {
+  holds(p, "eq. 16: h_t^l from its own value, 5 schemes",
+        off_equation16(p, REPEATED, 12), STATES);
+}
 
 /* ----------
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
- * A_11 = e^z / e^z = 1 to the bit, as z - max = 0 and e^0 = 1. Over another sum: s/(s + 1e-8). */
-enum { BY_TOKENS, BY_SCORES, STAR_BY_TOKENS };
+ * Proof. Row 1 sees one key, so A_11 = e^z / e^z = 1, to the bit, since z - max
+ * = 0 and e^0 = 1: its output is v_1, whatever z. With Z = 1 A_11 is s instead,
+ * and with an extra column it is less than 1, so that W_Q and W_K do matter. A
+ * prefix lets row 1 see ahead. */
 
-/* How many numbers of h_1^0 .. h_1^L move with later tokens, or W_Q and W_K; or x*'s with all. */
-static double h1_moved(Toy *y) {
-  int C = y->m.c.dim, L = y->m.c.layers, token = y->x == STAR_BY_TOKENS ? 0 : 1;
-  real before[4][WIDEST];   /* of three blocks */
-  double count = 0;
-  for (int l = 0; l <= L; l++) copy(before[l], toy_state(y, l, token), C);
-  for (int t = token; t < y->T && y->x != BY_SCORES; t++) y->ids[t] = (y->ids[t] + 1) % TOY_VOCAB;
-  for (int l = 0; l < L && y->x == BY_SCORES; l++) {
-    y->m.layer[l].wq.w[0] += 1;
-    y->m.layer[l].wk.w[0] += 1;
-  }
+/* The toy again with other tokens behind the first, which may be x*. */
+static Toy *other_tokens(Toy *y) {
+  for (int t = 1 - y->m.c.sink_token; t < y->T; t++)
+    y->ids[t] = (y->ids[t] + 1) % 13;
   toy_forward(y);
-  for (int l = 0; l <= L; l++) count += differing(C, before[l], toy_state(y, l, token));
-  return count;
+  return y;
 }
 
-/* 100 (1 - A_11) at the score x. */
-static double share_of_eps(Toy *y) {
-  real z[2] = {-INFINITY, (real)y->x}, spare[2];
-  PAPER_ROW.forward(&y->m.c, 2, z, spare);
-  return 100 * (1 - (double)z[1]);
+/* How far such a change moves the states of the first token, or of x*. */
+static double moved(Page *p, const char *flags, Toy *change(Toy *y)) {
+  Toy *was = toy(p, RANDOM, flags), *is = toy(p, RANDOM, flags);
+  int t = 1 - is->m.c.sink_token;
+  return toy_spread(change(is), t, t, was);
 }
 
-static const Line FIRST[] = {
-  {"first", "Section 3.1: the first token sees only itself\nIts row of a causal softmax has one "
-   "entry, 1: later tokens, W_Q and W_K cannot move it.", "--context 9", NULL, 1, 0, 0},
-  {"sec. 3.1", "h_1 moved by later tokens: softmax", "*", h1_moved, BY_TOKENS, AT_MOST, 0},
-  {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_TOKENS, AT_MOST, 0},
-  {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_TOKENS, AT_MOST, 0},
-  {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_TOKENS, AT_MOST, 0},
-  {"sec. 3.1", "  a prefix of 3", "--prefix 3", h1_moved, BY_TOKENS, FAILS_BY, 1},
-  {"sec. 3.1", "h_1 moved by W_Q, W_K: softmax", "*", h1_moved, BY_SCORES, AT_MOST, 0},
-  {"sec. 3.1", "  post-norm", "--place post", h1_moved, BY_SCORES, AT_MOST, 0},
-  {"sec. 3.1", "  sigmoid, Z = 1", SIGMOID_1, h1_moved, BY_SCORES, FAILS_BY, 1},
-  {"sec. 3.1", "  K biases", "--extra k", h1_moved, BY_SCORES, FAILS_BY, 1},
-  {"sec. 3.1", "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O", "*", equation16, 1, AT_MOST, STATES},
-  {"Table 4", "x* moved by the tokens", "--sink-token", h1_moved, STAR_BY_TOKENS, AT_MOST, 0},
-  {"Table 15, 3", "sigmoid / sum, z = -11.6: 1 - A_11 in percent",
-   "--sim sigmoid", share_of_eps, -11.6, EQUALS, 0.1089799}};
-
-/* ----------
- * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t
- *
- * So alpha_k = (H_T - H_(k-1))/(T-k+1), with H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from
- * T = 10 on. A window has A_ti = 1/min(t,w), a prefix 1/max(t,p); alpha_1: sink_uniform. */
-
-static double harmonic(int n) { return n < 1 ? 0 : 1.0 / n + harmonic(n - 1); }
-
-/* Equation 7's m; and b_h(n), what the scheme adds to a score at the distance n. */
-static double alibi_slope(const Toy *y, int h) { return pow(2, -8.0 * (h + 1) / y->m.c.heads); }
-static double closed_bias(const Toy *y, int h, int n) {
-  int pos = y->m.c.pos;
-  return pos == POS_RELATIVE ? position_bucket(n) : pos == POS_ALIBI ? -n * alibi_slope(y, h)
-       : pos == POS_T5 ? (double)y->m.rel.w[position_bucket(n) * y->m.c.heads + h] : 0;
-}
-
-/* The relative error of equation 18, 20 or 22: in a row; in the first x blocks, 0: in all. */
-static double row_proposition(const Toy *y, int l, int h, int t) {
-  const real *A = toy_row(y, MAP_METRIC, l, h, t);
-  int w = y->m.c.window, p = y->m.c.prefix, pos = y->m.c.pos;
-  double worst = 0, m = alibi_slope(y, h), sum = 0, seen = fmax(p, w ? fmin(t, w) : t);
-  for (int n = 0; n < t; n++) sum += exp(closed_bias(y, h, n));
-  for (int i = 1; i <= y->T; i++) {
-    if (!visible(&y->m.c, l, t - 1, i - 1)) continue;
-    double closed = pos == POS_NONE ? 1 / seen
-                  : pos == POS_ALIBI ? exp(-m * (t - i)) * (1 - exp(-m)) / (1 - exp(-m * t))
-                  : exp(closed_bias(y, h, t - i)) / sum;
-    worst = larger(worst, fabs((double)A[i - 1] / closed - 1));
+static void check_first(Page *p) {
+  static const char *const FLAGS[] = {
+    "--pos none", "--pos relative", "--pos alibi", "--pos t5", "--pos rotary",
+    "--place post", SIGMOID_1, "--extra k"};
+  for (int n = 0; n < 8; n++) {
+    double by_scores = moved(p, FLAGS[n], without_scores);
+    holds(p, FLAGS[n], moved(p, FLAGS[n], other_tokens), 0);
+    if (n < 6)
+      holds(p, "  without W_Q and W_K", by_scores, 0);
+    else
+      control(p, "  without W_Q and W_K", by_scores, APART);
   }
-  return worst;
+  control(p, "--prefix 3", moved(p, "--prefix 3", other_tokens), APART);
+  holds(p, "Table 4: x*", moved(p, "--sink-token", other_tokens), 0);
+  holds(p, "h_1 = FFN(LN(o+h))+o+h, o = LN(h) W_V W_O",
+        off_equation16(p, RANDOM, 1), STATES);
 }
-static double proposition(Toy *y) { return worst_row(y, y->x, row_proposition); }
-
-/* [M1] alpha_k of one head; rows as sink_alpha. */
-static double toy_alpha(const Toy *y, int l, int h, int k, int rows) {
-  const Config *c = &y->m.c;
-  idx map = (idx)config_rows(c, y->T) * config_columns(c, y->T), j = config_column_first(c) + k - 1;
-  return sink_alpha(c, y->T, rows, y->a.probe[l].metric + h * map, j);
-}
-
-/* The least favourable alpha_k over all blocks, of head 1, 2, .. or, for 0, of all heads. */
-static double worst_alpha(const Toy *y, int head, int k, int rows) {
-  int from = head ? head - 1 : 0, to = head ? head : y->m.c.heads;
-  double worst = NAN;
-  for (int l = 0, found = 0; l < y->m.c.layers; l++)
-    for (int h = from; h < to && block_attends(&y->m, l); h++)
-      worst = worse(y->line, found++, worst, toy_alpha(y, l, h, k, rows));
-  return worst;
-}
-
-/* alpha_1; alpha_x; alpha_x over all rows, as the authors' code takes it. */
-static double alpha_1(Toy *y) { return worst_alpha(y, 0, 1, METRIC_REAL); }
-static double alpha_x(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_REAL); }
-static double alpha_all(Toy *y) { return worst_alpha(y, 0, (int)y->x, METRIC_PLUS1); }
-
-static double head_harmonic(const Toy *y, int l, int h, int k) {
-  double closed = (harmonic(y->T) - harmonic(k - 1)) / (y->T - k + 1);
-  return fabs(toy_alpha(y, l, h, k, METRIC_REAL) / closed - 1);
-}
-static double harmonic_off(Toy *y) { return worst_row(y, 0, head_harmonic); }
-
-/* [M2] Sink_1 at eps of one sequence: the share of heads whose alpha_1 is above. */
-static double sink_at(const Toy *y, double eps) {
-  int over = 0, H = y->m.c.heads, heads = y->m.c.layers * H;
-  for (int i = 0; i < heads; i++) over += toy_alpha(y, i / H, i % H, 1, METRIC_REAL) > eps;
-  return (double)over / heads;
-}
-static double sink_1(Toy *y) { return sink_at(y, y->x); }
-
-static const Line PROP1[] = {
-  {"prop1", "Proposition 1: no positions\nEqual states give equal scores, and t equal scores the "
-   "weight 1/t each: no sink.", "--context 64 --pos none", NULL, 0, 0, 0},
-  {"eq. 18", "A_ti = 1/t: every block, head, row and key", "", proposition, 0, AT_MOST, SCORES},
-  {"prop. 1", "alpha_k = (H_T - H_(k-1))/(T-k+1), all k", "", harmonic_off, 0, AT_MOST, SCORES},
-  {"prop. 1", "alpha_1 = H_64/64", "", alpha_1, 0, EQUALS, 0.07412329537},
-  {"prop. 1", "no sink: Sink_1 at eps = 0.3, T = 10", "--context 10", sink_1, 0.3, AT_MOST, 0},
-  {"prop. 1", "  T = 9: uniform rows pass for sinks", "--context 9", sink_1, 0.3, FAILS_BY, 1},
-  {"Figure 6", "window of 8: A_ti = 1/min(t,w)", "--window 8", proposition, 0, AT_MOST, SCORES},
-  {"Figure 6", "  alpha_1 = H_8/64", "--window 8", alpha_1, 0, EQUALS, 0.042466518},
-  {"Figure 6", "  window of 16", "--window 16", alpha_1, 0, EQUALS, 0.052823891},
-  {"Figure 6", "  window of 32", "--window 32", alpha_1, 0, EQUALS, 0.063413987},
-  {"Figure 5", "prefix of 5: A_ti = 1/max(t,p)", "--prefix 5", proposition, 0, AT_MOST, SCORES},
-  {"Figure 5", "  alpha_1 = (1 + H_64 - H_5)/64", "--prefix 5", alpha_1, 0, EQUALS, 0.054071212},
-  {"Figure 5", "  prefix of 2", "--prefix 2", alpha_1, 0, EQUALS, 0.066310795},
-  {"Figure 5", "  prefix of 3", "--prefix 3", alpha_1, 0, EQUALS, 0.061102462},
-  {"Figure 5", "  prefix of 4", "--prefix 4", alpha_1, 0, EQUALS, 0.057196212},
-  {"Figure 5", "  prefix of 10", "--prefix 10", alpha_1, 0, EQUALS, 0.043983166},
-  {"Figure 5", "  of 5: alpha_5 over i >= 5", "--prefix 5", alpha_x, 5, EQUALS, 0.044342626},
-  {"Figure 5", "    over all rows, as they do", "--prefix 5", alpha_all, 5, EQUALS, 0.05767596},
-  {"Table 6", "sigmoid, block 1: 1/t", SIGMOID_1, proposition, 1, AT_MOST, SCORES + EPS_IN_Z},
-  {"Table 6", "  and in the blocks after it", SIGMOID_1, proposition, 0, FAILS_BY, APART}};
 
 /* ----------
- * 7.6  [P2] [E6] Proposition 2, relative positions: A_ti = e^g(t-i) / sum_(n<t) e^g(n), equation 20
+ * 7.5  [P1] Proposition 1, no positions: A_ti = 1/t, equation 18
  *
- * The proof calls g "a monotonic non-increasing function". Equation 6 and the authors' code both
- * let it grow, so that the first token has the largest score of every row; those from the distance
- * 113 on (128 as printed) tie with it, at T = 64 none. What does hold:
+ * Proof. States are equal (7.2), so all queries are one q and all keys one k,
+ * and every score of a row is the same z: A_ti = e^z / (t e^z) = 1/t.
  *
- *   g non-increasing               A_t1 is the least of its row: A_t1 <= 1/t, so alpha_1 <= H_T/T
- *   g constant from d on, T > d    A_t1 <= 1/(t-d) for t > d, so alpha_1 <= (d + H_(T-d))/T
- *
- * T5 itself learns b_h(bucket), and no order comes with that. Its last bucket starts at d = 113. */
+ * So alpha_k, the mean of A_tk over t = k .. T, is (H_T - H_(k-1))/(T-k+1) with
+ * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Under a window
+ * a row sees min(t,w) keys, under a prefix max(t,p), and A_ti is 1/that. */
 
-/* The largest t A_t1, t > 1; alpha_1 over the bound (d + H_(T-d))/T, d = 113. */
-static double row_first_share(const Toy *y, int l, int h, int t) {
-  return t > 1 ? t * (double)toy_row(y, MAP_WEIGHT, l, h, t)[0] : 0;
-}
-static double first_share(Toy *y) { return worst_row(y, 0, row_first_share); }
-static double alpha_over_bound(Toy *y) {
-  return alpha_1(y) / ((113 + harmonic(y->T - 113)) / y->T);
+static double harmonic(int n) {
+  return n < 1 ? 0 : 1.0 / n + harmonic(n - 1);
 }
 
-/* How many distances have another bucket than the borders say; bucket(x) - bucket(0). */
-static double bucket_errors(Toy *y) {
-  static const int borders[] = {16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+static double off_even(Place s) {
+  int w = s.y->m.c.window, p = s.y->m.c.prefix;
+  double keys = fmax(p, w ? fmin(s.t, w) : s.t);
+  return fabs(A(s) * keys - 1);
+}
+
+static void check_prop1(Page *p) {
+  Toy *y = toy(p, REPEATED, "--pos none --context 64");
+  double H64 = harmonic(64), worst = 0;
+  for (int k = 1; k <= y->T; k++) {
+    double closed = (H64 - harmonic(k - 1)) / (65 - k);
+    worst = larger(worst, fabs(alpha(y, k) / closed - 1));
+  }
+  holds(p, "eq. 18: A_ti = 1/t, every block, head, row and key",
+        greatest(y, off_even), SCORES);
+  holds(p, "prop. 1: alpha_k = (H_T - H_(k-1))/(T-k+1), all k", worst, SCORES);
+  equals(p, "prop. 1: alpha_1 = H_64/64", alpha(y, 1), H64 / 64);
+  y = toy(p, REPEATED, "--pos none --context 10");
+  holds(p, "prop. 1: no sink: Sink_1 at T = 10", sink_share(y, 0.3), 0);
+  y = toy(p, REPEATED, "--pos none --context 9");
+  control(p, "  T = 9: uniform rows pass for sinks", sink_share(y, 0.3), 1);
+  for (int w = 8; w <= 32; w *= 2) {
+    y = toy(p, REPEATED, "--pos none --context 64 --window %d", w);
+    holds(p, page_text(p, "Figure 6: window of %g: A_ti = 1/min(t,w)", w),
+          greatest(y, off_even), SCORES);
+    equals(p, "  alpha_1 = H_w/64", alpha(y, 1), harmonic(w) / 64);
+  }
+  for (int n = 2; n <= 10; n++) {
+    y = toy(p, REPEATED, "--pos none --context 64 --prefix %d", n);
+    holds(p, page_text(p, "Figure 5: prefix of %g: A_ti = 1/max(t,p)", n),
+          greatest(y, off_even), SCORES);
+    equals(p, "  alpha_1 = (1 + H_64 - H_p)/64", alpha(y, 1),
+           (1 + H64 - harmonic(n)) / 64);
+  }
+}
+
+/* ----------
+ * 7.6  [P2] [E6] Proposition 2, relative positions: equation 20
+ *
+ *   A_ti = e^g(t-i) / sum_(n<t) e^g(n)
+ *
+ * Proof. States are equal, so a score is z + g(t-i) with one z: e^z cancels.
+ *
+ * The paper's conclusion, no sink, does not follow. It calls g "a monotonic
+ * non-increasing function"; equation 6 and the authors' code both let it grow,
+ * so that the first token has the largest score of every row. Those from the
+ * distance 113 on (128 as printed) tie with it; at T = 64 there are none. What
+ * does hold:
+ *
+ *   g non-increasing    A_t1 is the least of its row: A_t1 <= 1/t, and so
+ *                       alpha_1 <= H_T/T
+ *   g constant from     in row t > d the first t - d keys tie: A_t1 <= 1/(t-d),
+ *   d < T on            and so alpha_1 <= (d + H_(T-d))/T */
+
+static double off_equation20(Place s) {
+  double sum = 0;
+  for (int n = 0; n < s.t; n++)
+    sum += exp(position_bucket(n));
+  return fabs(A(s) * sum / exp(position_bucket(s.t - s.i)) - 1);
+}
+
+static void check_prop2(Page *p) {
+  static const int FIRST_OF[] = {   /* the first distance of buckets 16 .. 31 */
+    16, 19, 21, 24, 27, 31, 35, 40, 46, 52, 59, 67, 77, 87, 99, 113};
+  static const double ALPHA[] = {   /* for T = 16, 32 .. 512 */
+    0.664526988, 0.497329505, 0.333958039, 0.211015881, 0.112853332,
+    0.058362967};
+  Toy *y = toy(p, REPEATED, "--pos relative --context 64");
   int wrong = 0;
-  for (int n = 0; n < (int)y->x; n++) {
+  for (int n = 0; n < 400; n++) {
     int bucket = n < 16 ? n : 15;
-    for (int b = 0; b < 16; b++) bucket += n >= borders[b];
+    for (int b = 0; b < 16; b++)
+      bucket += n >= FIRST_OF[b];
     wrong += position_bucket(n) != bucket;
   }
-  return wrong;
+  holds(p, "eq. 6: wrong buckets; 16 .. begin at 16, 19 .. 113", wrong, 0);
+  holds(p, "eq. 20: A_ti = e^g(t-i) / sum e^g(n), every block",
+        greatest(y, off_equation20), SCORES);
+  refutes(p, "prop. 2, printed: g does not increase; g(0) = 0, g(63)",
+          position_bucket(63), 1);
+  refutes(p, "prop. 2, printed: no sink; alpha_1, T = 64", alpha(y, 1), 0.3);
+  refutes(p, "  and so Sink_1 = 0; Sink_1", sink_share(y, 0.3), 1);
+  for (int n = 0; n < 6; n++) {
+    y = toy(p, REPEATED, "--pos relative --context %d", 16 << n);
+    equals(p, page_text(p, "eq. 20: their alpha_1, T = %g", y->T),
+           alpha(y, 1), ALPHA[n]);
+  }
 }
-static double bucket_growth(Toy *y) { return position_bucket((idx)y->x) - position_bucket(0); }
-
-#define T5_512 "--pos t5 --layers 1 --context 512"
-static const Line PROP2[] = {
-  {"prop2", "Proposition 2: relative positions\nq k^T cancels, and the weights depend on the bias "
-   "g(t-i) alone.", "--context 64 --pos relative", NULL, 0, 0, 0},
-  {"eq. 6", "wrong buckets; 16 .. begin at 16, 19 .. 113", "", bucket_errors, 400, AT_MOST, 0},
-  {"eq. 20", "A_ti = e^g(t-i) / sum e^g(n), every block", "", proposition, 0, AT_MOST, SCORES},
-  {"prop. 2", "printed: g is non-increasing; g(63) - g(0)\nprinted: g never grows with the "
-   "distance; so: equation 6's bucket grows, by 26", "", bucket_growth, 63, REFUTES, 0},
-  {"prop. 2", "printed: no sink; alpha_1 of every head, T = 64\nprinted: no sink on repeated "
-   "tokens; so: alpha_1 = 0.334 in every head", "", alpha_1, 0, REFUTES, 0.3},
-  {"prop. 2", "printed: no sink; Sink_1 at eps = 0.3, T = 64\nprinted: hence Sink_1 = 0; so: "
-   "Sink_1 = 100 %, whatever the weights", "", sink_1, 0.3, REFUTES, 0},
-  {"eq. 20", "alpha_1 of their bucket: T = 16", "--context 16", alpha_1, 0, EQUALS, 0.664526988},
-  {"eq. 20", "  T = 32", "--context 32", alpha_1, 0, EQUALS, 0.497329505},
-  {"eq. 20", "  T = 64", "", alpha_1, 0, EQUALS, 0.33395803945},
-  {"eq. 20", "  T = 128", "--context 128", alpha_1, 0, EQUALS, 0.211015881},
-  {"eq. 20", "  T = 256", "--layers 1 --context 256", alpha_1, 0, EQUALS, 0.112853332},
-  {"eq. 20", "  T = 512", "--layers 1 --context 512", alpha_1, 0, EQUALS, 0.058362967},
-  {"eq. 6", "as printed: T = 32", "--pos t5 --context 32", alpha_1, 1, EQUALS, 0.417504318},
-  {"eq. 6", "  T = 64", "--pos t5", alpha_1, 1, EQUALS, 0.22524188643},
-  {"prop. 2", "g = -bucket: largest t A_t1, t > 1", "--pos t5", first_share, -1, AT_MOST, 1},
-  {"prop. 2", "  no sink: alpha_1", "--pos t5", alpha_1, -1, EQUALS, 0.022022456},
-  {"beyond", "T5's table rising by 40: alpha_1, T = 64", "--pos t5", alpha_1, 40, FAILS_BY, 0.3},
-  {"beyond", "  over (d + H_(T-d))/T, d=113, T=512", T5_512, alpha_over_bound, 40, AT_MOST, 1},
-  {"beyond", "  likewise T5's table at random", T5_512, alpha_over_bound, 0, AT_MOST, 1},
-  {"eq. 20", "  A_ti = e^g(t-i) / sum e^g(n)", "--pos t5", proposition, 0, AT_MOST, SCORES}};
 
 /* ----------
- * 7.7  [P3] [E7] Proposition 3, ALiBi: A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt), equation 22
+ * 7.7  [P3] [E7] Proposition 3, ALiBi: equation 22
  *
- * m is equation 7's slope. So alpha_1 < H_T/T; but the last columns of a steep head pass 0.3. */
+ *   A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt)
+ *
+ * Proof. It is equation 20 with g(n) = -m n, m equation 7's slope, and the sum
+ * of a geometric series. A row grows by e^m from key to key, so A_t1 is less
+ * than the mean 1/t of its row for t > 1, and alpha_1 < H_T/T. But the last
+ * columns of a steep head pass 0.3. */
 
-/* Minus the least A_t,i+1 / A_ti over its closed form e^m, which is above 1. */
-static double row_growth(const Toy *y, int l, int h, int t) {
-  const real *A = toy_row(y, MAP_WEIGHT, l, h, t);
-  double worst = -INFINITY;
-  for (int i = 1; i < t; i++)
-    worst = larger(worst, -(double)A[i] / (double)A[i - 1] / exp(alibi_slope(y, h)));
-  return worst;
-}
-static double alibi_growth(Toy *y) { return -worst_row(y, 0, row_growth); }
-
-/* alpha_1 of head x; alpha_-x of head 1. */
-static double head_alpha(Toy *y) {
-  int x = (int)y->x;
-  return worst_alpha(y, x > 0 ? x : 1, x > 0 ? 1 : -x, METRIC_REAL);
+static double off_equation22(Place s) {
+  double m = pow(2, -8.0 * (s.h + 1) / s.y->m.c.heads);
+  double closed = exp(-m * (s.t - s.i)) * (1 - exp(-m)) / (1 - exp(-m * s.t));
+  return fabs(A(s) / closed - 1);
 }
 
-static const Line PROP3[] = {
-  {"prop3", "Proposition 3: ALiBi\nA row is a geometric series that grows with i: the first token "
-   "has the least weight.", "--context 64 --pos alibi --heads 8 --head-dim 2", NULL, 0, 0, 0},
-  {"eq. 22", "A_ti in closed form: all blocks, heads, rows", "", proposition, 0, AT_MOST, SCORES},
-  {"prop. 3", "A_ti grows: least A_t,i+1/A_ti / e^m", "", alibi_growth, 0, AT_LEAST, 1 - SCORES},
-  {"prop. 3", "A_t1 < 1/t: largest t A_t1, t > 1", "", first_share, 0, AT_MOST, 1},
-  {"prop. 3", "no sink, T = 64: alpha_1 for m = 1/2", "", head_alpha, 1, EQUALS, 0.028252339},
-  {"prop. 3", "  head 2, m = 1/4", "", head_alpha, 2, EQUALS, 0.035957189},
-  {"prop. 3", "  head 3, m = 1/8", "", head_alpha, 3, EQUALS, 0.044729287},
-  {"prop. 3", "  head 4, m = 1/16", "", head_alpha, 4, EQUALS, 0.053973698},
-  {"prop. 3", "  head 5, m = 1/32", "", head_alpha, 5, EQUALS, 0.062023042},
-  {"prop. 3", "  head 6, m = 1/64", "", head_alpha, 6, EQUALS, 0.067492413},
-  {"prop. 3", "  head 7, m = 1/128", "", head_alpha, 7, EQUALS, 0.070657648},
-  {"prop. 3", "  head 8, m = 1/256", "", head_alpha, 8, EQUALS, 0.072352696},
-  {"eq. 22", "alpha_64 of head 1: (1-e^-m)/(1-e^-64m)", "", head_alpha, -64, EQUALS, 0.39346934},
-  {"prop. 3", "  \"no sink\" does not cover the last token", "", head_alpha, -64, FAILS_BY, 0.3},
-  {"prop. 3", "  nor the one before it: alpha_63", "", head_alpha, -63, FAILS_BY, 0.3}};
+/* t A_t1 */
+static double first_share(Place s) {
+  return s.i == 1 && s.t > 1 ? s.t * A(s) : 0;
+}
+
+static void check_prop3(Page *p) {
+  static const double ALPHA[] = {
+    0.028252339, 0.035957189, 0.044729287, 0.053973698,
+    0.062023042, 0.067492413, 0.070657648, 0.072352696};
+  Toy *y = toy(p, REPEATED, "--pos alibi --context 64 --heads 8 --head-dim 2");
+  holds(p, "eq. 22: A_ti in closed form: all blocks, heads, rows",
+        greatest(y, off_equation22), SCORES);
+  holds(p, "prop. 3: A_t1 < 1/t: largest t A_t1, t > 1",
+        greatest(y, first_share), 1);
+  for (int n = 0; n < y->m.c.heads; n++)
+    equals(p, page_text(p, "prop. 3: no sink: alpha_1 of head %g", n + 1),
+           head_alpha(y, n, 1), ALPHA[n]);
+  if (p->e->status)
+    return;
+  equals(p, "eq. 22: alpha_64 of head 1", head_alpha(y, 0, 64), 0.393469340);
+  control(p, "  no sink, but on the last token", head_alpha(y, 0, 64), 0.3);
+  control(p, "  and the one before it: alpha_63", head_alpha(y, 0, 63), 0.3);
+}
 
 /* ----------
- * 7.8  [P4] [E8] Proposition 4, rotary: A_ti <= e^(2 xi) / (e^(2 xi) + t - 1), equation 28
+ * 7.8  [P4] [E8] Proposition 4, rotary: equation 28
  *
- * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At T = 64 it keeps
- * alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is possible. Let one pair of frequency w
- * carry q = (a, 0), k = (-a, 0):
+ *   A_ti <= e^(2 xi) / (e^(2 xi) + t - 1)         xi = |q||k| / sqrt(d_h)
+ *
+ * Proof. States are equal, so all queries are one q and all keys one k but for
+ * their rotations, which keep lengths. By Cauchy and Schwarz every score lies
+ * within xi of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), where t - 1
+ * terms are e^(-2 xi) or more.
+ *
+ * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
+ * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is
+ * possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
- * With w = 0.05, or pair 15 from 0 of the paper's d_h = 96 (w = 0.0562), alpha_1 passes 0.3 at xi
- * near 10. States of repeated tokens do not depend on W_Q and W_K (7.3): one forward gives every
- * LN(h), at which W_Q is aimed: a LN(h)^T/|LN(h)|^2 in the pair's column, else 0; W_K is -W_Q. */
-#define ONE_PAIR "--heads 1 --head-dim 2 --context 3"
-#define SLOW_PAIR "--heads 1 --head-dim 2 --rope-scaling linear --rope-factor 20"
-#define SLOW_512 SLOW_PAIR " --context 512"
-#define OWN_PAIR "--heads 1 --head-dim 96"
+ * With w = 0.05 alpha_1 passes 0.3 at xi near 10. */
 
-/* Equation 28's bound on a weight in a row of t keys, divided through: no xi overflows. */
-static double equation28(double xi, int t) { return 1 / (1 + (t - 1) * exp(-2 * xi)); }
-
-/* alpha_1 of z(n) = -xi cos(w n); for w = 0 the mean over t of equation 28's bound. */
-static double alpha_rotary(double xi, double w, int T) {
-  double sum = 0, closed = 0;
-  for (int t = 1; t <= T; t++) {
-    double e = exp(-xi * cos(w * (t - 1)));
-    sum += e;
-    closed += (w == 0 ? equation28(xi, t) : e / sum) / T;
-  }
-  return closed;
+/* <q_t, k_i> of query and key as the model left them, rotated; |q_t||k_i|. */
+static double dot_of(Place s) {
+  int D = s.y->m.c.head_dim, H = s.y->m.c.heads;
+  const LayerActs *a = &s.y->a.layer[s.l];
+  const real *q = a->q + ((s.t - 1) * H + s.h) * D;
+  return vec_dot(D, q, a->k + ((s.i - 1) * H + s.h) * D);
+}
+static double lengths_of(Place s) {
+  int D = s.y->m.c.head_dim, H = s.y->m.c.heads;
+  const LayerActs *a = &s.y->a.layer[s.l];
+  const real *q = a->q + ((s.t - 1) * H + s.h) * D;
+  return length(D, q) * length(D, a->k + ((s.i - 1) * H + s.h) * D);
 }
 
-/* The xi at which that passes 0.3; for the w of 7.8 it grows with xi. */
-static double xi_at_threshold(double w, int T) {
-  double xi = 0, step = 20;
-  for (int n = 0; n < 60; n++, step /= 2)
-    if (alpha_rotary(xi + step, w, T) <= 0.3) xi += step;
-  return xi;
+static double off_equation4(Place s) {
+  return fabs(score(s) - dot_of(s) / sqrt(s.y->m.c.head_dim));
 }
 
-/* Equations 25 to 28 in row t; q and k as the model left them, rotated. x picks one of: the score
- * off <q,k>/sqrt(D) + b, relative to 1 + |q||k|/sqrt(D); A_ti over the bound, t being the keys that
- * the row sees; A_t1 off equation 27; equation 25's error; xi. */
-enum { SCORE_OFF, OVER_BOUND, EQ27_OFF, EQ25_OFF, XI, ROTARY_MEASURES };
-static double row_rotary(const Toy *y, int l, int h, int t) {
-  const Config *c = &y->m.c;
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, first = c->sink_token;
-  const real *q = y->a.layer[l].q + ((first + t - 1) * H + h) * D;
-  const real *k = y->a.layer[l].k + (first * K + h / (H / K)) * D, *k_i = k;
-  const real *A = toy_row(y, MAP_METRIC, l, h, t), *z = toy_row(y, MAP_Z, l, h, t);
-  double root = 1 / (double)y->m.layer[l].root, norm = length(D, q);
-  double size = norm * length(D, k), sum = 0, most = 0, worst[ROTARY_MEASURES] = {0};
-  int seen = 0;
-  worst[XI] = size / root;
-  for (int i = 0; i < t; i++, k_i += K * D) {
-    if (!visible(c, y->m.layer[l].window, first + t - 1, first + i)) continue;
-    double dot = vec_dot(D, q, k_i), size_i = norm * length(D, k_i);
-    double error = fabs((double)z[i] - (dot / root + closed_bias(y, h, t - 1 - i)));
-    worst[SCORE_OFF] = larger(worst[SCORE_OFF], error / (1 + size_i / root));
-    worst[EQ25_OFF] = larger(worst[EQ25_OFF], fabs(size * cos(dot / size) - dot));
-    sum += exp(dot);
-    most = larger(most, A[i]);
-    seen++;
-  }
-  if (seen > 1) worst[OVER_BOUND] = most / equation28(worst[XI], seen);
-  worst[EQ27_OFF] = fabs(exp((double)vec_dot(D, q, k)) / sum - (double)A[0]);
-  return worst[(int)y->x];
+/* Equation 28's bound, divided through: no xi overflows; and A_ti over it. */
+static double equation28(double xi, int t) {
+  return 1 / (1 + (t - 1) * exp(-2 * xi));
 }
-static double rotary(Toy *y) { return worst_row(y, 0, row_rotary); }
+static double over_equation28(Place s) {
+  double xi = lengths_of(s) / sqrt(s.y->m.c.head_dim);
+  return s.t > 1 ? A(s) / equation28(xi, s.t) : 0;
+}
 
-/* The xi up to which equation 28 says alpha_1 <= 0.3 for T = x; that at which pair 15 passes it. */
-static double xi_of_bound(Toy *y) { return xi_at_threshold(0, (int)y->x); }
-static double xi_of_pair(Toy *y) { return xi_at_threshold(pow(y->m.c.rope_base, -30.0 / y->m.c.rotary_dims), y->T); }
+/* How far A_t1 is off equation 27 as printed, and <q, k> off equation 25. */
+static double off_equation27(Place s) {
+  double sum = 0;
+  for (Place j = {s.y, s.l, s.h, s.t, 1}; j.i <= s.t; j.i++)
+    sum += exp(dot_of(j));
+  return s.i == 1 ? fabs(exp(dot_of(s)) / sum - A(s)) : 0;
+}
+static double off_equation25(Place s) {
+  double size = lengths_of(s);
+  return fabs(size * cos(dot_of(s) / size) - dot_of(s));
+}
 
-/* Of a model aimed at xi = x: alpha_1; it over the mean bound; the largest A_ti over its bound. */
-static double aimed(Toy *y) {
-  idx C = y->m.c.dim, D = y->m.c.head_dim, pair = D == 96 ? 15 : 0;
+/* A toy with z(n) = -xi cos(w n), w the frequency of that pair. States of a
+ * repeated token do not depend on W_Q and W_K (7.3): one forward gives every
+ * n = LN(h). W_Q is a n^T/|n|^2 in the pair's column, else 0; W_K is -W_Q. */
+static Toy *aimed(Toy *y, int pair, double xi) {
+  int C = y->m.c.dim, D = y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
-    real *wq = y->m.layer[l].wq.w, *wk = y->m.layer[l].wk.w;
     const real *n = y->a.layer[l].n1;   /* row 1; all rows are equal */
-    double a = sqrt(y->x * sqrt((double)D)), square = (double)vec_dot(C, n, n);
-    for (idx at = 0; at < C * D; at++) {
-      wq[at] = at % D == pair ? (real)(a * (double)n[at / D] / square) : 0;
+    real *wq = y->m.layer[l].wq.w, *wk = y->m.layer[l].wk.w;
+    for (int at = 0; at < C * D; at++) {
+      double a = sqrt(xi * sqrt(D)) * n[at / D] / vec_dot(C, n, n);
+      wq[at] = at % D == pair ? (real)a : 0;
       wk[at] = -wq[at];
     }
   }
   toy_forward(y);
-  return alpha_1(y);
-}
-static double aimed_over_bound(Toy *y) { return aimed(y) / alpha_rotary(y->x, 0, y->T); }
-static double aimed_over_own(Toy *y) {
-  aimed(y);
-  y->x = OVER_BOUND;
-  return rotary(y);
+  return y;
 }
 
-static const Line PROP4[] = {
-  {"prop4", "Proposition 4: rotary\nAll scores of repeated tokens lie within xi = |q||k|/sqrt(d_h) "
-   "of 0, which bounds every weight.", "--context 64 --pos rotary", NULL, 0, 0, 0},
-  {"eq. 4", "the model's score is <q, k>/sqrt(d_h)", "", rotary, SCORE_OFF, AT_MOST, SCORES},
-  {"eq. 28", "xi = |q||k|/sqrt(d_h): A_ti / bound", "", rotary, OVER_BOUND, AT_MOST, 1 + SCORES},
-  {"eq. 28", "  -cos n, T = 3: A_31 / bound", ONE_PAIR, aimed_over_own, 1, EQUALS, 0.781036907},
-  {"eq. 27", "printed: without the root; error of A_t1\nprinted: scores without sqrt(d_h); so: "
-   "the model of equation 4 divides by it", "", rotary, EQ27_OFF, REFUTES, APART},
-  {"eq. 25", "printed: <q,k> = |q||k|cos(<q,k>/|q||k|)\nprinted: the cosine of a cosine; so: "
-   "<q,k> = |q||k|cos(their angle)", "", rotary, EQ25_OFF, REFUTES, APART},
-  {"eq. 28", "says alpha_1 <= 0.3 up to xi, T = 64", "", xi_of_bound, 64, EQUALS, 1.0946297},
-  {"eq. 28", "  T = 256", "", xi_of_bound, 256, EQUALS, 1.8031765},
-  {"eq. 28", "  T = 1024", "", xi_of_bound, 1024, EQUALS, 2.5000552},
-  {"eq. 28", "  T = 2048", "", xi_of_bound, 2048, EQUALS, 2.8472463},
-  {"prop. 4", "alpha_1 / bound, xi = 2, T = 512", SLOW_512, aimed_over_bound, 2, AT_MOST, 1},
-  {"prop. 4", "z(n) = -10 cos(0.05 n), T = 64: a sink", SLOW_PAIR, aimed, 10, FAILS_BY, 0.3},
-  {"beyond", "  its closed form: xi = 10", SLOW_PAIR, aimed, 10, EQUALS, 0.302390121},
-  {"beyond", "  xi = 20", SLOW_PAIR, aimed, 20, EQUALS, 0.475012217},
-  {"beyond", "  xi = 40", SLOW_PAIR, aimed, 40, EQUALS, 0.680592587},
-  {"beyond", "d_h = 96, pair 15: alpha_1 = 0.3, xi", OWN_PAIR, xi_of_pair, 0, EQUALS, 9.8636229},
-  {"prop. 4", "  alpha_1 of the model at xi = 9.8", OWN_PAIR, aimed, 9.8, AT_MOST, 0.3},
-  {"prop. 4", "  at xi = 9.9: a sink", OWN_PAIR, aimed, 9.9, FAILS_BY, 0.3},
-  {"beyond", "  its closed form", OWN_PAIR, aimed, 9.9, EQUALS, 0.30072049}};
+/* Of one head, whose pair 1 has the frequency 400^(-1/2) = 0.05. */
+#define SLOW_PAIR "--heads 1 --head-dim 4 --rope-base 400 "
+
+static void check_prop4(Page *p) {
+  Toy *y = toy(p, REPEATED, "--pos rotary --context 64");
+  holds(p, "eq. 4: the model's score is <q, k>/sqrt(d_h)",
+        greatest(y, off_equation4), SCORES);
+  holds(p, "eq. 28: xi = |q||k|/sqrt(d_h): A_ti / bound",
+        greatest(y, over_equation28), 1 + SCORES);
+  refutes(p, "eq. 27, printed: no sqrt(d_h); A_t1 is off by",
+          greatest(y, off_equation27), APART);
+  refutes(p, "eq. 25, printed: cos of a cosine; <q,k> is off by",
+          greatest(y, off_equation25), APART);
+  y = aimed(toy(p, REPEATED, SLOW_PAIR "--context 64"), 1, 10);
+  control(p, "prop. 4: z(n) = -10 cos(0.05 n): alpha_1, T = 64", alpha(y, 1),
+          0.3);
+}
 
 /* ----------
  * 7.9  [E43] [E44] The p-norm
  *
- * exp(z_j) / (sum exp(z)^p)^(1/p) = softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives
- * a row softmax's proportions back, e^(z_i - z_j). It sums to between 1 and t^(1-1/p) (equal z). */
+ * exp(z_j) / (sum exp(z)^p)^(1/p) = (exp(p z_j) / sum exp(p z))^(1/p) is
+ * softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives a row
+ * softmax's proportions back, e^(z_i - z_j). It sums to between 1 and
+ * t^(1-1/p), which t equal scores reach. */
 
-/* 8 random scores: how far the weights are off equation 44. */
-static double pnorm_row(Toy *y) {
-  enum { N = 9 };
-  Config soft = y->m.c; Rng rng = {5}; real z[N] = {-INFINITY}, pz[N] = {-INFINITY}, spare[N];
-  double p = soft.pnorm, worst = 0;
-  soft.normalizer = NORMALIZER_SUM;
-  for (int j = 1; j < N; j++) pz[j] = (real)p * (z[j] = (real)(2 * rng_normal(&rng)));
-  PAPER_ROW.forward(&y->m.c, N, z, spare);
-  PAPER_ROW.forward(&soft, N, pz, spare);
-  for (int j = 1; j < N; j++)
-    worst = larger(worst, fabs(z[j] / pow(pz[j], 1 / p) - 1));
-  return worst;
+static double off_equation44(Place s) {
+  double p = s.y->m.c.pnorm, sum = 0;
+  for (Place j = {s.y, s.l, s.h, s.t, 1}; j.i <= s.t; j.i++)
+    sum += exp(p * score(j));
+  return fabs(weight(s) / pow(exp(p * score(s)) / sum, 1 / p) - 1);
 }
 
-/* The last row's sum in block 1, off t^(1-1/p) by a share. */
-static double pnorm_sum(Toy *y) {
-  double sum = vec_sum(y->T, toy_row(y, MAP_WEIGHT, 0, 0, y->T));
-  return fabs(sum / pow(y->T, 1 - 1 / y->m.c.pnorm) - 1);
+static void check_pnorm(Page *p) {
+  static const double POWERS[] = {0.25, 0.5, 2, 4};
+  for (int n = 0; n < 4; n++) {
+    Toy *y = toy(p, RANDOM, "--normalizer pnorm --pnorm %g", POWERS[n]);
+    holds(p, page_text(p, "eq. 44: softmax(p z)^(1/p), p = %g", POWERS[n]),
+          greatest(y, off_equation44), SCORES);
+  }
 }
-
-static const Line PNORMS[] = {
-  {"pnorm", "Equations 43 and 44: the p-norm\np changes a row's sum, not its proportions: below 1 "
-   "it shrinks, above 1 it grows.", "--context 64 --pos none --normalizer pnorm", NULL, 0, 0, 0},
-  {"eq. 44", "softmax(p z)^(1/p): p = 1/4", "--pnorm 0.25", pnorm_row, 0, AT_MOST, SCORES},
-  {"eq. 44", "  p = 1/2", "--pnorm 0.5", pnorm_row, 0, AT_MOST, SCORES},
-  {"eq. 44", "  p = 2", "--pnorm 2", pnorm_row, 0, AT_MOST, SCORES},
-  {"eq. 44", "  p = 4", "--pnorm 4", pnorm_row, 0, AT_MOST, SCORES},
-  {"beyond", "64 equal scores: 1/64 at p = 1/2", "--pnorm 0.5", pnorm_sum, 0, AT_MOST, SCORES},
-  {"beyond", "  8 at p = 2", "--pnorm 2", pnorm_sum, 0, AT_MOST, SCORES},
-  {"beyond", "  22.6 at p = 4", "--pnorm 4", pnorm_sum, 0, AT_MOST, SCORES}};
 
 /* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
- * 1/T <= alpha_1 needs softmax without an extra column (chapter 6), and m without the scale. */
-static double alpha_1_times_T(Toy *y) { return y->T * alpha_1(y); }
-/* T alpha_1; learned logits of block 1 are 20 here, its mlp kernel is 0. */
-static double alpha_range(Toy *y) {
-  const Layer *w = &y->m.layer[0];
-  for (int h = 0; h < y->m.c.heads && w->logit.w; h++) w->logit.w[h] = 20;
-  if (w->phi1.w) zero(w->phi1.w, (idx)y->m.c.head_dim * y->m.c.head_dim);
-  toy_forward(y);
-  return alpha_1_times_T(y);
+ * alpha_1, the mean of A_t1 over T rows, is at least A_11/T = 1/T, and at most
+ * 1: Sink_1 falls from 1 to 0 between these eps. That needs softmax without an
+ * extra column, which leaves A_11 less, or a kernel that can make a row 0. */
+
+static double row_sum(Place s) {
+  double sum = 0;
+  for (s.i = 1; s.i <= s.y->T; s.i++)
+    sum += weight(s);
+  return sum;
+}
+static double off_scale(Place s) {
+  return fabs(row_sum(s) - s.y->m.c.scale);
+}
+static double off_metric(Place s) {
+  return fabs(A(s) * s.y->m.c.scale - weight(s));
 }
 
-static double row_sum_off(const Toy *y, int l, int h, int t) {
-  return fabs(vec_sum(y->T, toy_row(y, MAP_WEIGHT, l, h, t)) - y->m.c.scale);
+static void check_metric(Page *p) {
+  double low = 0, high = 0, sums = 0, metric = 0;
+  for (int x = 0; x < INSIDE; x++) {
+    Toy *y = toy(p, RANDOM, "--context 16 --scale 0.2 %s", SCHEMES[x]);
+    low = larger(low, 1 - sink_share(y, 1.0 / 16));
+    high = larger(high, sink_share(y, 1));
+    sums = larger(sums, greatest(y, off_scale));
+    metric = larger(metric, greatest(y, off_metric));
+  }
+  holds(p, "sec. 3.2: share of heads with alpha_1 <= 1/T", low, 0);
+  holds(p, "sec. 3.2: share of heads with alpha_1 > 1", high, 0);
+  holds(p, "eq. 29: scale 0.2: row sums off 0.2", sums, STATES);
+  holds(p, "eq. 29: the metric, times 0.2, off the weights", metric, STATES);
 }
-static double sums_off(Toy *y) { return worst_row(y, 0, row_sum_off); }
 
-/* Block 1's map m against the other toy's. */
-static double metric_moved(Toy *y) {
-  idx n = (idx)y->m.c.heads * y->T * y->T;
-  return apart(n, y->a.probe[0].metric, y->other->a.probe[0].metric);
+/* ----------
+ * 7.11  The checks by their names */
+
+static const Check CHECKS[] = {
+  {"states", "Equations 10 to 17: states of repeated tokens\n They stay equal "
+   "where the weights of every row have one sum, whatever else a block has.",
+   check_states},
+  {"rules", "Equation 16 itself\n Each state is what the token's own value and "
+   "the ffn make of it; no other token comes in.", check_rules},
+  {"first", "Section 3.1: the first token sees only itself\n Its row has one "
+   "entry, 1: later tokens, W_Q and W_K do not move its states.", check_first},
+  {"prop1", "Proposition 1: no positions\n Equal states give equal scores, and "
+   "t equal scores the weight 1/t each: no sink.", check_prop1},
+  {"prop2", "Proposition 2: relative positions\n q k^T cancels, and the "
+   "weights depend on the bias g(t-i) alone.", check_prop2},
+  {"prop3", "Proposition 3: ALiBi\n A row is a geometric series that grows "
+   "with i: the first token has the least weight.", check_prop3},
+  {"prop4", "Proposition 4: rotary\n All scores of repeated tokens lie within "
+   "xi = |q||k|/sqrt(d_h) of 0, which bounds every weight.", check_prop4},
+  {"pnorm", "Equations 43 and 44: the p-norm\n p changes a row's sum, not its "
+   "proportions: below 1 it shrinks, above 1 it grows.", check_pnorm},
+  {"metric", "Section 3.2: the metric\n 1/T <= alpha_1 <= 1, since A_11 = 1; "
+   "Sink_1 falls with eps; neither reads the scale.", check_metric},
+  {0}};
+
+/* The last line of a page, and the status that it means. */
+static int page_total(const Page *p, const char *program) {
+  const int *n = p->count;
+  fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as "
+          "printed, %d WRONG\n", n[LINE_HOLDS] + n[LINE_EQUALS],
+          n[LINE_CONTROL], n[LINE_REFUTED], n[LINE_WRONG]);
+  if (!n[LINE_WRONG])
+    return 0;
+  return fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. "
+              "Try: %s check | grep WRONG", n[LINE_WRONG], program);
 }
 
-static double sink_by_eps(Toy *y) { return sink_at(y, 0) - sink_at(y, 1); }
-
-static const Line METRIC[] = {
-  {"metric", "Section 3.2: the metric\n1/T <= alpha_1 <= 1, since A_11 = 1; Sink_1 falls with eps; "
-   "neither reads the scale.", "--context 16", NULL, 1, 0, 0},
-  {"sec. 3.2", "alpha_1 >= 1/T, softmax: least T alpha_1", "*", alpha_range, 0, AT_LEAST, 1},
-  {"sec. 3.2", "  with a learned logit of 20", "--extra logit", alpha_range, 0, FAILS_BELOW, 1},
-  {"sec. 3.2", "  with an mlp kernel of 0", MLP_1, alpha_range, 0, FAILS_BELOW, 1},
-  {"sec. 3.2", "alpha_1 <= 1: T alpha_1, T = 16", "*", alpha_range, 0, AT_MOST, 16 + STATES},
-  {"sec. 3.2", "Sink_1, eps from 0 to 1: falls by", "--pos relative", sink_by_eps, 0, AT_LEAST, 1},
-  {"eq. 29", "softmax: row sums off 1", "*", sums_off, 0, AT_MOST, STATES},
-  {"eq. 29", "scale 0.2: row sums off 0.2", "* --scale 0.2", sums_off, 0, AT_MOST, STATES},
-  {"eq. 29", "  the metric off scale 1's", "--scale 0.2 |", metric_moved, 0, AT_MOST, STATES}};
+/* The checks whose names begin with `name`, all for NULL; "list" names them. */
+static int checks_run(const Program *program, const char *name, FILE *out,
+                      Error *e) {
+  const Check *const tables[] = {CHECKS, program->checks};
+  Page p = {.out = out, .e = e};
+  int ran = 0, threads = workers();
+  bool list = name && !strcmp(name, "list");
+  set_workers(1);   /* toys are too small to share */
+  for (int k = 0; k < 2; k++)
+    for (const Check *c = tables[k]; c && c->name && !e->status; c++) {
+      if (!list && name && strncmp(c->name, name, strlen(name)))
+        continue;
+      if (!ran++)
+        fprintf(out, "What the paper states, on toys; eps = %.1e. A control "
+                "must fail, and does\n", REAL_EPS);
+      fprintf(out, "\n%-9s%s\n", c->name, c->about);
+      if (!list)
+        c->run(&p);
+    }
+  set_workers(threads);
+  for (int n = 0; n < TOYS; n++)
+    toy_free(&p.toy[n]);
+  if (!ran)
+    return fail(e, 2, "check %s: expected states, rules, first, prop1, prop2, "
+                "prop3, prop4, pnorm, metric. Try: %s check list; make paper, "
+                "./paper check list; make hf, ./hf check MODEL", name,
+                program->name);
+  return e->status || list ? e->status : page_total(&p, program->name);
+}
 
 /* ==========
  * PART II   THE DATA */
@@ -7886,216 +7949,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 }
 
 /* ----------
- * 16.3  The page of check: the toys of chapter 7, and how their lines are judged and printed */
+ * 16.3  Verbs */
 
-enum { FINDING_HOLDS, FINDING_FAILS, FINDING_REFUTED, FINDING_WRONG, FINDINGS };
-struct Page {
-  FILE *out; Error *e;
-  int count[FINDINGS]; Line refuted[16];
-  const Line *heading;   /* of the table that is run */
-  Toy toy[4]; int toys;   /* the last four toys; an older one is freed */
-};
-
-static const char *const FINDING[FINDINGS] = {"holds", "control", "refuted as printed", "WRONG"};
-
-static const struct { const char *sign; int finding; } RELATION[] = {
-  [AT_MOST] = {"<=", FINDING_HOLDS}, [AT_LEAST] = {">=", FINDING_HOLDS},
-  [EQUALS] = {"=", FINDING_HOLDS},   [FAILS_BY] = {">=", FINDING_FAILS},
-  [SAYS] = {"<=", FINDING_HOLDS},    [FAILS_BELOW] = {"<", FINDING_FAILS},
-  [DECIDES] = {"<=", FINDING_HOLDS}, [REFUTES] = {">", FINDING_REFUTED}};
-
-static double worse(const Line *l, int n, double a, double b) {
-  if (n == 0) return b;
-  if (l->relation == EQUALS) return fabs(b - l->bound) > fabs(a - l->bound) || b != b ? b : a;
-  return !strcmp(RELATION[l->relation].sign, "<=") ? larger(a, b) : smaller(a, b);
-}
-
-static const char *number(char text[32], double x) {
-  snprintf(text, 32, x != 0 && fabs(x) < 0.01 ? "%.1e" : fabs(x) < 0.1 ? "%.5g" : "%.6g", x);
-  return text;
-}
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
-
-/* Under "=" x may be off by SCORES and half a unit of the last digit given. Not finite is WRONG. */
-static void page_line(Page *p, const Line *l, double x) {
-  char measured[32], limit[32]; const char *sign = RELATION[l->relation].sign;
-  double bound = l->bound, unit = 1;
-  while (unit > 1e-11 && fabs(bound / unit - round(bound / unit)) > 1e-4) unit /= 10;
-  bool good = *sign == '=' ? fabs(x - bound) <= unit / 2 + SCORES
-            : isfinite(x) && ((sign[1] && x == bound) || (*sign == '<' ? x < bound : x > bound));
-  int finding = good ? RELATION[l->relation].finding
-              : l->relation == DECIDES && isfinite(x) ? FINDING_REFUTED : FINDING_WRONG;
-  fprintf(p->out, " %-11s %-47.*s %8s", l->reference, first_line(l->text), l->text,
-          number(measured, x));
-  if (finding == FINDING_REFUTED && p->count[finding] < 16) p->refuted[p->count[finding]] = *l;
-  if (l->relation != SAYS) {
-    fprintf(p->out, " %2s %-8s %s", sign, number(limit, bound), FINDING[finding]);
-    p->count[finding]++;
-  }
-  fprintf(p->out, "\n");
-}
-
-static void check_states(Page *p) {   /* the cells of 7.2 */
-  fprintf(p->out, "%31snone  rel. alibi    t5  rot.  abs. learn.  = worst    alone  x least\n", "");
-  const StateRow *end = STATE_ROWS + N_STATE_ROWS;
-  for (const StateRow *r = STATE_ROWS; r < end; r++) {
-    const char *flags = r->flags ? r->flags : "";
-    double worst = 0, alone = 0, least = INFINITY; int first = r->flags ? 1 : 2;
-    fprintf(p->out, " %-28s", r->name);
-    for (int x = 0; x < POS_ROWS; x++) {
-      bool agree = r->agree && x < INSIDE;
-      Toy *one = toy(p, 1, "%s %s", SCHEMES[x], flags);
-      Toy *y = toy(p, 1, "%s %s", SCHEMES[x], flags);
-      if (!one || !y) return;
-      keys_from_queries(&one->m, r->gain); keys_from_queries(&y->m, r->gain);
-      one->T = 1;
-      toy_feed(one, 0); toy_feed(y, 0);
-      if (first == 2) { y->ids[0] = 3; toy_forward(y); }
-      bool plus = y->m.c.sim != SIM_EXP && y->m.c.normalizer == NORMALIZER_SUM;
-      double bound = STATES + (plus ? EPS_IN_Z : 0);
-      double spread = toy_spread(y, first, y, first), single = toy_spread(y, 1, one, 1);
-      bool good = agree ? spread <= bound && single <= bound : APART <= spread && isfinite(spread);
-      if (agree) { worst = larger(worst, spread); alone = larger(alone, single); }
-      else least = smaller(least, spread);
-      p->count[!good ? FINDING_WRONG : agree ? FINDING_HOLDS : FINDING_FAILS]++;
-      fprintf(p->out, "     %c", !good ? '!' : agree ? '=' : 'x');
-    }
-    if (r->agree) fprintf(p->out, "   %8.1e %8.1e %8.1e\n", worst, alone, least);
-    else fprintf(p->out, "   %26.1e\n", least);
-  }
-  fprintf(p->out, " = they agree with each other and with the token alone, to %.1e (%.0e where Z "
-          "holds 1e-8)\n x they part by %.0e or more: controls     ! neither, or the wrong one\n",
-          STATES, STATES + EPS_IN_Z, APART);
-}
-
-static int page_total(const Page *p) {
-  const int *n = p->count;
-  if (n[FINDING_REFUTED]) fprintf(p->out, "\nRefuted as printed\n");
-  for (int i = 0; i < n[FINDING_REFUTED] && i < 16; i++) {
-    const char *text = p->refuted[i].text, *said = text + first_line(text);
-    fprintf(p->out, " %-11s %s\n", p->refuted[i].reference, *said ? said + 1 : text);
-  }
-  fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as printed, %d WRONG\n",
-          n[FINDING_HOLDS], n[FINDING_FAILS], n[FINDING_REFUTED], n[FINDING_WRONG]);
-  return !n[FINDING_WRONG] ? 0
-       : fail(p->e, 1, "check: expected all to be as it must, found %d WRONG. Try: sink check | "
-              "grep '[!W]'", n[FINDING_WRONG]);
-}
-
-static void toy_free(Toy *y) {
-  free(y->a.probe); acts_free(&y->a); model_free(&y->m); free(y->maps); free(y->before);
-  *y = (Toy){0};
-}
-
-/* Normal numbers, a stream a tensor. Matrices nearly keep a vector's length; gains are near 1. */
-static void toy_fill(Model *m, uint64_t seed) {
-  for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = m->all[i];
-    Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
-    bool rows = !t->matrix || !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-    double spread = gain ? 0.25 : rows ? 1 : 1 / sqrt((double)t->rows);
-    for (idx n = 0; n < tensor_count(t); n++) {
-      int d = (int)(n % m->c.head_dim);
-      bool frozen = strstr(t->name, ".kstar") && !config_learned_dim(&m->c, d);
-      t->w[n] = frozen ? 0 : (real)(spread * rng_normal(&rng) + gain);
-    }
-  }
-}
-
-static int toy_room(Toy *y, Page *p, int T) {
-  if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, p->e)) y->maps = maps_create(&y->a, &y->m.c, p->e);
-  y->page = p; y->T = T;
-  if (p->e->status) toy_free(y);
-  return p->e->status;
-}
-
-static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
-  char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 --context 12 --vocab 13 ";
-  size_t n = strlen(flags);   /* 13: TOY_VOCAB */
-  Toy *y = &p->toy[p->toys++ % 4];
-  Config c;
-  va_list args;
-  va_start(args, format);
-  vsnprintf(flags + n, sizeof flags - n, format, args);
-  va_end(args);
-  toy_free(y);
-  if (p->e->status || config_from_flags(&c, flags, p->e)
-      || model_create(&y->m, &c, true, p->e) || toy_room(y, p, c.context)) return NULL;
-  toy_fill(&y->m, seed);
-  return y;
-}
-
-/* A toy of line l with these flags, up to a |, after the table's; fed. T5's table: Line, 7.1. */
-static Toy *line_toy(Page *p, const Line *l, const char *flags, const char *scheme) {
-  Toy *y = toy(p, 1, "%s %.*s %s", p->heading->flags, (int)strcspn(flags, "|"), flags, scheme);
-  if (!y) return NULL;
-  int H = y->m.c.heads;
-  y->line = l; y->x = l->x;
-  for (int n = 0; n < 32 * H && strstr(l->flags, "t5") && y->m.rel.w && l->x != 0; n++)
-    y->m.rel.w[n] = (real)(l->x * (l->x == 1 && n / H > 16 ? 16 : n / H));
-  toy_feed(y, (uint64_t)p->heading->x);
-  return y;
-}
-
-/* Of the schemes of a line with a * the worst counts. */
-static void page_measure(Page *p, const Line *l) {
-  bool each = *l->flags == '*';
-  const char *flags = l->flags + each, *bar = strchr(flags, '|');
-  double worst = NAN;
-  for (int x = 0; x < (each ? INSIDE : 1); x++) {
-    Toy *y = line_toy(p, l, flags, each ? SCHEMES[x] : "");
-    if (y && bar) y->other = line_toy(p, l, bar + 1, "");
-    if (p->e->status) return;
-    worst = worse(l, x, worst, l->measure(y));
-  }
-  page_line(p, l, worst);
-}
-
-#define LINES(table) table, (int)(sizeof table / sizeof *table)
-struct Check { const Line *line; int lines; void (*more)(Page *p); };
-static const Check CHECKS[] = {
-  {LINES(STATES_OF), check_states}, {LINES(EQ16), NULL}, {LINES(FIRST), NULL},
-  {LINES(PROP1), NULL}, {LINES(PROP2), NULL}, {LINES(PROP3), NULL}, {LINES(PROP4), NULL},
-  {LINES(PNORMS), NULL}, {LINES(METRIC), NULL}, {0}};
-
-static int checks_run(const Program *program, const char *name, FILE *out, Error *e) {
-  const Check *const tables[] = {CHECKS, program->checks};
-  Page p = {.out = out, .e = e};
-  Near near = {.word = name ? name : ""};
-  int ran = 0, threads = workers(); bool list = !strcmp(near.word, "list");
-  set_workers(1);   /* toys are too small to share */
-  for (int k = 0; k < 2; k++)
-    for (const Check *c = tables[k]; c && c->line && !e->status; c++) {
-      const Line *l = p.heading = c->line;
-      bool lines = c->more != check_states; int n = first_line(l->text);
-      if (list) fprintf(out, "  %-9s %.*s\n", l->reference, n, l->text);
-      near_look(&near, l->reference);
-      if (strncmp(l->reference, near.word, strlen(near.word))) continue;
-      if (!ran++)
-        fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
-                " holds: within the bound, or the number stated   control: it must fail, and does\n"
-                " refuted as printed: listed at the end           WRONG: anything else\n",
-                sizeof(real) == sizeof(double) ? "double" : "float", REAL_EPS);
-      fprintf(out, "\n%-9s%-*.*s%s\n %s\n", l->reference, lines ? 51 : 0, n, l->text,
-              lines ? " measured    bound" : "", l->text + n + (l->text[n] == '\n'));
-      for (int i = 1; i < c->lines && !e->status; i++) page_measure(&p, &l[i]);
-      if (c->more && !e->status) c->more(&p);
-    }
-  for (int i = 0; i < 4; i++) toy_free(&p.toy[i]);
-  set_workers(threads);
-  if (list) return 0;
-  if (!ran && !file_missing(name))
-    fail(e, 2, "check of a model is a verb of hf. Try: make hf, and ./hf check MODEL");
-  else if (!ran)
-    fail(e, 2, "check %s: no check has this name. Try: %s check %s", name,
-         near.best[0] || program->checks ? program->name : "make paper, ./paper",
-         near.best[0] ? near.best : "list");
-  return e->status ? e->status : page_total(&p);
-}
-
-/* ----------
- * 16.4  Verbs */
 
 /* A blank and a word, quoted where a shell needs it. */
 static void word_add(Bytes *out, const char *word, Error *e) {

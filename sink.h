@@ -78,7 +78,6 @@ typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fa
 #define MORE_CHOICES            /* axes besides */
 #define MORE_VARIANTS           /* rows of VARIANTS */
 #define MORE_RESOLVE(c, e) 0    /* 0, or 2 and an error: rows that do not fit */
-#define MORE_STATE_ROWS         /* rows of check states */
 #define MORE_DUMP(d)            /* arrays of a dump besides */
 #define MORE_SETUP(m, e) 0      /* fills in the seams of a model (chapter 2) */
 #endif
@@ -754,13 +753,18 @@ static const char *const BELONGS[][3] = {
    "generate"}, {" seed ", "--temperature or --first-tokens", "generate"},
   {" seed ", "--ablate key1|value1-mean|kstar, --isolate or --probe", "eval"}, {NULL}};
 
-typedef struct Check Check;      /* a table of chapter 7: heading, lines, and what follows */
+/* A check (chapter 7): `run` prints a line for each statement by holds(), control() or refutes(). */
+typedef struct Page Page;
+typedef struct Check {
+  const char *name, *about;    /* a heading, and a sentence in a line of its own */
+  void (*run)(Page *p);
+} Check;
 /* ./sink, all NULL but its name; or a companion in data/, which has sink's verbs beside its own. */
 typedef struct Program {
   const char *name;
   const Verb *verbs;           /* its own, ended by a NULL name */
   const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
-  void *own; const Check *checks;     /* its settings; more checks, ended by one without lines */
+  void *own; const Check *checks;     /* its settings; more checks, ended by a NULL name */
   const Verb *other;           /* whose word is the first one, when that is no verb */
   /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
   int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,

@@ -492,8 +492,9 @@ static const Verb BENCH_VERBS[] = {
 
 int main(int argc, char **argv) {
   Own own;
+  static const Check checks[] = {LATER_CHECK, {0}};
   const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
-                         .own = &own, .other = BENCH_VERBS};
+                         .own = &own, .other = BENCH_VERBS, .checks = checks};
   char *all[] = {argv[0], "all", NULL};
   return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
 }

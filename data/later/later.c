@@ -13,6 +13,7 @@
  * Contents   1 DyT   2 QK-norm   3 Scores before sim   4 Similarities and sums
  *            5 Clipped weights   6 The way out of a head   7 Blocks
  *            8 Muon   9 What an evaluation takes from rows   10 The seams
+ *            11 check later
  */
 
 /* Does --gate gate o, the output of a head? And G: gates of a row, of o or v. */
@@ -1043,3 +1044,25 @@ static void more_dump(struct Dump *d) {
     dump_heads(d, "gate", offsetof(LayerActs, gate),
                value ? c->kv_heads : c->heads, value ? d->N : d->T, each ? 5 : 4);
 }
+/* ----------
+ * 11  What these and other later rows make of the states of a repeated token: `check later`
+ *
+ * Section 7.2's rule for them. Gates, norms and caps act on each token alone, or on a score, and
+ * leave a row's sum; a logit, a clip and a softmax that can be 0 do not. */
+static const char *const LATER_EQUAL_SUMS[] = {
+  "--place parallel", "--place sandwich --norm dyt",
+  "--soft-cap 2 --score-scale logn --score-bias learned", "--gate head --xsa",
+  "--gate element --head-norm", "--gate value --qk-norm", "--gate static --v-scale", NULL};
+static const char *const LATER_OTHER_SUMS[] = {
+  "--extra logit --extra-logit -1", "--sim sigmoid --extra logn", "--sim softpick --extra k",
+  "--sim rectified --extra k", "--sim relu --normalizer one",
+  "--sim sigmoid --normalizer count --extra kv", "--clip-low -0.5 --clip-high 1.2",
+  "--sink-token 3", NULL};
+
+static void check_later(Page *p) {
+  state_rows(p, LATER_EQUAL_SUMS, INSIDE, STATES);
+  state_rows(p, LATER_OTHER_SUMS, 0, 0);
+}
+#define LATER_CHECK \
+  {"later", "States of repeated tokens, rows of later papers\n They stay equal where the weights " \
+   "of every row have one sum, whatever else a block has.", check_later}

@@ -138,28 +138,4 @@ static void more_dump(struct Dump *d);
    "QK-norm over all heads of a row"}, \
   MODELS_OPTIONS
 
-#define MORE_STATE_ROWS \
-  {"parallel residual",         1, 0, 0, "--place parallel", ""}, \
-  {"fixed logit",               0, 0, 1, "--extra logit --extra-logit -1", \
-   "beyond"}, \
-  {"log n logit, sigmoid",      0, 0, 1, "--sim sigmoid --extra logn", \
-   "beyond"}, \
-  {"softpick, K biases",        0, 0, 1, "--sim softpick --extra k", "beyond"}, \
-  {"rectified, K biases",       0, 0, 1, "--sim rectified --extra k", \
-   "beyond"}, \
-  {"relu, Z = 1",               0, 0, 1, "--sim relu --normalizer one", \
-   "beyond"}, \
-  {"sigmoid over n, KV biases", 0, 0, 1, \
-   "--sim sigmoid --normalizer count --extra kv", "beyond"}, \
-  {"clipped softmax",           0, 0, 0, "--clip-low -0.5 --clip-high 1.2", \
-   ""}, \
-  {"3 sink tokens",             0, 0, 0, "--sink-token 3", ""}, \
-  {"sandwich, DyT",             1, 0, 0, "--place sandwich --norm dyt", ""}, \
-  {"scores before sim",         1, 0, 0, \
-   "--soft-cap 2 --score-scale logn --score-bias learned", ""}, \
-  {"a gate a head, XSA",        1, 0, 0, "--gate head --xsa", "beyond"}, \
-  {"a gate a dim, head norm",   1, 0, 0, "--gate element --head-norm", \
-   "beyond"}, \
-  {"gated values, QK-norm",     1, 0, 0, "--gate value --qk-norm", "beyond"}, \
-  {"a static gate, V-scale",    1, 0, 0, "--gate static --v-scale", "beyond"},
 #endif

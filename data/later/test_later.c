@@ -822,32 +822,32 @@ static void muon__of_the_matrices(Test *t) {
 }
 
 /* [E10] What chapter 7 says of STATES: an error in one row's embedding is at most 25 times as large
- * three blocks on, in all rows of its table whose states agree, the paper's too. */
+ * three blocks on, in all rows whose states agree, the paper's too. */
 static void states__errors(Test *t) {
-  Page p = {.out = stdout, .e = fresh(t)}; Rng rng = {7};
-  const double size = sqrt(REAL_EPS); double most = 0; real was[16 * WIDEST];
-  for (int i = 0; i < N_STATE_ROWS; i++) {   /* the last ones, which ./sink leaves out */
-    const Config c = config_of(t, STATE_ROWS[i].flags ? STATE_ROWS[i].flags : "");
-    const bool own = c.norm == NORM_DYT || c.qk_norm || c.gate || config_leaves(&c);
-    fact(t, (own || config_score_mod(&c)) == (i >= N_STATE_ROWS - BEYOND_ROWS), "row %d", i);
-  }
-  for (int i = 0; i < N_STATE_ROWS * INSIDE; i++) {
-    const StateRow *row = &STATE_ROWS[i / INSIDE];
-    Toy *y = row->agree && row->flags ? toy(&p, 1, "%s %s", SCHEMES[i % INSIDE], row->flags) : NULL;
-    if (!y) continue;
-    const int C = y->m.c.dim, n = y->T * C; real *wte = y->m.w.wte;
-    keys_from_queries(&y->m, row->gain);
-    for (int at = 0; at < y->T; at++) copy(wte + at * C, wte, C), y->ids[at] = at;
-    for (int at = -1; at < y->T; at += 3) {    /* first without an error */
-      for (int j = 0; j < C && at > 0; j++)
-        wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
-      toy_forward(y);
-      const real *h = toy_state(y, 3, 1);
-      copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
-      for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+  static const char *const *const TABLES[] = {EQUAL_SUMS, NEARLY_EQUAL_SUMS, LATER_EQUAL_SUMS};
+  const double size = sqrt(REAL_EPS);
+  double most = 0;
+  Rng rng = {7};
+  EACH(k, TABLES)
+    for (int i = 0; TABLES[k][i / INSIDE]; i++) {
+      Page p = {.out = stdout, .e = fresh(t)};
+      Toy *y = toy(&p, REPEATED, "%s %s", SCHEMES[i % INSIDE], TABLES[k][i / INSIDE]);
+      const int C = y->m.c.dim, n = y->T * C;
+      real *wte = y->m.w.wte, was[16 * 16];
+      for (int at = 0; at < y->T; at++) {
+        copy(wte + at * C, wte, C);
+        y->ids[at] = at;
+      }
+      for (int at = -1; at < y->T; at += 3) {    /* first without an error */
+        for (int j = 0; j < C && at > 0; j++)
+          wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
+        toy_forward(y);
+        const real *h = toy_state(y, 3, 1);
+        copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
+        for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+      }
+      toy_free(y);
     }
-  }
-  for (int k = 0; k < 4; k++) toy_free(&p.toy[k]);
   within(t, most, 17.5, 7.5, "how an error grows");
 }
 

@@ -3257,10 +3257,6 @@ static int import_choices(const char *path, const char *to, Error *e) {
  * on A_ti must hold, but whether "no attention sink on repeated tokens" does, the model says.
  * A model of any size is read from its file, once for each of three forwards: a token again and
  * again, random tokens, and these with their second half changed. */
-static void toy_free(Toy *y);
-static int toy_room(Toy *y, Page *p, int T);
-static int page_total(const Page *p);
-
 enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
 
 /* Trained models amplify a rounding more than toys: large states, and scores of tens of nats. */
@@ -3303,79 +3299,115 @@ static int premises(const Config *c) {
        | (c->prefix <= TRAINED_T / 2) * SECOND_HALF | parts_surely(c) * APART_SURELY;
 }
 
-/* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
- * numbers of the first half moved; how many states of the second did not. */
-static double halves(Toy *y) {
+/* The states was [L+1,T,C] of the random tokens, of which the second half was changed since: how
+ * many numbers of the first half moved; how many states of the second did not. */
+static double first_half_moved(const Toy *y, const real *was) {
   idx C = y->m.c.dim, T = y->T;
-  double moved = 0, stayed = 0;
+  double moved_numbers = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
-    for (int t = 1; t <= T; t++) {
-      double count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
-      if (t <= T / 2) moved += count;
-      else stayed += !(count > 0);
-    }
-  return y->x == MOVES_EARLIER ? moved : stayed;
+    moved_numbers += differing(T / 2 * C, was + l * T * C, toy_state(y, l, 1));
+  return moved_numbers;
+}
+static double second_half_stayed(const Toy *y, const real *was) {
+  idx C = y->m.c.dim, T = y->T;
+  double stayed = 0;
+  for (int l = 0; l <= y->m.c.layers; l++)
+    for (int t = (int)T / 2 + 1; t <= T; t++)
+      stayed += !(differing(C, was + (l * T + t - 1) * C, toy_state(y, l, t)) > 0);
+  return stayed;
 }
 
-/* 1 - A_11, the largest. */
-static double row_alone(const Toy *y, int l, int h, int t) {
-  return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
+/* Is key i visible to row t, behind the sink tokens? */
+static bool place_seen(Place s) {
+  int first = s.y->m.c.sink_token - 1;
+  return visible(&s.y->m.c, s.y->m.layer[s.l].window, first + s.t, first + s.i);
 }
-static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
+
+/* The largest f over all blocks that attend, heads, rows, and the keys up to t that a row sees. */
+static double trained_worst(const Toy *y, double f(Place s)) {
+  double most = -INFINITY;
+  for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
+    for (s.h = 0; s.h < y->m.c.heads && config_attends(&y->m.c, s.l); s.h++)
+      for (s.t = 1; s.t <= y->T; s.t++)
+        for (s.i = 1; s.i <= s.t; s.i++)
+          if (place_seen(s))
+            most = larger(most, f(s));
+  return most;
+}
+/* The largest and the least alpha_1 of a head. */
+static double largest_alpha(const Toy *y) {
+  double most = -INFINITY;
+  for (int n = 0; n < y->m.c.layers * y->m.c.heads; n++)
+    if (config_attends(&y->m.c, n / y->m.c.heads))
+      most = larger(most, head_alpha(y, n, 1));
+  return most;
+}
+static double least_alpha(const Toy *y) {
+  double least = INFINITY;
+  for (int n = 0; n < y->m.c.layers * y->m.c.heads; n++)
+    if (config_attends(&y->m.c, n / y->m.c.heads))
+      least = smaller(least, head_alpha(y, n, 1));
+  return least;
+}
+
+static double off_alone(Place s) { return s.t == 1 ? fabs(1 - A(s)) : 0; }
+static double off_sum(Place s) { return s.i == s.t ? off_scale(s) : 0; }
+
+/* <q, k> and |q||k| as the model left them, and what scores are divided by. */
+static const real *trained_q(Place s) {
+  const Config *c = &s.y->m.c;
+  return s.y->a.layer[s.l].q + ((idx)(c->sink_token + s.t - 1) * c->heads + s.h) * c->head_dim;
+}
+static const real *trained_k(Place s) {
+  const Config *c = &s.y->m.c;
+  int h = s.h / (c->heads / c->kv_heads);
+  return s.y->a.layer[s.l].k + ((idx)(c->sink_token + s.i - 1) * c->kv_heads + h) * c->head_dim;
+}
+static double trained_root(Place s) {
+  return 1 / (double)s.y->m.layer[s.l].root;
+}
+static double trained_xi(Place s) {
+  int D = s.y->m.c.head_dim;
+  return length(D, trained_q(s)) * length(D, trained_k(s)) / trained_root(s);
+}
+
+/* Scores off <q, k>/sqrt(d_h) + b, relative to 1 + |q||k|/sqrt(d_h). */
+static double off_score(Place s) {
+  double z = vec_dot(s.y->m.c.head_dim, trained_q(s), trained_k(s)) / trained_root(s);
+  return fabs(score(s) - z - closed_bias(s.y, s.h, s.t - s.i)) / (1 + trained_xi(s));
+}
+
+/* xi of a row; the largest A_ti over equation 28's bound, whose t is how many keys the row sees. */
+static double xi_of_row(Place s) {
+  s.i = 1;
+  return trained_xi(s);
+}
+static double over_bound(Place s) {
+  double xi = xi_of_row(s), A_ti = A(s);
+  int seen = 0;
+  for (s.i = 1; s.i <= s.t; s.i++)
+    seen += place_seen(s);
+  return seen > 1 ? A_ti / equation28(xi, seen) : 0;
+}
 
 /* A row's weights and metric off what its own scores make of them. */
-static double row_weights(const Toy *y, int l, int h, int t) {
-  const Config *c = &y->m.c;
+static double off_row(Place s) {
+  const Config *c = &s.y->m.c;
   double z[TRAINED_T + 1 + SINK_TOKENS];
-  idx first = config_rows(c, y->T) - y->T;
   int from = 1 - !!c->extra - c->sink_token;
-  for (int i = from; i <= y->T; i++) {
-    bool seen = i <= -first || visible(c, l, first + t - 1, first + i - 1);   /* * always */
-    z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
+  if (s.i != s.t)
+    return 0;
+  for (s.i = from; s.i <= s.y->T; s.i++) {
+    bool seen = s.i <= -c->sink_token || place_seen(s);   /* * always */
+    z[s.i - from] = seen ? score(s) : NAN;
   }
-  return closed_off(y, l, h, t, from, z);
+  return closed_off(s, from, z);
 }
-static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
-/* A line of such a page: its premise (0: none), and the control's bound without it (0: no line),
- * for states that part surely. */
-typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
-
-static const TrainedLine OF_RANDOM[] = {
-  {{"eq. 1", "numbers of earlier tokens moved by later ones",
-    "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
-  {{"eq. 1", "  changed tokens that moved no state of theirs",
-    "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
-  {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
-    "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
-  {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
-    "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
-  {{"eq. 4, 29", "weights and metric off what the scores make",
-    "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
-  {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
-  {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
-    "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
-  {{0}, 0, 0}
-}, OF_REPEATED[] = {
-  {{"eq. 10-17", "repeated token: states apart, all blocks",
-    "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
-  {{"eq. 18", "  no positions: A_ti off 1/t", "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
-  {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
-    "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
-  {{"eq. 22", "  ALiBi: A_ti off its closed form",
-    "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
-  {{"eq. 28", "  rotary: A_ti / bound, t > 1",
-    "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
-  {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
-    "", rotary, XI, SAYS, 0}, ROTARY, 0},
-  {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head\n"
-    "printed: no sink on repeated tokens; so: a head of this model has one",
-    "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
-  {{"Table 1", "  the largest alpha_1 of a head, states apart",
-    "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
-  {{0}, 0, 0}
-};
+/* What is measured, and no more. */
+static void says(Page *p, const char *what, double x) {
+  fprintf(p->out, " %-54s %11.6g\n", what, x);
+}
 
 /* T tokens for y: n of one stream of the seed, then of another; n = 0: one token repeated. */
 static void trained_feed(Toy *y, int n, int vocab) {
@@ -3388,28 +3420,64 @@ static void trained_feed(Toy *y, int n, int vocab) {
   toy_forward(y);
 }
 
-static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
-  if (model_fault(&y->m, p->e)) return;
-  for (; t->line.measure; t++) {
-    Line l = t->line;
-    bool has = (premises(&y->m.c) & t->premise) == t->premise;
-    if (!has && t->control == 0) continue;
-    y->line = &t->line;
-    y->x = l.x;
-    double x = l.measure(y);
-    if (!has) {
-      l.relation = premises(&y->m.c) & APART_SURELY ? FAILS_BY : SAYS;
-      l.bound = t->control;
-    }
-    else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
-    page_line(p, &l, x);
+/* Each statement where the model has what it presupposes; where Z holds 1e-8, up to that. */
+static void check_random(Page *p, const Toy *y, const real *was) {
+  const Config *c = &y->m.c;
+  int has = premises(c);
+  double more = c->sim == SIM_EXP ? 0 : EPS_IN_Z;
+  if (has & SECOND_HALF) {
+    holds(p, "eq. 1: numbers of earlier tokens moved by later ones", first_half_moved(y, was), 0);
+    holds(p, "  changed tokens that moved no state of theirs", second_half_stayed(y, was), 0);
   }
+  if (has & LONE_FIRST)
+    holds(p, "sec. 3.1: the first token sees itself alone: 1 - A_11", trained_worst(y, off_alone), 0);
+  if (has & DOT_SCORES)
+    holds(p, "eq. 4: scores off <q, k>/sqrt(d_h) + b, relative", trained_worst(y, off_score),
+          SCORES + more);
+  holds(p, "eq. 4, 29: weights and metric off what the scores make", trained_worst(y, off_row),
+        SCORES + more);
+  if (has & SUMS)
+    holds(p, "eq. 29: row sums off the scale", trained_worst(y, off_sum), STATES + more);
+  if (has & LONE_FIRST)
+    holds(p, "sec. 3.2: alpha_1 >= 1/T: largest 1 / (T alpha_1)", 1 / (y->T * least_alpha(y)),
+          1 + STATES);
+}
+
+static void check_repeated(Page *p, const Toy *y) {
+  const Config *c = &y->m.c;
+  int has = premises(c);
+  double spread = toy_spread(y, 1, y->T, y), most = largest_alpha(y);
+  double more = c->sim == SIM_EXP ? 0 : EPS_IN_Z;
+  if (has & EQUAL)
+    holds(p, "eq. 10-17: repeated token: states apart, all blocks", spread, TRAINED_STATES + more);
+  else if (has & APART_SURELY)
+    control(p, "eq. 10-17: repeated token: states apart, all blocks", spread, 10 * APART);
+  else
+    says(p, "eq. 10-17: repeated token: states apart, all blocks", spread);
+  if (has & NONE)
+    holds(p, "eq. 18:   no positions: A_ti off 1/t", trained_worst(y, off_even), TRAINED_ROWS);
+  if (has & RELATIVE)
+    holds(p, "eq. 20:   A_ti off e^g(t-i) / sum e^g(n)", trained_worst(y, off_bias), TRAINED_ROWS);
+  if (has & ALIBI)
+    holds(p, "eq. 22:   ALiBi: A_ti off its closed form", trained_worst(y, off_equation22),
+          TRAINED_ROWS);
+  if (has & ROTARY) {
+    holds(p, "eq. 28:   rotary: A_ti / bound, t > 1", trained_worst(y, over_bound), 1 + TRAINED_ROWS);
+    says(p, "  which speaks up to xi = 0.726; the largest xi", trained_worst(y, xi_of_row));
+  }
+  if (!(has & EQUAL))
+    says(p, "Table 1:   the largest alpha_1 of a head, states apart", most);
+  else if (most <= 0.3)
+    holds(p, "prop. 1-4:   \"no sink\": the largest alpha_1 of a head", most, 0.3);
+  else
+    refutes(p, "prop. 1-4, printed: no sink; the largest alpha_1", most, 0.3);
 }
 
 static int check_model(const char *path, FILE *out, Error *e) {
   Page p = {.out = out, .e = e};
   Toy *y = &p.toy[0];
   Trainer t = {0}; char positions[PATH_ROOM];
+  real *was = NULL;
   if (checkpoint_open(path, &t, e)) return e->status;
   option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
   y->m = t.m;                                              /* it is the toy's now */
@@ -3421,21 +3489,26 @@ static int check_model(const char *path, FILE *out, Error *e) {
   if (c->vocab < 2 || T < 4)
     fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
                "model", path, c->vocab, T);
-  else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
+  else if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, e)) {
+    y->maps = maps_create(&y->a, c, e);
+    was = grab((L + 1) * T * C, sizeof(real), e);
+    y->T = T;
+  }
   if (!e->status) {
     fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
             c->heads, positions, y->T);
     parts_begin(&y->m, 3, false, !is_terminal(stderr));
     trained_feed(y, T / 2, c->vocab);
-    for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
+    for (idx l = 0; l <= L; l++) copy(was + l * T * C, toy_state(y, (int)l, 1), T * C);
     trained_feed(y, T, c->vocab);
-    trained_measure(&p, y, OF_RANDOM);
+    if (!model_fault(&y->m, e)) check_random(&p, y, was);
     trained_feed(y, 0, c->vocab);
     parts_end(&y->m, e);
-    trained_measure(&p, y, OF_REPEATED);
+    if (!model_fault(&y->m, e)) check_repeated(&p, y);
   }
   toy_free(y);
-  return e->status ? e->status : page_total(&p);
+  free(was);
+  return e->status ? e->status : page_total(&p, "hf");
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -3642,7 +3715,9 @@ static const Verb HF_VERBS[] = {
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
   HfOwn own;
+  static const Check checks[] = {LATER_CHECK, {0}};
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
+                      .checks = checks,
                       .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};

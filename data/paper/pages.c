@@ -1162,9 +1162,6 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
  * 6  [E4] [T15] What a row's scores make of it, by the formula: for `check`
  */
 
-/* What a later token moves: causality() in paper.c, halves() in hf.c. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
-
 /* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
 static double closed_similarity(int sim, double z) {
   return sim == SIM_EXP ? exp(z) : sim == SIM_SIGMOID ? 1 / (1 + exp(-z))
@@ -1203,19 +1200,45 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
   }
 }
 
-static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
+static double off(double is, double must) { return fabs(is - must) / (1 + fabs(must)); }
 
-/* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
+/* How far the weights and the metric of a row are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
-static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-  const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
-  const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
+static double closed_off(Place s, int from, const double *z) {
   double a[TOKENS + 1 + SINK_TOKENS], m[TOKENS + 1 + SINK_TOKENS], worst = 0;
-  int n = y->T + 1 - from;
-  closed_row(&y->m.c, n, z, a, m);
-  for (int j = 0; j < n; j++)
-    worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
+  const Toy *y = s.y;
+  closed_row(&y->m.c, y->T + 1 - from, z, a, m);
+  for (s.i = from; s.i <= y->T; s.i++) {
+    double off_a = off(weight(s), a[s.i - from]), off_m = off(A(s), m[s.i - from]);
+    worst = larger(worst, larger(off_a, off_m));
+  }
   return worst;
+}
+
+/* b_h(n), what the scheme adds to a score at the distance n: equations 6 and 7, and T5's table. */
+static double closed_bias(const Toy *y, int h, int n) {
+  switch (y->m.c.pos) {
+  case POS_RELATIVE: return position_bucket(n);
+  case POS_ALIBI:    return -n * pow(2, -8.0 * (h + 1) / y->m.c.heads);
+  case POS_T5:       return y->m.rel.w[position_bucket(n) * y->m.c.heads + h];
+  default:           return 0;
+  }
+}
+
+/* Equation 20 with that bias, for a repeated token: A_ti = e^b(t-i) / sum_(n<t) e^b(n). */
+static double off_bias(Place s) {
+  double sum = 0;
+  for (int n = 0; n < s.t; n++)
+    sum += exp(closed_bias(s.y, s.h, n));
+  return fabs(A(s) * sum / exp(closed_bias(s.y, s.h, s.t - s.i)) - 1);
+}
+
+/* How many of n numbers are not the same: NaN where one is no number. */
+static double differing(idx n, const real *a, const real *b) {
+  double count = 0;
+  for (idx j = 0; j < n; j++)
+    count += isfinite(a[j] - b[j]) ? a[j] != b[j] : NAN;
+  return count;
 }
 
 #include "signs.c"
