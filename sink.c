@@ -4890,7 +4890,7 @@ static bool flag_stays(const Settings *s, const Option *o, const char *value,
  * outside its flag's bounds: 0 often stands for another field's value. A flag
  * that only a companion knows may be there if its value is 0: it is not used.
  * A text that is empty is not there. */
-static void settings_read(Passage *c, Settings *s, const char *groups,
+static void settings_lines(Passage *c, Settings *s, const char *groups,
                           char *text) {
   bool seen[sizeof s->given] = {false};
   Error wrong = {0};
@@ -4933,7 +4933,7 @@ static void pass_settings(Passage *c, Settings *s, const char *groups) {
   if (!c->out && !c->e->status) bytes_add(&text, c->at, n, c->e);
   pass_bytes(c, text.at, n);
   if (!c->out && !bytes_add(&text, "", 1, c->e))
-    settings_read(c, s, groups, (char *)text.at);
+    settings_lines(c, s, groups, (char *)text.at);
   bytes_free(&text);
 }
 
@@ -5784,17 +5784,17 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-enum { WEIGHT, SHARE, SCORE, QUERY, KEY, STATE, FEATURE };
+enum { DUMP_WEIGHT, DUMP_SHARE, DUMP_SCORE, DUMP_QUERY, DUMP_KEY, DUMP_STATE, DUMP_FEATURE };
 
 /* An array of every block: of maps [B,H,N,S] the T real rows [L,B,H,T,S]; q and
  * k, [B,N,H,D] and [B,N,K,D], by query head as [L,B,H,N,D]; states [L,B,N,C],
  * the last of which, behind all blocks, is the stream's end. */
 static void dump_blocks(Dump *d, const char *name, int what) {
   const Config *c = &d->m->c;
-  const bool map = what < QUERY, state = what >= STATE;
-  idx B = d->B, N = d->N, L = c->layers + (what == STATE);
+  const bool map = what < DUMP_QUERY, state = what >= DUMP_STATE;
+  idx B = d->B, N = d->N, L = c->layers + (what == DUMP_STATE);
   idx rows = map ? d->T : N, width = map ? d->S : state ? c->dim : c->head_dim;
-  idx H = state ? 1 : c->heads, own = what == KEY ? c->kv_heads : H;
+  idx H = state ? 1 : c->heads, own = what == DUMP_KEY ? c->kv_heads : H;
   npy_begin(d, name, (idx[]){L, B, state ? 0 : H, rows, width});
   for (idx l = 0; l < L; l++) {
     const bool end = l == c->layers;
@@ -5876,15 +5876,15 @@ static int dump_run(Dump *d, const Ids *file) {
     npy_begin(d, "loss", (idx[5]){0});
     npy_add(d, &loss, 1);
     dump_logits(d);
-    dump_blocks(d, "hidden", STATE);
-    dump_blocks(d, "attn", WEIGHT);
-    dump_blocks(d, "metric", SHARE);
+    dump_blocks(d, "hidden", DUMP_STATE);
+    dump_blocks(d, "attn", DUMP_WEIGHT);
+    dump_blocks(d, "metric", DUMP_SHARE);
     dump_alpha(d);
     if (d->s->all) {
-      dump_blocks(d, "z", SCORE);
-      dump_blocks(d, "q", QUERY);
-      dump_blocks(d, "k", KEY);
-      if (m->c.place == PLACE_POST) dump_blocks(d, "prenorm", FEATURE);
+      dump_blocks(d, "z", DUMP_SCORE);
+      dump_blocks(d, "q", DUMP_QUERY);
+      dump_blocks(d, "k", DUMP_KEY);
+      if (m->c.place == PLACE_POST) dump_blocks(d, "prenorm", DUMP_FEATURE);
       if (BEYOND.dump) BEYOND.dump(d);
     }
     dump_tensors(d, "param", m->params);
@@ -8232,8 +8232,8 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
   if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
-      || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, &w.o.s, e)))
+      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, &w.o.s, e))
+      || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);

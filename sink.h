@@ -696,9 +696,9 @@ typedef struct Program {
   /* --replace-position, --swap-position, of T tokens (Table 7); x->t 0: none */
   int (*edit)(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e);
   /* what eval measures besides: numbers with names, and what is said; so --ablate, --isolate .. */
-  int (*measure)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, const Sinks *seen,
-                 Error *e);
-  int (*ablate)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+  int (*measure)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+  int (*ablate)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, const Sinks *seen,
+                Error *e);
 } Program;
 
 #endif

@@ -362,9 +362,25 @@ static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real 
   blend(n, w, 1 - s->lr * s->wd, w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
 }
 
+/* ----------
+ * 6  sink dump --all: the gates of each query head. Of values they have all rows, else the T real
+ *    ones; of elements and values D numbers each, [L,B,H,rows,D], else one, [L,B,H,rows]. */
+static void gates_dump(Dump *d) {
+  const Config *c = &d->m->c;
+  const bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
+  idx L = c->layers, B = d->B, H = c->heads, D = each ? c->head_dim : 1;
+  idx own = value ? c->kv_heads : H, rows = value ? d->N : d->T;
+  if (!c->gate) return;
+  npy_begin(d, "gate", (idx[]){L, B, H, rows, each ? D : 0});
+  for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
+    idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
+    npy_add(d, d->a->layer[i / rows / H / B].gate + (n * own + h / (H / own)) * D, D);
+  }
+}
+
 static const Beyond BEYOND = {
   .dyt = dyt_forward, .dyt_backward = dyt_backward, .qk_norm = qk_norm_forward,
   .qk_norm_backward = qk_norm_backward, .scores = scores_forward,
   .scores_backward = scores_backward, .gate = gate_forward, .gate_backward = gate_backward,
   .leave = leave_forward, .leave_backward = leave_backward,
-  .muon_room = muon_room, .muon_step = muon_step};
+  .dump = gates_dump, .muon_room = muon_room, .muon_step = muon_step};
