@@ -2502,18 +2502,19 @@ static double sink_uniform(const Config *c, int T) {
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms
- * [N] are means over sequences. Captions print t != 0 for t != 1. No others, or all 0: 1. */
+ * [N] are means over sequences. Captions print t != 0 for t != 1. NaN where there are no others, or
+ * all of these are 0: such a ratio says nothing, and a 1 would say that the rows are alike. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++) sum += norms[n];
-  return N > 1 && sum != 0 ? norms[0] / (sum / (double)(N - 1)) : 1;
+  return N > 1 && sum != 0 ? norms[0] / (sum / (double)(N - 1)) : NAN;
 }
 
 /* The largest ratio over the outputs of the blocks, l = 1 .. L. The paper finds massive activations
  * where weights are non-negative and sum to 1 (Figure 8 left), none for sigmoid without
  * normalisation (Figure 8 middle), nor with K or KV biases (Figure 7 middle). */
 static double sinks_ratio(const Sinks *s) {
-  double most = 0;
+  double most = NAN;   /* which fmax passes over */
   for (int l = 1; l <= s->L; l++) most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
 }
@@ -2533,7 +2534,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
     {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S}, {&s->entropy, L * H},
     {&s->mass, L * H}, {&s->hnorm, (L + 1) * N}, {&s->prenorm, L * N}, {&s->qnorm, L * N},
     {&s->knorm, L * N}, {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
-    {&s->raw, L * H}};
+    {&s->raw, L * H}, {&s->told, L * H}, {&s->plain_entropy, L * H}};
   enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
   for (int i = 0; i < ARRAYS; i++) s->n_sums += MEANS[i].size;
   s->sums = grab(s->n_sums, sizeof(double), e);
@@ -2580,11 +2581,15 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
   for (idx h = 0; h < n; h++) *to += length(D, x + h * D) / (double)n;
 }
 
+/* How far from 1 a row of m may be by rounding alone. */
+#define SUM_ROUNDS (256 * REAL_EPS)
+
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds alpha of every
  * column, for each eps 1[alpha > eps] of this sequence (F7), and as means over the T rows
  *
- *   entropy   -sum_j m_ij log m_ij in nats, * and x* included; 0 for a row on one key; even causal
- *             rows give log(T!)/T = 3.206 at T = 64
+ *   entropy   -sum_j p_j log p_j in nats, p = m_i / sum m_i, over *, x* and keys, of the rows that
+ *             weigh anything; 0 for a row on one key; even causal rows give log(T!)/T = 3.206 at
+ *             T = 64. m sums to 1 but where softpick or ReLU leaves a row less, or nothing
  *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with an extra column,
  *             anything for Z = 1
  *   raw       the same of |scale s/Z|; why: row_metric */
@@ -2599,14 +2604,21 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
   }
   for (idx i = first; i < s->N; i++) {
     const real *p = m + i * S, *w = weight + i * S;   /* [S] */
-    double entropy = 0, mass = 0, raw = 0;
+    double entropy = 0, sum = 0, mass = 0, raw = 0;
     for (idx from = 0; from < S; from += CHUNK) {
       real log_p[CHUNK];
       idx some = chunk(S, from);
       vec_log(some, log_p, p + from);
       for (idx j = 0; j < some; j++)   /* 0 log 0 = 0 */
-        if (p[from + j] > 0) entropy -= (double)p[from + j] * (double)log_p[j];
+        if (p[from + j] > 0) {
+          entropy -= (double)p[from + j] * (double)log_p[j];
+          sum += (double)p[from + j];
+        }
     }
+    s->plain_entropy[lh] += entropy / s->T;
+    /* H(m / sum m) = H(m) / sum m + log(sum m); a sum that is 1 to rounding is 1 */
+    if (fabs(sum - 1) > SUM_ROUNDS) entropy = sum > 0 ? entropy / sum + log(sum) : 0;
+    s->told[lh] += sum > 0;
     for (idx j = keys; j < S; j++) { mass += w[j]; raw += fabs(w[j]); }
     s->entropy[lh] += entropy / s->T;
     s->mass[lh] += mass / s->T;
@@ -2739,6 +2751,9 @@ static int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids, const int 
 static void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
   for (idx i = 0; i < s->n_sums; i++) s->sums[i] /= n;
+  for (int i = 0; i < s->L * s->H; i++)   /* of the T rows, those that weigh anything */
+    if (s->told[i] < s->T && sinks_attends(s, i / s->H))
+      s->entropy[i] *= s->told[i] > 0 ? s->T / s->told[i] : NAN;
   s->massive /= n; s->median /= n; s->loss /= n;
 }
 
@@ -5448,9 +5463,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
                 T, c->context, c->context,
                 s->beyond ? ": it learnt no more" : ", or --beyond");
-  if (s->metric_rows == METRIC_PLUS1 && c->sink_token > 1)
-    return fail(e, 2, "--metric-rows plus1: it knows one sink token, and there "
-                "are %d. Try: --metric-rows real", c->sink_token);
   if (s->program->edit && s->program->edit(&edit, s, c, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
   int *targets = ids ? ids + (idx)n * T : NULL;
@@ -5618,11 +5630,6 @@ static int eval_numbers(Numbers *all, const Sinks *r, const Settings *s,
   put(all, e, r->T, "T");
   put(all, e, r->n, "n");
   for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-  for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
-    int column = (s->model.extra ? 1 : 0) + j;
-    put(all, e, sinks_sink(r, column, 0), "sink_x%d", j + 1);
-    put(all, e, sinks_alpha(r, column), "alpha_x%d", j + 1);
-  }
   put(all, e, r->massive, "massive");
   return put(all, e, r->median, "median");
 }
@@ -5933,38 +5940,36 @@ static const char *sink_word(double times) {
   return times >= SHOWS ? "a sink" : times < ABSENT ? "no sink" : "unclear";
 }
 
-/* Shares of a row that hardly weighs say little, so sigmoid's alpha_1 is also
- * said with each head counted by the mass of its rows. */
+/* The verdict, a line an arm. */
 static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
-  const Sinks *s = &o[2].s;
-  double row[ARMS][ROW], heavy = 0, gap = o[2].loss - o[0].loss;
+  double row[ARMS][ROW], gap = o[2].loss - o[0].loss;
   for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN];
-  double star = row[1][ALPHA_STAR] / o[1].even;
-  for (int i = 0, k = config_column_first(&o[2].c); i < s->L * s->H; i++)
-    heavy += s->alpha[i * s->S + k] * s->mass[i] / row[2][ROW_MASS];
+  double star = row[1][ALPHA_STAR] / o[1].even, sigmoid = row[2][TIMES_EVEN];
   const char *moved = star < SHOWS ? "no sink on *" : "a sink on *";
-  if (sink >= SHOWS) moved = "the sink did not move clearly";
-  if (sink >= SHOWS && star >= SHOWS && left < ABSENT) moved = "the sink moved to *";
-  bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n",
-              sink_word(sink), sink);
-  bytes_print(out, e, "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n",
-              moved, star, left);
-  bytes_print(out, e, "sigmoid  %s on token 1: alpha_1 is %.1f times even, %.1f "
-              "by row mass.\n", sink_word(row[2][TIMES_EVEN]),
-              row[2][TIMES_EVEN], heavy / (o[2].even * s->heads));
-  if (isnan(gap)) bytes_print(out, e, "loss     none: too little text is held.\n");
+  if (sink >= SHOWS)
+    moved = star < SHOWS || left >= ABSENT ? "the sink did not move clearly"
+                                           : "the sink moved to *";
+  bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
+              "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
+              "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
+              sink_word(sink), sink, moved, star, left, sink_word(sigmoid),
+              sigmoid);
+  if (isnan(gap)) bytes_print(out, e, "loss     too little text is held.\n");
   else
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
-                gap > ALIKE ? "above" : gap < -ALIKE ? "below" : "equal to", gap);
+                gap > ALIKE ? "above" : gap < -ALIKE ? "below" : "equal to",
+                gap);
   if (steps < atoi(RUN_STEPS))
-    bytes_print(out, e, "These are %d of the job's " RUN_STEPS " steps.\n", steps);
+    bytes_print(out, e, "These are %d of the job's %s steps.\n", steps,
+                RUN_STEPS);
   bytes_print(out, e, "Rule: a sink shows from %g times even, and is absent "
               "below %g; losses within %g nats\nare equal.\n", SHOWS, ABSENT,
               ALIKE);
 }
 
-static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
+static void run_table(const Outcome *o, const Settings *s, FILE *out,
+                      Error *e) {
   Numbers rows[ARMS] = {{0}};
   char text[32];
   int n = 0;   /* sequences, of an arm that did not diverge */
@@ -5985,60 +5990,38 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) 
       put(&rows[i], e, row[k], "%s", c->name);
     }
   }
-  fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of %d "
-          "tokens. alpha_1: mean share\nof token 1 in a row's weights; x even: "
-          "its multiple of what even rows give. row mass: what\nthe weights of "
-          "a row on tokens sum to. norm: the largest ||h_1|| over the mean of "
-          "the others.\nloss: nats a token, over %lld held tokens of %s (%s).\n",
-          s->eps, n, s->eval_T, o->tokens, o->text, o->read);
+  fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
+          "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; "
+          "x even: its multiple of what even rows give. row mass: what\nthe "
+          "weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
+          "over the mean of\nthe others. loss: nats a token, over %lld held "
+          "tokens of %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text,
+          o->read);
   rows_write(rows, ARMS, true, s, e);
   for (int i = 0; i < ARMS; i++) numbers_free(&rows[i]);
 }
 
-/* How the sink came: the column's alpha over even at up to ten looks. An arm
- * that is done and whose log is lost, or has other looks, has none. */
-static void run_history(const Outcome *o, FILE *out) {
-  int n = o->p.looks, shown = (int)at_most(n, 10);
-  fprintf(out, "\n%-17s", "x even at step");
-  for (int k = 1; k <= shown; k++)
-    fprintf(out, " %6ld", o->p.look[n * k / shown - 1].step);
-  for (int i = 0; i < ARMS; i++) {
-    fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
-    for (int k = 1; k <= shown; k++) {
-      const Look *x = &o[i].p.look[n * k / shown - 1];
-      double alpha = o[i].star ? x->alpha_star : x->alpha1;
-      if (o[i].p.looks == n) fprintf(out, " %6.2f", alpha / o[i].even);
-      else fprintf(out, "      -");
-    }
-  }
-  fprintf(out, "\n");
-}
-
+/* Of an arm that diverged there is no verdict, and no map of any. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out,
                        Bytes *verdict, Error *e) {
   HeatMap maps[2 * ARMS];
   int n = 0;
-  Error files = {0};   /* must not cost the verdict */
   for (int i = 0; i < ARMS; i++) {
-    const Sinks *seen = &o[i].s;
+    int first = config_column_first(&o[i].c);
+    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, first};
+    if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
     if (o[i].ended[0])
       bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name,
                   o[i].ended);
-    maps[n++] = (HeatMap){o[i].name, "token 1", seen,
-                          config_column_first(&o[i].c)};
-    if (o[i].star) maps[n++] = (HeatMap){"", "*", seen, 0};
   }
   bool whole = !verdict->size;
   if (whole) run_verdict(o, s->train.steps, verdict, e);
   if (bytes_add(verdict, "", 1, e)) return;
   fprintf(out, "\n%s", verdict->at);
-  run_table(o, s, out, &files);
-  if (whole) {
-    run_history(o, out);
-    fprintf(out, "\nalpha by layer (down) and head (across)\n");
-    heat_maps(maps, n, out);
-  }
-  if (files.status) fail(e, files.status, "%s", files.text);
+  run_table(o, s, out, e);
+  if (!whole) return;
+  fprintf(out, "\nalpha by layer (down) and head (across)\n");
+  heat_maps(maps, n, out);
 }
 
 /* That a training has diverged is a result: the error becomes why. */
@@ -6083,8 +6066,6 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   const char *folder = s->out[0] ? s->out : "out";
   Bytes verdict = {0};
   double start = seconds();
-  if (s->data.toy)
-    return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
   if (strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
                 s->out);
@@ -7673,7 +7654,7 @@ int settings_count(const Settings *s, Error *e) {
     char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS]) continue;
     option_text(o, s, is, sizeof is);
-    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra ", o->flag))
+    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra toy ", o->flag))
       fail(e, 2, "--%s: the arms have their own. Try: sink train", o->flag);
     const char *to = option_idle(o->flag, s);
     if (to && *to == '!')
@@ -7815,14 +7796,15 @@ void progress_show(const Trainer *t, Progress *p) {
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
   int full = (int)(12.0 * (double)t->step / r->steps);
-  char star[32] = "";
+  char star[32] = "", ratio[32];
   if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->now[SINK_STAR]);
   const char *up = p->live && p->shown > 0 ? "\x1b[2A" : "", *clear = p->live ? "\x1b[K" : "";
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s%s  "
-          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s\n", up, p->name, full,
+          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %s%s\n", up, p->name, full,
           "############", 12 - full, "............", t->step, r->steps, t->loss, tokens / per,
           per * (r->steps - (double)t->step), clear, p->live ? "\n" : "", 100 * p->low,
-          100 * p->now[SINK_1], t->s.eps, p->now[ALPHA_1], star, p->now[NORM_RATIO], clear);
+          100 * p->now[SINK_1], t->s.eps, p->now[ALPHA_1], star,
+          cell_text(ratio, &ROW_COLUMNS[NORM_RATIO], p->now[NORM_RATIO]), clear);
   p->shown = now;
 }
 
@@ -7838,7 +7820,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   int first = config_column_first(c), star = config_column_star(c);
   bool post = c->place == PLACE_POST;
   double even = sink_uniform(c, s->T);
-  char name[16], of_star[16];
+  char name[16], of_star[16], times[32];
   const HeatMap maps[] = {{"alpha", "token 1", s, first},
                           {"", column_label(of_star, c, star), s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
@@ -7862,15 +7844,17 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     }
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < (post ? 10 : 9); i++)
-      if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-      else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+      if (!sinks_attends(s, l) && i > 0 && i < 9) fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+      else if (isfinite(is[i])) fprintf(out, " %8.3f", is[i]);
+      else fprintf(out, " %8s", "-");
     fputc('\n', out);
   }
   fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
           "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
           "mass: the sum of its |weights|.\nMassive activation: largest |h| %.3g, median beside it "
-          "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
-          s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+          "%.3g: %s times.\n\nalpha by layer (down) and head (across)\n",
+          s->massive, s->median,
+          cell_text(times, &(Column){.form = "%.1f", .unit = 1}, s->massive / s->median));
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 

@@ -316,7 +316,8 @@ typedef struct Sinks {
                                    /* others have 0 in all that is of heads, and are in no mean */
   int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
-  double *entropy, *mass, *raw; /* [L,H] a row's entropy of m in nats; sum of weights, |weights| */
+  double *entropy, *mass, *raw; /* [L,H] a row's entropy in nats; sum of weights, |weights| */
+  double *told, *plain_entropy; /* [L,H] rows that weigh anything; -sum m log m (result files) */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), |q_t| |k_j|: first key; others, mean */

@@ -17,11 +17,13 @@ typedef struct HeadMap {
 } HeadMap;
 
 
-/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: p_1. */
+/* --replace-position, --swap-position (3.1): what is read for p_1; x->t 0: p_1. And several x* have
+ * no form of the authors. */
 static int position_edit(PositionEdit *x, const Settings *s, const Config *c, int T, Error *e) {
   const bool swap = s->swap_position != 0;
   const char *flag = swap ? "swap-position" : "replace-position";
   *x = (PositionEdit){swap ? s->swap_position : s->replace_position, swap};
+  if (metric_refuses(c, s->metric_rows, e)) return e->status;
   if (s->replace_position && swap)
     return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
   if (x->t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
@@ -31,8 +33,14 @@ static int position_edit(PositionEdit *x, const Settings *s, const Config *c, in
   return 0;
 }
 
-/* Table 7's two numbers beside those of token 1: of the token whose position was read. */
+/* Each of several x*; and Table 7's two numbers beside those of token 1: of the token whose position
+ * was read. */
 static void edited_put(Numbers *row, const Sinks *seen, const Settings *s, Error *e) {
+  for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
+    const int column = (s->model.extra ? 1 : 0) + j;
+    put(row, e, sinks_sink(seen, column, 0), "sink_x%d", j + 1);
+    put(row, e, sinks_alpha(seen, column), "alpha_x%d", j + 1);
+  }
   const int t = s->swap_position + s->replace_position;
   const int there = config_column_first(&s->model) + t - 1;
   if (!t) return;

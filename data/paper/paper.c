@@ -891,7 +891,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
     map[i] = q->alpha[(idx)i * q->S + first];
     if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
     x[BEST] = fmax(x[BEST], map[i]);
-    x[ENTROPY] += q->entropy[i] / LH;
+    x[ENTROPY] += q->plain_entropy[i] / LH;   /* -sum m log m, as older files have it */
     x[MASS] += q->mass[i] / LH;
     for (int rest = 0; rest < 2; rest++) {
       x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;

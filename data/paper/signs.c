@@ -23,9 +23,9 @@ static double row_mass(idx n, const real *w) {
   return sum;
 }
 
-/* H / log k of a row m [n] that sees k columns, H = -sum_j p_j log p_j, p = m / sum m: 0 on one
- * column, 1 when even; training drives it down (Varre et al. 2603.06248). -1 where there is nothing
- * to tell: one column, or no mass. */
+/* H / log k of a row m [n] that sees k columns, H the entropy that eval prints in nats (chapter 6),
+ * H = -sum_j p_j log p_j, p = m / sum m: 0 on one column, 1 when even; training drives it down
+ * (Varre et al. 2603.06248). -1 where there is nothing to tell: one column, or no mass. */
 static double row_entropy(idx n, const real *m, idx k) {
   double sum = row_mass(n, m), H = 0;
   if (k < 2 || sum == 0) return isnan(sum) ? NAN : -1;
