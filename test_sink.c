@@ -1,39 +1,26 @@
-/* test_sink.c - the tests of sink.c, under sink.c's chapter numbers and in its order.
+/* test_sink.c - the mathematics of sink.c tested, under its chapter numbers and in its order.
  *
  *     cc -O2 -DSINK_DOUBLE test_sink.c -o test -lm && ./test
- *     ./test gradients                 those whose name begins so
- *     ./test -gradients                all but those
- *     ./test --first [NAME]            as far as the first that fails
  *
  * SPDX-License-Identifier: MIT
  *
- * One line a test: its name, what was measured beside its bound, and ok or FAIL; under a FAIL the
- * first statement that did not hold. A test is a list of statements (`fact`, `within`); the line
- * shows the measured number that came nearest to its bound. Exit status 1 when any test failed.
+ * data/check/harness.c says how tests are run and read; data/check has those of programs, files and
+ * text.
  *
  * The double build is the oracle: there the gradients are held against differences of fourth
  * order, and every bound that comes from rounding is a multiple of the build's epsilon. Four things
- * here know nothing of sink.c but its parameters: the slow model of section 0.3, which spells out
- * the formula with plain loops in double; the difference quotients of chapters 3 and 4; the golden
- * numbers of an independent model in PyTorch, at the end of chapter 6; numbers worked by hand.
+ * here know nothing of sink.c but its parameters: the slow model of the harness's 0.3, which spells
+ * out the formula with plain loops in double; the difference quotients of chapters 3 and 4; the
+ * golden numbers of an independent model in PyTorch, at the end of chapter 6; numbers worked by hand.
  *
  * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
-#ifndef TEST_FRAME               /* a companion's tests take chapter 0 alone; they have sink.c */
 #define SINK_NO_MAIN
 #include "data/paper/options.h"
 #include "sink.c"
 #include "data/later/later.c"
 #define PROGRAM FROM_HERE "sink"   /* what the tests run as a user does */
-#endif
+#include "data/check/harness.c"
 
-#include <float.h>
-#include <math.h>
-#include <stdarg.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-/* =================================================================================================
  * 0  The frame
  *
  * 0.1  A test and its statements */
@@ -1677,6 +1664,7 @@ static void sinks_against_slow(Test *t, const char *const *flags, int n) {
 }
 
 #ifndef TEST_FRAME
+=======
 /* A NaN anywhere in either array is the distance, and a failed statement outranks a skip. */
 static void frame__verdicts(Test *t) {
   static const struct { Test of; const char *is; } ROWS[] = {
@@ -4276,7 +4264,6 @@ static void checks__hold(Test *t) {
           && strstr(t->e.text, "sink check prop1"), "%s", t->e.text);
 }
 
-/* =================================================================================================
  * 8  Tokenizer
  *
  * Three things here know nothing of sink.c's ways: a cutter that tries each kind of piece alone,
@@ -7929,6 +7916,7 @@ static void sink__generate(Test *t) {
   free(y); ids_free(&ids); bytes_free(&text); trainer_free(&back);
 }
 
+=======
 static const TestEntry TESTS[] = {
   RUNS(frame__verdicts), RUNS(frame__axes), RUNS(config__defaults), RUNS(config_resolve__fills),
   RUNS(config_resolve__refuses), RUNS(config_resolve__near_misses), RUNS(variants__resolve),
@@ -7958,47 +7946,8 @@ static const TestEntry TESTS[] = {
   RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
   RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite), RUNS(sinks__in_parts),
   RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
-  RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold),
-  RUNS(pieces__as_the_oracle_cuts), RUNS(tokenizer_encode__by_the_book),
-  RUNS(tokenizer_train__by_the_book), RUNS(tokenizer_train__by_hand), RUNS(tokenizer_read__damage),
-  RUNS(tokenizer__special_ids), RUNS(tokenizer__shipped), RUNS(grammar__tells),
-  RUNS(grammar_document__bounded), RUNS(grammar_document__shares), RUNS(grammar_read__damage),
-  RUNS(grammar__domains), RUNS(data_open__shares_out), RUNS(data_open__grammar_held),
-  RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
-  RUNS(data_open__limits), RUNS(data_open__refuses), RUNS(utf8_length__rows),
-  RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(shard_read__forms),
-  RUNS(data_open__shards), RUNS(first_tokens__by_hand), RUNS(fix_token__two_places),
-  RUNS(data_probe__natural), RUNS(data_probe__drawn), RUNS(data_held__blocks),
-  RUNS(positions_parse__refuses), RUNS(trainer_step__learns), RUNS(trainer_step__accumulates),
-  RUNS(trainer_step__by_hand), RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip),
-  RUNS(checkpoint_read__damage), RUNS(checkpoint_read__hostile),
-  RUNS(checkpoint_read__other_precision), RUNS(checkpoint__continues), RUNS(trainer_begin__refuses),
-  RUNS(trainer_restart__from_parameters), RUNS(train_run__continues_the_log),
-  RUNS(checkpoint_write__no_room), RUNS(train_run__leaves), RUNS(evaluate__against_maps),
-  RUNS(evaluate__edits_positions), RUNS(evaluate__refuses), RUNS(trained_loss__blocks),
-  RUNS(demo_run__verdict), RUNS(demo_run__diverged), RUNS(run_verdict__words),
-  RUNS(sinks_print__blocks_that_attend), RUNS(heat_maps__print_alpha), RUNS(matmul__sizes),
-  RUNS(matmul__nan), RUNS(fma_fuses__is_true), RUNS(vec_map__accuracy), RUNS(vec_map__special),
-  RUNS(vec_map__places), RUNS(vec__lengths), RUNS(rng__outputs), RUNS(hash64__outputs),
-  RUNS(bytes__round_trip), RUNS(file__round_trip), RUNS(writing__two_at_once),
-  RUNS(program_folder__on_path), RUNS(fail__keeps_the_first), RUNS(pace__leaves_a_busy_core),
-  RUNS(set_workers__says_so), RUNS(option__choices), RUNS(option__numbers),
-  RUNS(option_text__round_trip),
-  RUNS(settings_parse__words), RUNS(settings_count__rows), RUNS(settings_parse__order),
-  RUNS(token_draw__top), RUNS(sink__pages), RUNS(sink__usage), RUNS(bench__figures),
-  RUNS(sink__outputs), RUNS(sink__elsewhere), RUNS(sink__wrong_files), RUNS(sink__sources),
-  RUNS(sink__tokenize), RUNS(sink__dump), RUNS(sink__dump_gates), RUNS(sink__dump_again),
-  RUNS(sink__train_and_eval), RUNS(sink__knows_its_text), RUNS(sink__first_tokens),
-  RUNS(sink__not_finite), RUNS(sink__plain), RUNS(sink__edits_and_starts), RUNS(sink__generate)};
+  RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold)};
 
 int main(int argc, char **argv) {
-  if (argc > 1 && !strcmp(argv[1], "exhaustive")) {        /* minutes, on all cores */
-    Test t = {0};
-    double start = seconds();
-    vec_map__every_float(&t);
-    report("vec_map__every_float", &t, seconds() - start);
-    return t.wrong > 0;
-  }
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
 }
-#endif
