@@ -4978,9 +4978,12 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   parts = (int)pass(c, (uint64_t)parts, 4);
   idx count = (idx)pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status) {   /* memory, once the file is long enough */
-    if (count < 0 || (size_t)count > c->left
-        || model_create(&t->m, &t->s.model, with_moments, e)
-        || count != t->m.count) damaged(c->name, e);
+    Model list = {0};
+    model_list(&list, &t->s.model, e);
+    bool fits = count == list.count && (size_t)count <= c->left;
+    model_free(&list);
+    if (!fits) damaged(c->name, e);
+    else model_create(&t->m, &t->s.model, with_moments, e);
     if (parts & PARTS_RUN && with_moments) moments_create(t, e);
     if (parts & PARTS_FIRST) first = grab(t->m.c.vocab, sizeof *first, e);
     t->s.data.first_counts = t->first = first;

@@ -1339,6 +1339,38 @@ static Bytes *file_of(Test *t, const char *path) {
 
 static char *text_in(Test *t, const char *path) { return (char *)file_of(t, path)->at; }
 
+static void release_trainer(void *room) { trainer_free(room); }
+
+/* As trainer_made. A test without its trainer gives up. */
+static Trainer *trainer_of(Test *t, const char *flags) {
+  Trainer *r = later(t, 1, sizeof *r, release_trainer);
+  if (trainer_made(t, r, flags)) return r;
+  fprintf(stderr, "test_sink: %s\n", t->first);
+  exit(1);
+}
+
+/* The bytes of a checkpoint, written and read back through the disk. */
+static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
+  fact(t, !checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)), "%s", t->e.text);
+  return file_of(t, SCRATCH "/model.ckpt");
+}
+
+/* Settings of a command line whose words these are, over tiny_settings. */
+static bool resume_settings_of(Test *t, Settings *s, const char *flags, const char *start,
+                               const char *out, char **argv, int argc) {
+  const char *words[WORDS_MOST]; int n = 0;
+  bool fine = tiny_settings(s, flags, fresh(t));
+  fact(t, fine, "%s", t->e.text);
+  if (*start) snprintf(s->start, sizeof s->start, SCRATCH "%s", start);
+  snprintf(s->out, sizeof s->out, SCRATCH "%s", out);
+  memset(s->given, 0, sizeof s->given);
+  s->resume = 1;
+  s->groups = "mtdeoprfu";
+  settings_parse(s, argc, argv, s->groups, words, &n, &t->e);
+  fact(t, !t->e.status, "%s", t->e.text);
+  return fine;
+}
+
 /* A page to be printed on, and what it became. */
 static FILE *printing(void) {
   FILE *out = fopen(SCRATCH "/page.txt", "wb");
@@ -1680,3 +1712,21 @@ static void sinks_against_slow(Test *t, const char *const *flags, int n) {
     lab_against_slow(t, &b, b.n == 1 ? METRIC_REAL : METRIC_PLUS1);
   }
 }
+
+#define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --grammar " SCRATCH "/tale.grammar " \
+    "--tokenizer " SCRATCH "/tale.tok "
+
+/* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
+static Sinks evaluated(Test *t, Settings *s) {
+  Sinks found = {0}; Trainer back = {0}; int starts;
+  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
+    s->data.fix_token = back.s.data.fix_token;
+    if (!data_open(&back.data, &s->data, 0, 0, &t->e))
+      evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
+  }
+  if (t->e.status) { fprintf(stderr, "test_sink: %s\n", t->e.text); exit(1); }
+  trainer_free(&back);
+  return found;
+}
+
+#define EVAL EVALUATED "--force --T 12 --n 9"

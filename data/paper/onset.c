@@ -148,9 +148,9 @@ static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
     Look end = {0};
     if (!ENDS[k].asked) continue;
     if (onset_measure(t, ENDS[k].data, ENDS[k].as, t->s.eval_n, &end, e)) break;
-    note(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
-    note(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
-    note(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
+    record(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
+    record(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
+    record(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
   }
   return e->status;
 }
@@ -160,13 +160,13 @@ static int onset_numbers(const Watch *w, const Progress *p, Result *r, Error *e)
   const bool others = w->others.first != NULL;
   for (int k = 0; k < (others ? ONSETS : ONSET_OTHER_SINK); k++) {
     bool held = w->onset[k].looks == HOLDS;
-    note(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
-    note(r, e, !held, "censored_%s", ONSET_NAMES[k]);
-    note(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
+    record(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
+    record(r, e, !held, "censored_%s", ONSET_NAMES[k]);
+    record(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
   }
-  note_list(r, e, w->times, p->looks + 1, "curve_times_1");
+  record_list(r, e, w->times, p->looks + 1, "curve_times_1");
   for (int k = 0; k < 3 && others; k++)
-    note_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
+    record_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
   return e->status;
 }
 
@@ -195,7 +195,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   }
   onset_numbers(w, p, r, e);
   if (!e->status && !interrupted) onset_beyond(w, t, r, e);
-  note(r, e, text_effective(t, e), "text_effective");
+  record(r, e, text_effective(t, e), "text_effective");
   free(w->others.first);
   if (w->seen.starts.at != t->data.starts.at) free(w->seen.starts.at);
   free(w);
@@ -213,9 +213,9 @@ static int measure_onset(Result *r, const Trainer *t, const Progress *p, double 
     if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
     if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
   }
-  note(r, e, onset, "onset");
-  note(r, e, emerged, "emerged");
-  return note(r, e, to, "times_1_at_80");
+  record(r, e, onset, "onset");
+  record(r, e, emerged, "emerged");
+  return record(r, e, to, "times_1_at_80");
 }
 
 /* +known: row T/2 isolated in two blocks, and what tells row 1 block by block, on KNOWN_SEQUENCES
@@ -232,7 +232,7 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
       !isolated_put(&x, &told, e) &&
       !known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) known_put(&k, &told, e);
   known_free(&k);
-  return note_all(r, &told, e);
+  return record_all(r, &told, e);
 }
 
 /* -------------------------------------------------------------------------------------------------

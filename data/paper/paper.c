@@ -636,7 +636,7 @@ static void result_free(Result *r) {
   *r = (Result){0};
 }
 
-static int note_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
+static int record_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
   char name[sizeof r->list->name];
   va_list args;
   va_start(args, format);
@@ -645,11 +645,11 @@ static int note_list(Result *r, Error *e, const double *x, int n, const char *fo
   return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
              : result_add(r, name, x, n, e);
 }
-#define note(r, e, x, ...) note_list(r, e, (double[]){x}, 1, __VA_ARGS__)
+#define record(r, e, x, ...) record_list(r, e, (double[]){x}, 1, __VA_ARGS__)
 
 /* The numbers that eval would print, which are freed. */
-static int note_all(Result *r, Numbers *told, Error *e) {
-  for (int i = 0; i < told->n; i++) note(r, e, told->at[i].x, "%s", told->at[i].name);
+static int record_all(Result *r, Numbers *told, Error *e) {
+  for (int i = 0; i < told->n; i++) record(r, e, told->at[i].x, "%s", told->at[i].name);
   numbers_free(told);
   return e->status;
 }
@@ -835,12 +835,12 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
     {"valid",   p->holds,    offsetof(Look, held)}};
   double x[LOOKS + 1] = {0};
   for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
-  note_list(r, e, x, p->looks + 1, "%stokens", prefix);
+  record_list(r, e, x, p->looks + 1, "%stokens", prefix);
   for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
     if (!CURVES[k].asked) continue;
     for (int i = 0; i <= p->looks; i++)
       memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
-    note_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
+    record_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
 }
@@ -854,7 +854,7 @@ static void measure_norms(Result *r, const char *name, const double *norms, int 
       const double *of = norms + (idx)l * N;
       x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
     }
-    note_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
+    record_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
   }
   free(x);
 }
@@ -864,17 +864,17 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e
   int first = config_column_first(c), star = config_column_star(c);
   double even = sink_uniform(c, q->T);
   for (int k = 1; k <= 10 && k <= q->T; k++) {
-    note(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
-    note(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
+    record(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
+    record(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
   }
-  note(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
-  note(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
-  note(r, e, even, "even");
-  note(r, e, sinks_alpha(q, first) / even, "times_1");
+  record(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
+  record(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
+  record(r, e, even, "even");
+  record(r, e, sinks_alpha(q, first) / even, "times_1");
   if (star < 0) return;
-  note(r, e, sinks_alpha(q, star), "alpha_*");
-  note(r, e, sinks_sink(q, star, 0), "sink_*");
-  note(r, e, sinks_alpha(q, star) / even, "times_*");
+  record(r, e, sinks_alpha(q, star), "alpha_*");
+  record(r, e, sinks_sink(q, star, 0), "sink_*");
+  record(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
@@ -912,7 +912,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
   measure_norms(r, "knorm", q->knorm, L, q->N, e);
   measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
   if (c->place == PLACE_POST) {
-    note(r, e, before, "norm_ratio_before");
+    record(r, e, before, "norm_ratio_before");
     measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
   }
   result_add(r, "cosine", q->cosine, 2 * LH, e);
@@ -928,9 +928,9 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     other.input = input;
     if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
     double alpha = sinks_alpha(&q, first);
-    note(r, e, alpha, "alpha_1@%s", INPUTS[input]);
-    note(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-    note(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
+    record(r, e, alpha, "alpha_1@%s", INPUTS[input]);
+    record(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
+    record(r, e, alpha / sink_uniform(&t->m.c, s->eval_T), "times_1@%s", INPUTS[input]);
     sinks_free(&q);
   }
   return e->status;
@@ -979,10 +979,10 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
       edited.replace_position = swap ? 0 : t;
       edited.swap_position = swap ? t : 0;
       if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-      note(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
-      note(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
-      note(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
-      note(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
+      record(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
+      record(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
+      record(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
+      record(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
       sinks_free(&seen);
     }
   return e->status;
@@ -1007,11 +1007,11 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
     if (data_open(&data, &s.data, 0, 0, e)) break;
     if (!corpus_check(c, texts, &data, e) && r &&
         !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-      note(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
-      note(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
-      note(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
-      note(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
-      note(r, e, q.loss, "loss/%s", c->name);
+      record(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
+      record(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
+      record(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
+      record(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
+      record(r, e, q.loss, "loss/%s", c->name);
       sinks_free(&q);
     }
     data_close(&data);
@@ -1028,9 +1028,9 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
   for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++) trained += p->look[i].loss / last;
   if (!outcome_measure(o, t, &t->s, &starts, e)) {
-    note(r, e, loss, "loss");
-    note(r, e, trained, "train_loss");
-    note(r, e, loss - trained, "gap");
+    record(r, e, loss, "loss");
+    record(r, e, trained, "train_loss");
+    record(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
     if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
@@ -1109,10 +1109,10 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   if (!e->status && !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
-    note(r, e, ended, "diverged");
-    note(r, e, (double)t.step, "steps");
-    note(r, e, (double)t.step * tokens_a_step(&t), "tokens");
-    note(r, e, (double)t.m.count, "parameters");
+    record(r, e, ended, "diverged");
+    record(r, e, (double)t.step, "steps");
+    record(r, e, (double)t.step * tokens_a_step(&t), "tokens");
+    record(r, e, (double)t.m.count, "parameters");
     measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
     if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
   }

@@ -454,18 +454,18 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   const ToySums *x = &y->seen;
   const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
   double train_loss = y->curve[0][y->looks - 1];
-  note(r, e, (double)y->t.step, "steps");
-  note(r, e, y->tokens[y->looks - 1], "tokens");
-  note(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
-  note(r, e, r->ended[0] != 0, "diverged");
+  record(r, e, (double)y->t.step, "steps");
+  record(r, e, y->tokens[y->looks - 1], "tokens");
+  record(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
+  record(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
-    if (TOY_NAMES[k] && x->count[k] > 0) note(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
-  note(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
-  note(r, e, toy_value_ratio(x), "value_ratio");
-  if (y->trigger) note(r, e, x->worst, "error_most");
-  note(r, e, loss_start, "loss_start");
-  note(r, e, train_loss, "train_loss");
-  note(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
+    if (TOY_NAMES[k] && x->count[k] > 0) record(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+  record(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
+  record(r, e, toy_value_ratio(x), "value_ratio");
+  if (y->trigger) record(r, e, x->worst, "error_most");
+  record(r, e, loss_start, "loss_start");
+  record(r, e, train_loss, "train_loss");
+  record(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
   result_add(r, "curve_tokens", y->tokens, y->looks, e);
   for (int k = 0; k < TOY_CURVES; k++)
     if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
