@@ -5448,7 +5448,7 @@ static int none_held(const Data *d, int T, Error *e) {
     if (end - d->starts.at[i] > longest) longest = end - d->starts.at[i];
   if (longest > 2) snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
   return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d "
-              "in one. Try: %slonger documents, or a larger --valid", T + 1,
+              "in one. Try: %sa larger --valid or longer documents", T + 1,
               d->held.size, longest, shorter);
 }
 
@@ -5958,7 +5958,8 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
               sink_word(sink), sink, moved, star, left, sink_word(sigmoid),
               sigmoid);
-  if (isnan(gap)) bytes_print(out, e, "loss     too little text is held.\n");
+  if (isnan(gap))
+    bytes_print(out, e, "No loss was measured: too little text is held.\n");
   else
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
                 gap > ALIKE ? "above" : gap < -ALIKE ? "below" : "equal to",

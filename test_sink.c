@@ -2323,8 +2323,9 @@ static void sinks__one_layer(Test *t) {
     acts_free(&b.a);
     if (acts_create(&b.a, &b.m, 3, 12, ACTS_ONE, fresh(t))) exit(1);
     const Sinks *one = lab_measure(t, &b, 0.3, 0.2, 0.1, rows);
-    for (idx k = 0; k < all->n_sums; k++)
-      within(t, one->sums[k], all->sums[k], 0, "number %lld, %s", k, b.flags);
+    for (idx k = 0; k < all->n_sums; k++)   /* a head without weights has no entropy */
+      if (!isnan(one->sums[k]) || !isnan(all->sums[k]))
+        within(t, one->sums[k], all->sums[k], 0, "number %lld, %s", k, b.flags);
     fact(t, one->massive == all->massive && one->median == all->median && one->loss == all->loss,
          "largest %g, %g, loss %g, %g, %s", one->massive, all->massive, one->loss, all->loss,
          b.flags);
