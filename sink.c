@@ -2398,11 +2398,14 @@ static double sink_uniform(const Model *m, int T) {
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
- * means over sequences. Captions print t != 0 for t != 1. No others: NaN. */
+ * means over sequences. Captions print t != 0 for t != 1. NaN where there are no
+ * others, or all of these are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++)
     sum += norms[n];
+  if (N < 2 || sum == 0)
+    return NAN;
   return norms[0] / (sum / (double)(N - 1));
 }
 
@@ -2410,8 +2413,8 @@ static double norm_ratio(const double *norms, idx N) {
  * activations where weights are non-negative and sum to 1 (Figure 8 left), none
  * for sigmoid with Z = 1 (Figure 8 middle), nor with K biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
-  double most = norm_ratio(s->hnorm + s->N, s->N);
-  for (int l = 2; l <= s->L; l++)
+  double most = NAN;                     /* which fmax passes over */
+  for (int l = 1; l <= s->L; l++)
     most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
 }
@@ -2427,30 +2430,32 @@ static double mean_length(idx n, idx D, const real *x) {
   return sum;
 }
 
-/* The entropy in nats of p / sum p, for p [n] >= 0; 0 log 0 = 0. A softmax's sum
- * is 1 but for rounding. Even causal rows of T = 64 have log(T!)/T = 3.206. */
-static double entropy(idx n, const real *p) {
-  double sum = 0, plogp = 0;
+/* How far from 1 a row of m may be by rounding alone. */
+#define SUM_ROUNDS (256 * REAL_EPS)
+
+/* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
+static double plogp(idx n, const real *p, double *sum) {
+  double total = 0;
+  *sum = 0;
   for (idx from = 0; from < n; from += CHUNK) {
     real log_p[CHUNK];
     idx some = chunk(n, from);
     vec_log(some, log_p, p + from);
     for (idx j = 0; j < some; j++)
       if (p[from + j] > 0) {
-        plogp -= (double)p[from + j] * (double)log_p[j];
-        sum += p[from + j];
+        total -= (double)p[from + j] * (double)log_p[j];
+        *sum += (double)p[from + j];
       }
   }
-  if (sum == 0 || fabs(sum - 1) < 1e-5)
-    return plogp;
-  return plogp / sum + log(sum);
+  return total;
 }
 
 /* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
  * alpha of every column, for each eps 1[alpha > eps] of this sequence (F7), and
  * as means over the T rows
  *
- *   entropy   of m, * and x* included
+ *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
+ *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
  *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
  *             an extra column, anything for Z = 1
  *   raw       the same of |scale s/Z| */
@@ -2465,12 +2470,17 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
           isnan(alpha) ? NAN : alpha > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    double mass = 0, raw = 0;
+    double sum, mass = 0, raw = 0, H = plogp(S, m + i * S, &sum);
+    s->plain_entropy[lh] += H / s->T;
+    /* H(m / sum m) = H(m) / sum m + log(sum m); a sum of 1 to rounding is 1 */
+    if (sum > 0 && fabs(sum - 1) > SUM_ROUNDS)
+      H = H / sum + log(sum);
+    s->told[lh] += sum > 0;
     for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
       mass += weight[i * S + j];
       raw += fabs(weight[i * S + j]);
     }
-    s->entropy[lh] += entropy(S, m + i * S) / s->T;
+    s->entropy[lh] += H / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
   }
@@ -4653,35 +4663,45 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int
 /* ==========
  * 10  Training and checkpoints   section 4
  *
- * 10.1  Checkpoints. Little-endian, in this order:
+ * 10.1  Checkpoints. A file is little-endian and holds, in this order:
  *
  *   8   "SINKCKP1"          4  version, 1        4  bytes of a number, 4 or 8
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 3 moments and the run, 7 also the start; plus 8
- *       with --first-tokens text: how often it has each id, doubles, before the moments
- *   8   count of parameters .. parameters in the order of the table of tensors; then m and v
- *   8   8   8   8   the run: loss of the last step (a double); sum of the losses since the last
- *               look at the sink; how many those are; hash64 of the text or grammar
- *   8   the start (--start): hash64 of the parameters that the run began from
+ *   4   what follows the parameters: 0 nothing, 3 moments and the run, 7 also
+ *       the start; plus 8 with --first-tokens text: how often it has each id,
+ *       doubles, before the moments
+ *   8   count of parameters .. parameters in the order of the table of
+ *       tensors; then m and v
+ *   8   8   8   8   the run: loss of the last step (a double); sum of the
+ *       losses since the last look at the sink; how many those are; hash64 of
+ *       the text or grammar
+ *   8   the start: hash64 of the parameters that a fine-tuning began from
  *   8   hash64 of all that
  *
- * No clock or thread count: the same run, text and tokenizer by the same names give the same bytes.
- * A draw comes from --seed and its place. */
+ * It holds no clock and no number of threads, so the same run has the same
+ * bytes everywhere. Every draw of a run follows from --seed and the draw's
+ * place, so no generator's state is kept. */
 enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 7, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* One walk writes or reads: the order stands once. pass returns the number. */
+/* One walk over the fields writes and reads a file, so their order is said
+ * once. */
 typedef struct Passage {
   bool out;
-  Writing w; uint64_t hash;   /* out */
-  const unsigned char *at; size_t left;   /* in: what is left of the bytes */
-  const char *name; Error *e;
+  Writing w;                 /* out: the file, and the hash of what is in it */
+  uint64_t hash;
+  const unsigned char *at;   /* in: the bytes that are left */
+  size_t left;
+  const Settings *said;      /* in: the command line's, of a run that goes on */
+  const char *name;
+  Error *e;
 } Passage;
 
 static int damaged(const char *name, Error *e) {
-  return fail(e, 1, "%s: expected a file not damaged or cut short. Try: an older copy", name);
+  return fail(e, 1, "%s: expected a file not damaged or cut short. "
+              "Try: an older copy", name);
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
@@ -4691,10 +4711,12 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     writing_add(&c->w, at, n);
   } else if (n <= c->left) {
     memcpy(at, c->at, n);
-    c->at += n, c->left -= n;
+    c->at += n;
+    c->left -= n;
   } else damaged(c->name, c->e);
 }
 
+/* Out goes x, which is returned; in comes the file's number. */
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   unsigned char at[8];
   number_put(at, x, bytes);
@@ -4707,50 +4729,85 @@ INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return b
 INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
 INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
 
-static double pass_double(Passage *c, double x) { return double_of(pass(c, bits_of_double(x), 8)); }
+static double pass_double(Passage *c, double x) {
+  return double_of(pass(c, bits_of_double(x), 8));
+}
 
-/* Where a reader wants none of them, x is NULL. */
+/* x [n], `width` bytes each in the file; NULL where a reader has no use for
+ * them. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx i = 0; i < n && !c->e->status; i++) {
-    real y = x ? x[i] : 0;
-    if (width == 8) y = (real)pass_double(c, y);
-    else y = (real)float_of((uint32_t)pass(c, bits_of((float)y), 4));
-    if (x && !c->out) x[i] = y;
+    double y = x ? (double)x[i] : 0;
+    if (width == 8) y = pass_double(c, y);
+    else y = (double)float_of((uint32_t)pass(c, bits_of((float)y), 4));
+    if (x && !c->out) x[i] = (real)y;
   }
 }
 
-static void settings_of(Settings *s, const char *groups, char *text, const char *file, Error *e) {
+/* Of a run that goes on a flag that was given must say what the file says, or
+ * be one that may change: when the run ends and saves, where files are. */
+static bool flag_stays(const Settings *s, const Option *o, const char *value,
+                       const char *file, Error *e) {
+  char is[PATH_ROOM];
+  bool source = has_word(" text grammar tokens ", o->flag);
+  if (source ? !source_named(&s->data) : !s->given[o - OPTIONS]) return false;
+  option_text(o, s, is, sizeof is);
+  if (strcmp(is, value) && !source && !has_word(" steps tokenizer save-every "
+                                                "log-every ", o->flag))
+    fail(e, 2, "--%s %s: %s has %s, and --resume changes --steps, "
+         "--save-every, --log-every. Try: without it", o->flag, is, file,
+         *value ? value : "none");
+  return true;
+}
+
+/* Lines "flag value" into s, but for flags that were given. A default may lie
+ * outside its flag's bounds: 0 often stands for another field's value. A flag
+ * that only a companion knows may be there if its value is 0: it is not used.
+ * A text that is empty is not there. */
+static void settings_lines(Passage *c, Settings *s, const char *groups,
+                          char *text) {
+  bool seen[sizeof s->given] = {false};
   Error wrong = {0};
-  settings_default(s);
-  for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
-    char *value = strchr(line, ' ');
-    if (value) *value++ = 0;
-    const Option *o = value ? option_find(line, groups) : NULL;
-    /* A default may lie outside the bounds: 0 often stands for another field's value. */
-    if (o) option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-    else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
+  if (c->said) *s = *c->said;
+  else settings_default(s);
+  Config now = s->model;
+  if (!config_resolve(&now, &(Error){0})) s->model = now;   /* as the file's */
+  for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
+    char *value = line + strcspn(line, " ");
+    if (*value) *value++ = 0;
+    const Option *o = option_find(line, groups);
+    if (!o && strcmp(value, "0"))
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    if (!o) continue;
+    seen[o - OPTIONS] = true;
+    if (!flag_stays(s, o, value, c->name, c->e))
+      option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
   }
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (o->kind == 's' && strchr(groups, o->group) && !seen[o - OPTIONS])
+      flag_stays(s, o, "", c->name, c->e);
   if (wrong.status || config_resolve(&s->model, &wrong))
-    fail(e, 1, "%s: expected settings that this sink knows, found %s", file, wrong.text);
+    fail(c->e, 1, "%s: expected settings that this sink knows, found %s",
+         c->name, wrong.text);
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
-/* The settings of `groups` as a text behind its length. */
+/* The settings of `groups` pass as a text behind its length. */
 static void pass_settings(Passage *c, Settings *s, const char *groups) {
-  char value[PATH_ROOM]; Bytes text = {0}; Error *e = c->e;
+  char value[PATH_ROOM];
+  Bytes text = {0};
   for (const Option *o = OPTIONS; c->out && o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
-      bytes_print(&text, e, "%s %s\n", o->flag, value);
+    bool plain = (o->kind != 's' || value[0]) && !strchr(value, '\n');
+    if (plain && strchr(groups, o->group))
+      bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
-  uint64_t length = pass(c, text.size, 8);
-  if (c->out) pass_bytes(c, text.at, text.size);
-  else if (length > c->left) damaged(c->name, e);
-  else if (!bytes_add(&text, c->at, (size_t)length, e) && !bytes_add(&text, "", 1, e)) {
-    settings_of(s, groups, (char *)text.at, c->name, e);
-    c->at += length, c->left -= length;
-  }
+  size_t n = (size_t)pass(c, text.size, 8);
+  if (!c->out && n > c->left) damaged(c->name, c->e);
+  if (!c->out && !c->e->status) bytes_add(&text, c->at, n, c->e);
+  pass_bytes(c, text.at, n);
+  if (!c->out && !bytes_add(&text, "", 1, c->e))
+    settings_lines(c, s, groups, (char *)text.at);
   bytes_free(&text);
 }
 
@@ -4760,26 +4817,9 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Before memory is taken: does what is left of the file fit its model? */
-static void checkpoint_room(Passage *c, Trainer *t, uint64_t count, int parts, int width,
-                            bool with_moments) {
-  Error *e = c->e; Model list = {0}; int run = parts & ~PARTS_FIRST;
-  if (model_list(&list, &t->s.model, e)) return;
-  uint64_t expected = (uint64_t)list.count, left = expected * (unsigned)width * (run ? 3 : 1)
-    + (run ? 32u : 0u) + (run == PARTS_START ? 8u : 0u)
-    + (parts & PARTS_FIRST ? 8 * (uint64_t)t->s.model.vocab : 0);
-  model_free(&list);
-  if (count != expected || c->left != left || (run && run != PARTS_RUN && run != PARTS_START))
-    fail(e, 1, "%s: expected %llu parameters, found another number. Try: an older copy", c->name,
-         (unsigned long long)expected);
-  else if (!model_create(&t->m, &t->s.model, with_moments, e) && with_moments && run)
-    moments_create(t, e);
-  if (parts & PARTS_FIRST && !e->status)
-    t->s.data.first_counts = t->first = grab(t->m.c.vocab, sizeof(double), e);
-}
-
 static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
-  char magic[] = CHECKPOINT_MAGIC; Error *e = c->e; Source *d = &t->s.data;
+  char magic[] = CHECKPOINT_MAGIC;
+  Error *e = c->e;
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
@@ -4790,17 +4830,30 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
-  int parts = !with_moments ? 0 : t->start ? PARTS_START : PARTS_RUN;
-  if (d->first_counts && !strcmp(d->first_tokens, "text")) parts |= PARTS_FIRST;
+  double *first = t->s.data.first_counts;
+  bool text = first && !strcmp(t->s.data.first_tokens, "text");
+  int parts = (t->start ? PARTS_START : PARTS_RUN) * with_moments
+            + PARTS_FIRST * text;
   parts = (int)pass(c, (uint64_t)parts, 4);
-  uint64_t count = pass(c, (uint64_t)t->m.count, 8);
-  if (!c->out && !e->status) checkpoint_room(c, t, count, parts, width, with_moments);
-  pass_numbers(c, t->m.params, t->m.count, width);
-  for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab && !e->status; v++)
-    d->first_counts[v] = pass_double(c, d->first_counts[v]);
-  if (!(parts & PARTS_RUN) || e->status) return;
-  pass_numbers(c, t->m1, t->m.count, width);
-  pass_numbers(c, t->m2, t->m.count, width);
+  idx count = (idx)pass(c, (uint64_t)t->m.count, 8);
+  if (!c->out && !e->status) {   /* memory, once the file is long enough */
+    Model list = {0};
+    model_list(&list, &t->s.model, e);
+    bool fits = count == list.count && (size_t)count <= c->left;
+    model_free(&list);
+    if (!fits) damaged(c->name, e);
+    else model_create(&t->m, &t->s.model, with_moments, e);
+    if (parts & PARTS_RUN && with_moments) moments_create(t, e);
+    if (parts & PARTS_FIRST) first = grab(t->m.c.vocab, sizeof *first, e);
+    t->s.data.first_counts = t->first = first;
+  }
+  pass_numbers(c, t->m.params, count, width);
+  if (parts & PARTS_FIRST)
+    for (int v = 0; v < t->m.c.vocab && !e->status; v++)
+      first[v] = pass_double(c, first[v]);
+  if (!(parts & PARTS_RUN)) return;
+  pass_numbers(c, t->m1, count, width);
+  pass_numbers(c, t->m2, count, width);
   t->loss = pass_double(c, t->loss);
   t->loss_sum = pass_double(c, t->loss_sum);
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
@@ -4808,247 +4861,219 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   if ((parts & PARTS_START) == PARTS_START) t->start = pass(c, t->start, 8);
 }
 
-static int checkpoint_write(const char *path, const Trainer *t, bool with_moments, Error *e) {
+static int checkpoint_write(const char *path, const Trainer *t,
+                            bool with_moments, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .e = e};
-  Trainer same = *t;   /* which each pass_ returns unchanged */
+  Trainer same = *t;   /* every field comes back unchanged */
   if (writing_begin(&c.w, path, e)) return e->status;
   checkpoint_pass(&c, &same, with_moments);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
 }
 
-/* After a failure t is empty. */
-static int checkpoint_read(const unsigned char *p, size_t n, const char *name, Trainer *t,
-                           bool with_moments, Error *e) {
-  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};   /* all but its hash */
+/* The n bytes at p, into t, which is empty after a failure. `said` is NULL for
+ * a model to evaluate; else the run goes on, by these settings of the command
+ * line and with its moments. */
+static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
+                           const Settings *said, Trainer *t, Error *e) {
+  Passage c = {.at = p, .left = n - 8, .said = said, .name = name, .e = e};
   *t = (Trainer){0};
-  if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8) || number_at(p + 8, 4) != CHECKPOINT_VERSION)
-    return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found something else. "
-                "Try: ./sink train --out FILE; ./hf for a published model", name,
-                CHECKPOINT_VERSION);
+  if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
+      || number_at(p + 8, 4) != CHECKPOINT_VERSION)
+    return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found "
+                "something else. Try: ./sink train --out FILE; ./hf for a "
+                "published model", name, CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
-  checkpoint_pass(&c, t, with_moments);
-  if (t->loss_steps < 0 || t->loss_steps > t->step) damaged(name, e);
+  checkpoint_pass(&c, t, said != NULL);
+  if (c.left || t->loss_steps < 0 || t->loss_steps > t->step) damaged(name, e);
   if (e->status) trainer_free(t);
   return e->status;
 }
 
-static int checkpoint_load(const char *path, Trainer *t, bool with_moments, Error *e) {
+static int checkpoint_load(const char *path, const Settings *said, Trainer *t,
+                           Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
-  if (MORE_OPEN(path, INFINITY, t, e)) return e->status;
-  if (!file_read(path, &held, e)) checkpoint_read(held.at, held.size, path, t, with_moments, e);
+  if (MORE_OPEN(path, INFINITY, t, e))
+    return e->status;
+  if (!file_read(path, &held, e))
+    checkpoint_read(held.at, held.size, path, said, t, e);
   bytes_free(&held);
   return e->status;
 }
 
 /* ----------
- * 10.2  A run   section 4 */
+ * 10.2  A run begins   section 4
+ *
+ * It begins from the seed, or with --resume where --out's file stopped; then it
+ * ends in the bytes of a run that never stopped. Fine-tuning ([FIG30], appendix
+ * D) begins from another model's parameters: data/paper/pages.c. */
 
 void trainer_free(Trainer *t) {
-  model_free(&t->m); acts_free(&t->a); data_close(&t->data);
-  free(t->m1); free(t->m2); free(t->ids); free(t->first); free(t->scratch);
+  model_free(&t->m);
+  acts_free(&t->a);
+  data_close(&t->data);
+  free(t->m1);
+  free(t->m2);
+  free(t->ids);
+  free(t->first);
+  free(t->scratch);
   *t = (Trainer){0};
 }
 
-/* 2 for plus1 with several x*: the authors' dummy row stands for one. */
-static int metric_refuses(const Config *c, int rows, Error *e) {
-  return rows != METRIC_PLUS1 || c->sink_token < 2 ? 0
-       : fail(e, 2, "--metric-rows plus1: it knows one sink token, and there are %d. Try: "
-              "--metric-rows real", c->sink_token);
-}
-
-static int trainer_room(Trainer *t, Error *e) {
-  int B = t->s.train.batch, T = t->s.model.context;
-  if (metric_refuses(&t->m.c, t->s.metric_rows, e)) return e->status;
-  t->ids = grab(2 * (idx)B * T, sizeof(int), e);
-  if (t->m.seams.step && t->s.train.optimizer > OPTIMIZER_SGD)
-    t->scratch = grab(t->m.seams.step_room(&t->m, NULL), sizeof(real), e);
+/* A trainer by its settings. What was read stays: the model, its moments, and
+ * the place in the text, which must be the same text, by its hash. A model that
+ * was not read is drawn from the seed. */
+static int trainer_ready(Trainer *t, Error *e) {
+  Source *d = &t->s.data;
+  const Train *p = &t->s.train;
+  Config *c = &t->s.model;
+  const Data was = t->data;
+  const bool read = t->m.params != NULL;
+  d->vocab = c->vocab;
+  if (data_open(&t->data, d, p->seed, c->context, e)) return e->status;
+  int known = t->data.vocab;
+  uint64_t hash = t->data.tokenizer.hash, own = t->tokenizer_hash;
+  if (read && !d->tokens[0] && (own ? own != hash : c->vocab != known))
+    fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
+         d->tokenizer);
+  if (was.source && was.source != t->data.source)
+    fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
+         "Try: --text, --grammar or --tokens as before", t->s.out,
+         source_name(d));
+  if (!c->vocab) c->vocab = known;
+  if (c->vocab < known)
+    fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, or "
+         "--vocab %d", c->vocab, d->tokenizer, known, known);
+  t->tokenizer_hash = hash;
+  t->data.sample = was.sample;
+  t->data.document = was.document;
+  t->data.offset = was.offset;
+  d->first_counts = t->data.first;
+  strcpy(d->first_own, d->first_tokens);
+  if (e->status || config_resolve(c, e)) return e->status;
+  if (!read && !model_create(&t->m, c, true, e))
+    model_init(&t->m, p->init, (uint64_t)p->seed);
   t->m.plain = t->s.plain;
-  t->s.data.first_counts = t->data.first;
-  strcpy(t->s.data.first_own, t->s.data.first_tokens);
-  return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
+  if (t->m.seams.step && p->optimizer > OPTIMIZER_SGD)
+    t->scratch = grab(t->m.seams.step_room(&t->m, NULL), sizeof(real), e);
+  if (!t->m1) moments_create(t, e);
+  t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
+  if (e->status) return e->status;
+  return acts_create(&t->a, &t->m, p->batch, c->context, ACTS_ALL, e);
 }
 
 static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   *t = (Trainer){.s = *s};
-  t->s.data.vocab = s->model.vocab;
-  if (data_open(&t->data, &t->s.data, s->train.seed, s->model.context, e)) return e->status;
-  int known = t->data.vocab;
-  if (t->s.model.vocab == 0) t->s.model.vocab = known;
-  else if (t->s.model.vocab < known)
-    fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, or --vocab %d",
-         t->s.model.vocab, t->s.data.tokenizer, known, known);
-  t->tokenizer_hash = t->data.tokenizer.hash;
-  if (e->status || config_resolve(&t->s.model, e) || model_create(&t->m, &t->s.model, true, e)
-      || trainer_room(t, e) || moments_create(t, e)) trainer_free(t);
-  else model_init(&t->m, s->train.init, (uint64_t)s->train.seed);
+  if (trainer_ready(t, e)) trainer_free(t);
   return e->status;
-}
-
-/* Does it name a file? --text, --grammar, --tokens, --tokenizer. */
-static bool option_file(const Option *o) {
-  return o->group == 'd' && o->kind == 's' && o->most == 0;
-}
-
-/* The settings of a run that goes on: of `was` what its file fixes, and how its text is made ids;
- * all else of s. --resume fixes all but when it ends and saves; --start the model, and its context
- * where positions are learned. The command line must not contradict that. */
-static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
-                          bool resume, Error *e) {
-  const char *words[WORDS_MOST], *groups = resume ? "mtde" : "m"; int n = 0;
-  char old[PATH_ROOM], new[PATH_ROOM];
-  *now = *s;
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    bool fixed = strchr(groups, o->group) != NULL;
-    bool ids = !strcmp(o->flag, "tokenizer") || (!strcmp(o->flag, "bos") && was->data.bos);
-    bool named = option_file(o) && !*o->fallback && source_named(&s->data);   /* another text */
-    if (named || !(fixed || (ids && !s->data.tokens[0]))) continue;
-    option_text(o, was, old, sizeof old);
-    option_set(o, now, old, false, e);
-  }
-  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
-      settings_flags(now, flags, "m", e)) return e->status;
-  memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
-  memcpy(now->log, s->log, PATH_ROOM);
-  Config c = now->model;
-  if (!config_resolve(&c, &(Error){0})) now->model = c;   /* a contradiction is named below */
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    /* these move no bit of a step that is done */
-    if (!strcmp(o->flag, "steps") || strstr(o->flag, "-every") || option_file(o)) continue;
-    if (!resume && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
-    option_text(o, was, old, sizeof old);
-    option_text(o, now, new, sizeof new);
-    if (strchr(groups, o->group) && strcmp(old, new))
-      return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new,
-                  resume ? s->out : s->start, *old ? old : "none", resume ? "--resume changes "
-                  "--steps, --save-every, --log-every" : "--start keeps the model");
-  }
-  return 0;
 }
 
 static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
   if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
-  return fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: %s",
-              path, t->s.data.tokenizer,
-              t->tokenizer_hash ? "--tokenizer FILE" : "eval --tokens: it had none");
+  return fail(e, 1, "%s: expected the tokenizer it was trained with, found "
+              "another in %s. Try: %s", path, t->s.data.tokenizer,
+              t->tokenizer_hash ? "--tokenizer FILE"
+              : "eval --tokens: it had none");
 }
 
-/* The text must be the same, by its hash; the run goes on at its place. */
-static int resume_data(Trainer *t, Error *e) {
-  Data was = t->data; Source *d = &t->s.data;
-  d->vocab = t->m.c.vocab;
-  if (data_open(&t->data, d, t->s.train.seed, t->s.model.context, e)
-      || tokenizer_same(t, t->s.out, e)) return e->status;
-  if (was.source && was.source != t->data.source)
-    return fail(e, 1, "%s: expected the text it was trained on, found another in %s. Try: "
-                "--text, --grammar or --tokens as before", t->s.out, source_name(d));
-  t->data.sample = was.sample; t->data.document = was.document; t->data.offset = was.offset;
-  return 0;
+/* One line of warning. Models as small as these have formed no sink where each
+ * sequence begins with whatever its text has there and positions are rotary. */
+static void sink_foretell(const Trainer *t) {
+  const Config *c = &t->m.c;
+  bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
+  if (softmax && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
+    fprintf(stderr, "sink: expect no sink at this size on a text's own first "
+            "tokens. --fix-token 1 or --first-tokens 16 gives one\n");
 }
 
-static uint64_t parameters_hash(const Model *m) {
-  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real), sizeof(real));
-  return hash ? hash : 1;
-}
-
-static int trainer_resume(Trainer *t, const Settings *s, const char *flags, Error *e) {
-  Settings now; Trainer from = {0};
-  if (checkpoint_load(s->out, t, true, e)) return e->status;
-  if (!t->m1) fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
-  else if (!settings_go_on(&now, &t->s, s, flags, true, e) && now.train.steps < t->step)
-    fail(e, 2, "--steps %d: %s has done %ld. Try: more", now.train.steps, s->out, t->step);
-  if (!e->status) t->s = now;
-  if (!e->status && s->start[0] && !checkpoint_load(s->start, &from, false, e)
-      && t->start != parameters_hash(&from.m))
-    fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
-         t->start ? "other parameters" : "none");
-  trainer_free(&from);
-  if (e->status || resume_data(t, e) || trainer_room(t, e)) trainer_free(t);
-  else if (!s->quiet)
-    fprintf(stderr, "sink: %s goes on from step %ld of %d\n", s->out, t->step, now.train.steps);
-  return e->status;
-}
-
-/* Fine-tuning ([FIG30], appendix D): t's model and parameters, all else from s. The tokenizer must
- * be t's own (unless ids come alone), or where it had none, one of as many ids. */
-static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
-  Trainer was = *t;   /* t is made anew in its place */
-  Settings now = *s;
-  now.model = was.m.c;
-  if (was.m.c.pos != POS_LEARNED) now.model.context = s->model.context;
-  acts_free(&was.a);
-  data_close(&was.data);
-  if (!trainer_create(t, &now, e)) {
-    bool same = was.tokenizer_hash ? was.tokenizer_hash == t->tokenizer_hash
-              : was.m.c.vocab == t->data.vocab;
-    if (!same && !now.data.tokens[0])
-      fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
-           now.data.tokenizer);
-    copy(t->m.params, was.m.params, was.m.count);
-    t->start = parameters_hash(&was.m);
-    if (e->status) trainer_free(t);
-  }
-  trainer_free(&was);
-  return e->status;
-}
-
-/* From --out with --resume, from --start, or from the seed. After a failure t holds no memory. */
-static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error *e) {
+/* `flags`: a row's, on top of s. After a failure t holds no memory. */
+static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
+                         Error *e) {
   Settings now = *s;
   if (s->resume && !s->out[0])
-    return fail(e, 2, "--resume: expected --out, where the run is. Try: --resume --out FILE");
-  if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
-  if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
-  if (!s->start[0])
-    return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
-         : trainer_create(t, &now, e);
-  if (checkpoint_load(s->start, t, false, e)) return e->status;
-  if (settings_go_on(&now, &t->s, s, flags, false, e)) trainer_free(t);
-  else {
-    if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
-    trainer_restart(t, &now, e);
+    return fail(e, 2, "--resume: expected --out, where the run is. "
+                "Try: --resume --out FILE");
+  if (s->start[0]) return s->program->start(t, s, e);
+  if (!s->resume || file_missing(s->out)) {
+    if (s->resume && !s->quiet)
+      fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
+    if (!settings_count(s, e) && !settings_flags(&now, flags, "m", e)
+        && !trainer_create(t, &now, e) && !s->quiet) sink_foretell(t);
+    return e->status;
   }
+  settings_flags(&now, flags, "m", e);
+  if (e->status || checkpoint_load(s->out, &now, t, e)) return e->status;
+  long step = t->step, steps = t->s.train.steps;
+  memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
+  if (!t->m1)
+    fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
+  if (steps < step)
+    fail(e, 2, "--steps %ld: %s has done %ld. Try: more", steps, s->out, step);
+  if (settings_count(&t->s, e) || trainer_ready(t, e)) trainer_free(t);
+  else if (!s->quiet)
+    fprintf(stderr, "sink: %s goes on from step %ld of %ld\n", s->out, step,
+            steps);
   return e->status;
 }
+
+/* ----------
+ * 10.3  A step   [E1]
+ *
+ * A step draws B blocks of T+1 tokens. A forward and a backward add to every dw
+ * the gradient of the blocks' mean loss; --accumulate N does so N times, each
+ * for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
+ * allows, and the optimiser moves every parameter by the schedule's rate. What
+ * is not finite ends a step before a parameter moves. */
 
 /* Where a forward of ids [T] first meets NaN or infinity, into e. */
 static int forward_fault(Model *m, const int *ids, int T, Error *e) {
-  Sinks s; Acts a = {0};
-  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e) && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+  Sinks s = {0};
+  Acts a = {0};
+  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e)
+      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
-  acts_free(&a); sinks_free(&s);
+  acts_free(&a);
+  sinks_free(&s);
   return e->status;
 }
 
-/* Not finite: the training has diverged, with t->loss NAN. Any other error passes on. */
-static int step_fault(Trainer *t, const Error *why, Error *e) {
-  const char *end = strstr(why->text, NOT_FINITE);
-  if (!end) return why->status ? fail(e, why->status, "%s", why->text) : 0;
+/* An error about what is not finite becomes one that says at which step the
+ * training diverged, with t->loss NAN. Any other stays as it is. */
+static int step_fault(Trainer *t, Error *e) {
+  const Error why = *e;
+  const char *end = strstr(why.text, NOT_FINITE);
+  if (!end) return e->status;
   t->loss = NAN;
-  return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges here. Try: a smaller "
-              "--lr", t->step, (int)(end - why->text), why->text);
+  *e = (Error){0};
+  return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges "
+              "here. Try: a smaller --lr", t->step, (int)(end - why.text),
+              why.text);
 }
 
-/* Names what is not finite: bad, or where a forward first meets it. */
+/* Names what is not finite: the gradient of `bad`, or where a forward of the
+ * batch first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
-  Error why = {0}; const int T = t->s.model.context;
-  if (bad) fail(&why, 1, "the gradient of %s" NOT_FINITE, bad->name);
-  for (int b = 0; b < t->s.train.batch && !why.status; b++)
-    forward_fault(&t->m, t->ids + (idx)b * T, T, &why);
-  fail(&why, 1, "the loss" NOT_FINITE);
-  return step_fault(t, &why, e);
+  const int T = t->s.model.context;
+  if (bad) fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
+  for (int b = 0; b < t->s.train.batch && !e->status; b++)
+    forward_fault(&t->m, t->ids + (idx)b * T, T, e);
+  fail(e, 1, "the loss" NOT_FINITE);
+  return step_fault(t, e);
 }
 
+/* `shrink`: what the clip leaves of the gradient, 1 or less. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
-  t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps, (int)t->step);
+  t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
+                      (int)t->step);
+  Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1,
+            .beta2 = p->beta2, .eps = p->adam_eps, .t = t->step + 1,
+            .shrink = shrink};
   for (int i = 0; i < t->m.n_tensors; i++) {
     Tensor *x = t->m.all[i];
     idx at = x->w - t->m.params;
-    Step s = {.optimizer = p->optimizer, .lr = t->lr, .beta1 = p->beta1, .beta2 = p->beta2,
-              .eps = p->adam_eps, .wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0,
-              .t = t->step + 1, .shrink = shrink};
+    s.wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0;
     if (t->scratch && t->m.seams.step_room(&t->m, x))
       t->m.seams.step(&s, x, t->m1 + at, t->scratch);
     else
@@ -5056,145 +5081,171 @@ static void trainer_update(Trainer *t, double shrink) {
   }
 }
 
+/* The clip and the update. */
 static int trainer_finish(Trainer *t, Error *e) {
-  double clip = t->s.train.clip; const Tensor *bad;
+  double clip = t->s.train.clip;
+  const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
   if (bad) return diverged(t, bad, e);
-  double shrink = clip / (t->norm + 1e-6);   /* 1e-6: PyTorch's */
-  trainer_update(t, clip > 0 && t->norm > clip ? shrink : 1);
-  t->step++, t->loss_steps++;
+  bool clips = clip > 0 && t->norm > clip;
+  trainer_update(t, clips ? clip / (t->norm + 1e-6) : 1);   /* PyTorch's 1e-6 */
+  t->step++;
+  t->loss_steps++;
   t->loss_sum += t->loss;
   return 0;
 }
 
-/* One step. What is not finite ends it before a parameter moves. */
 static int trainer_step(Trainer *t, Error *e) {
-  const Train *p = &t->s.train;
-  int B = p->batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
+  int B = t->s.train.batch, T = t->s.model.context, N = t->s.train.accumulate;
+  int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
   model_zero_grads(&t->m);
   t->loss = 0;
-  for (int i = 0; i < p->accumulate; i++) {
-    if (data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e)) return e->status;
-    model_forward(&t->m, &t->a, t->ids, B, T);
-    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / p->accumulate) / p->accumulate;
+  for (int i = 0; i < N; i++) {
+    if (data_batch(&t->data, &t->s.data, B, T, ids, targets, e))
+      return e->status;
+    model_forward(&t->m, &t->a, ids, B, T);
+    t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / N) / N;
     if (!isfinite(t->loss)) return diverged(t, NULL, e);
-    model_backward(&t->m, &t->a, t->ids, B, T);
+    model_backward(&t->m, &t->a, ids, B, T);
   }
   return trainer_finish(t, e);
 }
 
 /* ----------
- * 10.3  A training to its end: looks at the sink, the log, checkpoints   section 4, [FIG4] */
+ * 10.4  A training to its end: looks at the sink, the log, checkpoints
+ * section 4, [FIG4] */
 
-/* The one mutable global. At Ctrl-C a training ends after the step in hand, and saves; at a second
- * one the program ends at once: files are whole at any moment (chapter 15). */
+/* This is the one mutable global. At Ctrl-C a training ends after the step in
+ * hand, and saves; at a second one the program ends at once, and every file is
+ * still whole. */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
-  interrupted = number; signal(SIGINT, SIG_DFL); signal(SIGTERM, SIG_DFL);
+  interrupted = number;
+  signal(SIGINT, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
 }
-static void stop_gently(void) { signal(SIGINT, on_interrupt); signal(SIGTERM, on_interrupt); }
+static void stop_gently(void) {
+  signal(SIGINT, on_interrupt);
+  signal(SIGTERM, on_interrupt);
+}
 
+/* A look at the sink measures so many held sequences. */
 enum { LOOK_N = 16 };
 
-/* LOOK_N held sequences into p; eps[1] is 0.2 (evaluate). */
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  const Settings *s = &t->s; Sinks seen;
-  Error why = {0}; int starts, T = (int)at_most(s->eval_T, s->model.context);
-  if (evaluate(&seen, &t->m, &t->data, s, LOOK_N, T, &starts, &why)) return step_fault(t, &why, e);
-  int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-  p->has_star = star >= 0;
-  p->alpha1 = sinks_alpha(&seen, first);
-  p->sink1 = sinks_sink(&seen, first, 0);
-  p->sink1_low = sinks_sink(&seen, first, 1);
-  p->alpha_star = star < 0 ? 0 : sinks_alpha(&seen, star);
-  p->sink_star = star < 0 ? 0 : sinks_sink(&seen, star, 0);
-  p->ratio = sinks_ratio(&seen), p->mass = sinks_mass(&seen);
+  int starts, T = (int)at_most(t->s.eval_T, t->s.model.context);
+  Sinks seen;
+  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, &starts, e))
+    return step_fault(t, e);
+  p->has_star = config_column_star(&t->m.c) >= 0;
+  sinks_row(&seen, &t->m.c, 0, p->now);
+  if (!p->has_star) p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
+  p->low = sinks_sink(&seen, config_column_first(&t->m.c), 1);   /* eps 0.2 */
   sinks_free(&seen);
   return 0;
 }
 
-/* Mean cross-entropy over up to n held blocks of the model's context; NAN where there is none. */
+/* Mean cross-entropy over up to n held blocks of the model's context; NAN where
+ * there is none. */
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   enum { BATCH = 16 };
-  Model *m = &t->m; Acts a = {0}; Error why = {0};
-  int T = m->c.context, *ids = grab(2 * (idx)n * T, sizeof(int), &why), got = 0; double sum = 0;
-  if (!why.status && !acts_create(&a, m, BATCH, T, ACTS_ONE, &why)) {
-    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T, &why);
-    for (int b = 0; b < got && !why.status; b += BATCH) {
-      int B = (int)at_most(got - b, BATCH);
-      model_forward(m, &a, ids + (idx)b * T, B, T);
-      sum += model_loss(m, &a, ids + (idx)(n + b) * T, B, T, false, 1) * B;
-      for (int i = b; !isfinite(sum) && i < b + B; i++) forward_fault(m, ids + (idx)i * T, T, &why);
-    }
+  Model *m = &t->m;
+  Acts a = {0};
+  int T = m->c.context, got = 0;
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e);
+  double sum = 0;
+  if (!e->status && !acts_create(&a, m, BATCH, T, ACTS_ONE, e))
+    got = data_held(&t->data, &t->s.data, n, T, ids, ids + (idx)n * T, e);
+  for (int b = 0; b < got && !e->status; b += BATCH) {
+    int B = (int)at_most(got - b, BATCH), *at = ids + (idx)b * T;
+    model_forward(m, &a, at, B, T);
+    sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
+    for (int i = 0; !isfinite(sum) && i < B; i++)
+      forward_fault(m, at + (idx)i * T, T, e);
   }
-  acts_free(&a); free(ids);
+  acts_free(&a);
+  free(ids);
   *loss = got ? sum / got : NAN;
-  return step_fault(t, &why, e);
+  return step_fault(t, e);
 }
 
-/* sink_1 is at --eps; a # line says what --first-tokens draws. --resume takes its looks here. */
+/* sink_1 is at --eps. A line that begins with # says what --first-tokens draws. */
 static const char LOG_HEAD[] =
-    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,sink_1_at_0.2\n";
+    "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
+    "sink_1_at_0.2\n";
 
-/* Keeps a line of the log as a look; its step. */
+/* Keeps a line of the log as a look, with the log's digits, since a run that is
+ * resumed has its looks from there. Returns its step, 0 for a line of words. */
 static long look_keep(Progress *p, const char *line) {
-  Look now = {0};
-  if (sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &now.step, &now.loss, &now.norm,
-             &now.alpha1, &now.sink1, &now.alpha_star, &now.sink_star, &now.ratio) != 8)
-    return now.step;
+  Look x = {0};
+  int n = sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &x.step,
+                 &x.loss, &x.norm, &x.alpha1, &x.sink1, &x.alpha_star,
+                 &x.sink_star, &x.ratio);
+  if (n != 8) return x.step;
   if (p->looks == LOOKS)   /* full: every other one goes */
     for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
       p->look[p->looks] = p->look[2 * p->looks + 1];
-  p->look[p->looks++] = now;
-  return now.step;
+  p->look[p->looks++] = x;
+  return x.step;
 }
 
-/* The log to go on with: its lines up to t->step, the last of them the last look's. */
+/* The log to go on with: the head of a new one, or the lines up to t->step of
+ * the one that is there, of which the last must be the last look's. */
 static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
-  const char *path = t->s.log;
+  const char *path = t->s.log, *drawn = t->data.drawn;
   long looked = t->step - t->loss_steps, last = 0;
   if (!(t->step || t->s.resume) || !path[0] || file_missing(path))
-    return bytes_print(log, e, t->data.drawn[0] ? "%s# %s\n" : "%s", LOG_HEAD, t->data.drawn);
+    return bytes_print(log, e, *drawn ? "%s# %s\n" : "%s", LOG_HEAD, drawn);
   if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
   const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
   if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
-    return fail(e, 1, "%s: it is not the log of this run. Try: another --log", path);
+    return fail(e, 1, "%s: it is not the log of this run. Try: another --log",
+                path);
   for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
-    if (!strncmp(line, "# step ", 7) || strtol(line, NULL, 10) > t->step) break;
+    if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7)) break;
     last = look_keep(p, line);
   }
   log->size = (size_t)(line - text);
-  if (last != looked)
-    fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log", path, last, looked);
-  return e->status;
+  if (last == looked) return 0;
+  return fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log",
+              path, last, looked);
 }
 
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
-  char line[2048]; const Train *r = &t->s.train;
-  double tokens = (double)t->step * r->batch * r->accumulate * t->s.model.context;
+  const Train *r = &t->s.train;
+  const double *x = p->now;
+  double tokens = (double)t->step * r->batch * r->accumulate * t->m.c.context;
+  char line[2048];
   int n = snprintf(line, sizeof line,
-                   "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n", t->step, tokens,
-                   t->loss_sum / (double)t->loss_steps, t->norm, t->lr, p->alpha1, p->sink1,
-                   p->alpha_star, p->sink_star, p->ratio, p->sink1_low);
-  t->loss_sum = 0, t->loss_steps = 0;
+                   "%ld,%.0f,%.6f,%.6f,%.6g,%.6f,%.6f,%.6f,%.6f,%.6f,%.6f\n",
+                   t->step, tokens, t->loss_sum / (double)t->loss_steps,
+                   t->norm, t->lr, x[ALPHA_1], x[SINK_1], x[ALPHA_STAR],
+                   x[SINK_STAR], x[NORM_RATIO], p->low);
+  t->loss_sum = 0;
+  t->loss_steps = 0;
   look_keep(p, line);
   return bytes_add(log, line, (size_t)n, e);
 }
 
-/* What a run leaves, the log first: so it has every line of a checkpoint's run. */
-static int run_save(const Trainer *t, const Bytes *log, bool checkpoint, Error *e) {
-  if (t->s.log[0] && file_write(t->s.log, log->at, log->size, e)) return e->status;
-  return checkpoint && t->s.out[0] ? checkpoint_write(t->s.out, t, true, e) : 0;
+/* The log goes first, so that it has every line of a checkpoint's run. */
+static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
+                    Error *e) {
+  if (t->s.log[0]) file_write(t->s.log, log->at, log->size, e);
+  if (e->status || !checkpoint || !t->s.out[0]) return e->status;
+  return checkpoint_write(t->s.out, t, true, e);
 }
 
-/* To the last step, a fault or Ctrl-C, saving on the way. Of a run that diverges the log ends with
- * a line "# step N: why", which --resume drops. */
+/* To the last step, a fault or Ctrl-C, saving on the way. Of a run that
+ * diverges the log ends with a line "# step N: why", which --resume drops. A
+ * run that goes on passes over a fault of its first look: it meets it again. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
-  const Train *r = &t->s.train; Bytes log = {0};
+  const Train *r = &t->s.train;
+  Bytes log = {0};
+  Error passed = {0};
   bool saved = t->step > 0;   /* is this step's checkpoint there? */
-  if (!log_begin(t, p, &log, e) && r->steps)   /* a run that goes on meets its errors again */
-    look_at_sink(t, p, t->step ? &(Error){0} : e);
+  if (!log_begin(t, p, &log, e) && r->steps)
+    look_at_sink(t, p, t->step ? &passed : e);
   double logged = p->start = seconds();
   p->from = t->step;
   stop_gently();
@@ -5211,20 +5262,24 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
       logged = seconds();
     }
   }
-  bool ended = e->status && isnan(t->loss);
-  if (ended) bytes_print(&log, &(Error){0}, "# %s\n", e->text);
-  if (ended || (e->status && t->step > p->from)) run_save(t, &log, false, &(Error){0});
-  if (!e->status && !saved) run_save(t, &log, true, e);
+  bool fine = !e->status, ended = !fine && isnan(t->loss);
+  if (ended) bytes_print(&log, &passed, "# %s\n", e->text);
+  if (fine ? !saved : ended || t->step > p->from)
+    run_save(t, &log, fine, fine ? e : &passed);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
          t->s.out[0] ? "--out has it. Try: the same command with --resume"
-                     : "nothing is kept. Try: again; train and run have --out FILE");
+         : "nothing is kept. Try: again; train and run have --out FILE");
   return e->status;
 }
 
 /* ==========
- * 11  Evaluation   sections 3.1 to 3.3 */
+ * 11  Evaluation   sections 3.1 to 3.3
+ *
+ * An evaluation feeds n sequences of T tokens and takes the means of chapter 6
+ * over them. The sequences are held-out text, of documents the training did not
+ * see (data_probe), or drawn or repeated ids (Table 1). */
 
 /* ----------
  * 11.0  A measurement: room, what is not finite, a forward with a look after each
@@ -5242,7 +5297,8 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
     {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
-    {&s->entropy, L * H}, {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
+    {&s->entropy, L * H}, {&s->told, L * H}, {&s->plain_entropy, L * H},
+    {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
     {&s->prenorm, L * N}, {&s->qnorm, L * N}, {&s->knorm, L * N},
     {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
     {&s->raw, L * H}};
@@ -5357,174 +5413,125 @@ void sinks_finish(Sinks *s) {
   double n = s->n ? s->n : 1;
   for (idx i = 0; i < s->n_sums; i++)
     s->sums[i] /= n;
+  for (int i = 0; i < s->L * s->H; i++)   /* of the rows that weigh anything */
+    if (s->told[i] < s->T && s->attends[i / s->H])
+      s->entropy[i] *= s->told[i] > 0 ? s->T / s->told[i] : NAN;
   s->massive /= n;
   s->median /= n;
   s->loss /= n;
 }
 
-/* [T7] --replace-position t and --swap-position t: what is read for p_1. Checks T. */
-static int position_check(const Settings *s, const Config *c, int T, Error *e) {
-  int t = s->swap_position ? s->swap_position : s->replace_position;
-  const char *flag = s->swap_position ? "swap-position" : "replace-position";
-  if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
-    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s", T, c->context,
-                c->context, s->beyond ? ": it learnt no more" : ", or --beyond");
-  if (s->replace_position && s->swap_position)
-    return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
-  if (t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
-    return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
-                "--pos learned or absolute", flag, t);
-  if (t > T)
-    return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, t, T);
-  return 0;
-}
-
-/* [T7] Does GPT2-XL's sink depend on p_1? Edits P [rows,C] in place: token 1 reads p_t,
- * and where they swap token t reads p_1. kept [2,C]: both rows as they were, or NULL. A
- * second call with `back` puts them back. */
-static void positions_edit(Model *m, const Acts *a, const Settings *s, real *kept, bool back) {
-  idx C = m->c.dim, first = m->c.sink_token;
-  int t = s->swap_position ? s->swap_position : s->replace_position;
-  real *table = m->wpe.w ? m->wpe.w : a->sinusoid;
-  if (!t || !kept)
-    return;
-  real *p_1 = table + first * C, *p_t = table + (first + t - 1) * C;
-  if (back) {
-    copy(p_1, kept, C);
-    copy(p_t, kept + C, C);
-    return;
-  }
-  copy(kept, p_1, C);
-  copy(kept + C, p_t, C);
-  copy(p_1, kept + C, C);
-  if (s->swap_position)
-    copy(p_t, kept, C);
-}
-
-/* Sequences of a batch: 16; of a model still in its file all n, as each batch reads it. Fewer where
- * these have no room: two maps of H T^2 numbers each. */
+/* So many sequences go through a forward at a time: 16, or fewer where these
+ * have no room, since a head's two maps have T^2 numbers each. Of a model that
+ * is still in its file all n go at once, as each forward reads it. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
-  double maps = 2.0 * c->heads * config_rows(c, T) * config_columns(c, T),
-         extreme = (double)config_rows(c, T) * c->dim;
+  double rows = (double)config_rows(c, T);
+  double one = rows * (2.0 * c->heads * config_columns(c, T) + c->dim);
   if (!m->seams.begin && n > 16) n = 16;
-  while (n > 1 && !e->status && ROOM <
-         sizeof(real) * ((double)acts_size(m, n, T, ACTS_ONE, e) + n * (maps + extreme)))
+  while (n > 1 && !e->status) {
+    double all = (double)acts_size(m, n, T, ACTS_ONE, e) + n * one;
+    if (all * sizeof(real) <= ROOM) break;
     n = (n + 1) / 2;
+  }
   return n;
 }
 
 static int none_held(const Data *d, int T, Error *e) {
-  int longest = 0, end = (int)d->held.size; char shorter[32] = "";
+  int longest = 0, end = (int)d->held.size;
+  char shorter[32] = "";
   for (size_t i = d->starts.size; i--; end = d->starts.at[i])
     if (end - d->starts.at[i] > longest) longest = end - d->starts.at[i];
   if (longest > 2) snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
-  const char *more = "a larger --valid or a longer text";
-  if (!d->source) more = "longer lines";   /* of --ids, which are no text with a hash */
-  if (d->grammar.nodes) more = "a grammar of longer documents";
-  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d in one. Try: %s%s",
-              T + 1, d->held.size, longest, shorter, more);
+  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d "
+              "in one. Try: %sa larger --valid or longer documents", T + 1,
+              d->held.size, longest, shorter);
 }
 
-/* n sequences of T tokens, *starts of them at a document's start. After a failure out is empty. */
-static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s, const double *eps,
-                       int n_eps, int n, int T, int *starts, Error *e) {
-  bool scored = s->input == INPUT_NATURAL; Acts a = {0};
+/* At thresholds eps [n_eps]. *starts: how many of the sequences begin where a
+ * document does. After a failure out is empty. */
+static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
+                       const double *eps, int n_eps, int n, int T, int *starts,
+                       Error *e) {
+  const Config *c = &m->c;
+  bool scored = s->input == INPUT_NATURAL;
+  Acts a = {0};
   *out = (Sinks){0};
-  if (position_check(s, &m->c, T, e) || metric_refuses(&m->c, s->metric_rows, e))
+  if (T > c->context && (!s->beyond || c->pos == POS_LEARNED))
+    return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
+                T, c->context, c->context,
+                s->beyond ? ": it learnt no more" : ", or --beyond");
+  if (s->program->edit && s->program->edit(m, NULL, s, T, false, e))
     return e->status;
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e);
-  int got = ids ? data_probe(d, &s->data, s->input, n, T, ids, ids + (idx)n * T, starts) : 0;
+  int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
+  int *targets = ids ? ids + (idx)n * T : NULL;
+  if (ids) got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
   int batch = evaluation_batch(m, got, T, e);
   if (!got) none_held(d, T, e);
   if (!e->status && !sinks_create(out, m, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
-  real *kept = grab(2 * m->c.dim, sizeof(real), e);
-  if (!e->status)
-    positions_edit(m, &a, s, kept, false);
+  if (s->program->edit && !e->status)
+    s->program->edit(m, &a, s, T, false, e);
   if (m->seams.begin && !e->status)
     m->seams.begin(m, (got + batch - 1) / batch, scored, s->quiet);
-  for (int b = 0; b < got && !e->status; b += batch)
-    sinks_measure(out, m, &a, ids + (idx)b * T, scored ? ids + (idx)(n + b) * T : NULL,
+  for (int b = 0; b < got && !e->status; b += batch) {
+    idx at = (idx)b * T;
+    sinks_measure(out, m, &a, ids + at, scored ? targets + at : NULL,
                   (int)at_most(got - b, batch), s->metric_rows, e);
+  }
   sinks_finish(out);
-  if (m->seams.end) m->seams.end(m, e);
-  if (got && a.arena)
-    positions_edit(m, &a, s, kept, true);
-  acts_free(&a); free(ids); free(kept);
+  if (m->seams.end)
+    m->seams.end(m, e);
+  if (s->program->edit && a.arena)
+    s->program->edit(m, &a, s, T, true, e);
+  acts_free(&a);
+  free(ids);
   if (e->status) sinks_free(out);
   return e->status;
 }
 
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T, int *starts,
-             Error *e) {
-  return evaluate_at(out, m, d, s, (double[]){s->eps, 0.2, 0.4}, 3, n, T, starts, e);
-}
-
-static void outcome_begin(Outcome *o, const Trainer *t, int T) {
-  o->c = t->m.c;
-  o->even = sink_uniform(&t->m, T);
-  o->star = config_column_star(&o->c) >= 0;
-  idx blocks = (idx)t->data.held.size / (o->c.context + 1);
-  o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
-  if (t->s.input != INPUT_NATURAL) return;
-  strcpy(o->text, t->data.name), strcpy(o->read, t->data.read);
-}
-
-/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
-static int outcome_measure(Outcome *o, Trainer *t, const Settings *s, int *starts, Error *e) {
-  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e)) return e->status;
-  outcome_begin(o, t, o->s.T);
-  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
+/* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
+             int T, int *starts, Error *e) {
+  const double eps[] = {s->eps, 0.2, 0.4};
+  return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
 }
 
 /* ----------
- * 11.1  The numbers of an evaluation */
+ * 11.1  The numbers of an evaluation
+ *
+ * A row of them is said once, by name, and printed as a table, as CSV and as
+ * JSON. A ratio of nothing to nothing is NaN: a table prints -, CSV leaves the
+ * place empty, JSON has null. */
 
-static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
-  Numbers *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
-  if (list) r->list = list;
-  double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
-  if (value) r->value = value;
-  if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
-  list += r->lists++;
-  *list = (Numbers){.at = r->values, .n = n};
-  snprintf(list->name, sizeof list->name, "%s", name);
-  memcpy(value + r->values, x, (size_t)n * sizeof *x);
-  r->values += n;
-  return 0;
-}
-static void result_free(Result *r) { free(r->list); free(r->value); *r = (Result){0}; }
+/* A column of a table: its name in CSV and JSON, its heading in two lines, and
+ * how it shows unit times x. */
+typedef struct Column {
+  const char *name, *head, *below, *form;
+  int width;
+  double unit;
+} Column;
 
-static int put_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
-  char name[sizeof r->list->name];
-  va_list args;
-  va_start(args, format);
-  bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
-  va_end(args);
-  return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
-             : result_add(r, name, x, n, e);
-}
-#define put(r, e, x, ...) put_list(r, e, (double[]){x}, 1, __VA_ARGS__)
-
-/* A column of a table: its name in CSV and JSON, its heading, and how it shows unit times x. */
-typedef struct Column { const char *name, *head, *below, *form; int width; double unit; } Column;
-
-enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO, HELD_LOSS, ROW };
 static const Column ROW_COLUMNS[ROW] = {
-  {"sink_1",     "Sink_1",  "%",     "%.1f", 8, 100},
-  {"sink_star",  "Sink_*",  "%",     "%.1f", 8, 100},
-  {"alpha_1",    "alpha_1", "",      "%.3f", 8, 1},
-  {"times_even", "x even",  "",      "%.2f", 7, 1},
-  {"alpha_star", "alpha_*", "",      "%.3f", 8, 1},
-  {"mass",       "row",     "mass",  "%.2f", 6, 1},
-  {"norm_ratio", "norm",    "ratio", "%.2f", 7, 1},
-  {"loss",       "valid",   "loss",  "%.3f", 7, 1}};
+  {"sink_1",     "Sink_1 %",   "", "%.1f", 8, 100},
+  {"sink_star",  "Sink_* %",   "", "%.1f", 8, 100},
+  {"alpha_1",    "alpha_1",    "", "%.3f", 7, 1},
+  {"times_even", "x even",     "", "%.2f", 6, 1},
+  {"alpha_star", "alpha_*",    "", "%.3f", 7, 1},
+  {"mass",       "row mass",   "", "%.2f", 8, 1},
+  {"norm_ratio", "norm ratio", "", "%.2f", 10, 1},
+  {"loss",       "loss",       "", "%.3f", 6, 1}};
 
-static void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
+static const char *cell_text(char text[32], const Column *c, double x) {
+  snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
+  return text;
+}
+
+/* A loss of 0 was not measured; NaN stands for all that was not. */
+void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c), star = config_column_star(c);
-  for (int i = 0; i < ROW; i++) row[i] = NAN;
+  for (int k = 0; k < ROW; k++) row[k] = NAN;
   if (!s->n) return;
   row[SINK_1] = sinks_sink(s, first, 0);
   row[ALPHA_1] = sinks_alpha(s, first);
@@ -5537,149 +5544,247 @@ static void sinks_row(const Sinks *s, const Config *c, double loss, double row[R
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-static const char *cell_text(char text[32], const Column *c, double x) {
-  snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
-  return text;
+/* Adds a number to a row. */
+static int put(Numbers *row, Error *e, double x, const char *name, ...) {
+  Number *at = realloc(row->at, ((size_t)row->n + 1) * sizeof *at);
+  va_list args;
+  if (!at) return fail(e, 1, "memory: no room for a number. Try: again");
+  row->at = at;
+  at += row->n++;
+  *at = (Number){.x = x};
+  va_start(args, name);
+  int size = vsnprintf(at->name, sizeof at->name, name, args);
+  va_end(args);
+  if (size < (int)sizeof at->name) return 0;
+  return fail(e, 1, "%s..: this name is too long. Try: a shorter one", at->name);
+}
+/* The text must outlive the row. */
+static void put_text(Numbers *row, Error *e, const char *name,
+                     const char *text) {
+  if (!put(row, e, NAN, "%s", name)) row->at[row->n - 1].text = text;
 }
 
-enum { LABELS = 4 };
-/* A row of --csv and --json: texts, then numbers. */
-typedef struct Measured { char label[LABELS][2 * PATH_ROOM]; Result all; } Measured;
+static void numbers_free(Numbers *row) {
+  free(row->at);
+  *row = (Numbers){0};
+}
 
 /* In JSON a text that is no UTF-8 is read as Latin-1. */
 static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   const unsigned char *at = (const unsigned char *)text;
-  size_t n = strlen(text); int most = json && utf8_length(at, n) < n ? 0x7F : 0xFF;
+  size_t n = strlen(text);
+  int most = json && utf8_length(at, n) < n ? 0x7F : 0xFF;
   bytes_add(out, "\"", 1, e);
-  for (; *at; at++)
-    if (*at < 32 || *at > most) bytes_print(out, e, json ? "\\u%04x" : " ", *at);
-    else {
-      if (*at == '"' || (json && *at == '\\')) bytes_add(out, json ? "\\" : "\"", 1, e);
-      bytes_add(out, at, 1, e);
-    }
+  for (; *at; at++) {
+    const char *form = json && *at == '\\' ? "\\%c" : "%c";
+    if (*at == '"') form = json ? "\\%c" : "\"%c";
+    if (*at < 32 || *at > most) form = json ? "\\u%04x" : " ";
+    bytes_print(out, e, form, *at);
+  }
   bytes_add(out, "\"", 1, e);
 }
 
-/* --csv - or --json -: nothing else goes to stdout */
+/* --csv - or --json -: nothing else goes to stdout. */
 static bool results_alone(const Settings *s) {
   return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
 }
 
-/* n rows as --csv, below their names, and as --json; a number that is not there is empty, or null.
- * `labels` ends with NULL; where the first is the text, the JSON is an object, not a list. */
-static int rows_write(const Measured *row, int n, const char *const *labels, const Settings *s,
+static void result_write(const char *path, const Bytes *out, Error *e) {
+  if (!strcmp(path, "-") && !e->status) fwrite(out->at, 1, out->size, stdout);
+  else if (path[0] && !e->status) file_write(path, out->at, out->size, e);
+}
+
+/* n rows as --csv, below the names of the first, and as --json: a list of
+ * objects, or the one object. */
+static int rows_write(const Numbers *row, int n, bool list, const Settings *s,
                       Error *e) {
-  bool list = strcmp(labels[0], "text") != 0;
-  for (int json = 0; json < 2; json++) {
-    const char *path = json ? s->json : s->csv, *comma = json ? ", " : ",";
-    Bytes out = {0};
-    if (!path[0]) continue;
-    for (int i = 0; !json && labels[i]; i++) bytes_print(&out, e, i ? ",%s" : "%s", labels[i]);
-    for (int i = 0; !json && i < row->all.lists; i++)
-      bytes_print(&out, e, ",%s", row->all.list[i].name);
-    for (const Measured *m = row; m < row + n; m++) {
-      bytes_print(&out, e, !json ? "\n" : m > row ? ",\n {" : list ? "[{" : "{");
-      for (int i = 0; labels[i]; i++) {
-        bytes_print(&out, e, json ? "%s\"%s\": " : "%s", i ? comma : "", labels[i]);
-        quoted(&out, m->label[i], json, e);
-      }
-      for (int i = 0; i < m->all.lists; i++) {
-        double x = m->all.value[m->all.list[i].at];
-        bytes_print(&out, e, json ? "%s\"%s\": " : "%s", comma, m->all.list[i].name);
-        bytes_print(&out, e, isfinite(x) ? "%.8g" : json ? "null" : "", x);
-      }
-      if (json) bytes_print(&out, e, "}");
+  Bytes csv = {0}, json = {0};
+  for (int i = 0; i < row->n; i++)
+    bytes_print(&csv, e, i ? ",%s" : "%s", row->at[i].name);
+  for (int k = 0; k < n; k++) {
+    bytes_print(&json, e, k ? ",\n {" : list ? "[{" : "{");
+    for (int i = 0; i < row[k].n; i++) {
+      const Number *x = &row[k].at[i];
+      bytes_print(&csv, e, i ? "," : "\n");
+      bytes_print(&json, e, i ? ", \"%s\": " : "\"%s\": ", x->name);
+      if (x->text) {
+        quoted(&csv, x->text, false, e);
+        quoted(&json, x->text, true, e);
+      } else if (isfinite(x->x)) {
+        bytes_print(&csv, e, "%.8g", x->x);
+        bytes_print(&json, e, "%.8g", x->x);
+      } else bytes_print(&json, e, "null");
     }
-    bytes_print(&out, e, json && list ? "]\n" : "\n");
-    if (strcmp(path, "-")) file_write(path, out.at, out.size, e);
-    else if (!e->status) fwrite(out.at, 1, out.size, stdout);
-    bytes_free(&out);
+    bytes_print(&json, e, "}");
+  }
+  bytes_print(&csv, e, "\n");
+  bytes_print(&json, e, list ? "]\n" : "\n");
+  result_write(s->csv, &csv, e);
+  result_write(s->json, &json, e);
+  bytes_free(&csv);
+  bytes_free(&json);
+  return e->status;
+}
+
+static int eval_numbers(Numbers *all, const Sinks *r, const Settings *s,
+                        Error *e) {
+  double row[ROW];
+  sinks_row(r, &s->model, r->loss, row);
+  put(all, e, s->eps, "eps");
+  put(all, e, r->T, "T");
+  put(all, e, r->n, "n");
+  for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
+  put(all, e, r->massive, "massive");
+  return put(all, e, r->median, "median");
+}
+
+static void outcome_free(Outcome *o) {
+  sinks_free(&o->s);
+  free(o->map);
+}
+
+/* What a page and a table need of a training, before anything is measured. */
+static void outcome_begin(Outcome *o, const Trainer *t, int T) {
+  idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
+  o->c = t->m.c;
+  o->even = sink_uniform(&t->m, T);
+  o->star = config_column_star(&o->c) >= 0;
+  o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
+  if (t->s.input != INPUT_NATURAL) return;
+  strcpy(o->text, t->data.name);
+  strcpy(o->read, t->data.read);
+}
+
+/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
+static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
+                           int *starts, Error *e) {
+  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e))
+    return e->status;
+  outcome_begin(o, t, o->s.T);
+  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
+}
+
+/* ----------
+ * 11.2  Ids from a file: of eval --ids, tokenize decode and dump */
+
+/* Ids below vocab, separated by blanks or commas, after those in out. starts:
+ * where each line that is not empty begins. A 0 is added to the text. */
+static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
+                     Ids *starts, Error *e) {
+  int line = 1;
+  bool begun = false;
+  bytes_add(text, "", 1, e);
+  for (size_t i = 0; i + 1 < text->size && !e->status; i++) {
+    const char *at = (const char *)text->at + i;
+    if (isdigit(text->at[i])) {
+      long id = strtol(at, NULL, 10);
+      if (id >= vocab || out->size == INT32_MAX)
+        return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and "
+                    "below 2^31 of them. Try: smaller or fewer ones", name,
+                    line, vocab);
+      if (!begun) id_add(starts, (int32_t)out->size, e);
+      id_add(out, (int32_t)id, e);
+      begun = true;
+      i += strspn(at, "0123456789") - 1;
+    } else if (*at == '\n') {
+      line++;
+      begun = false;
+    } else if (!isspace(text->at[i]) && *at != ',')
+      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by "
+                  "blanks", name, line);
   }
   return e->status;
 }
 
-static int eval_numbers(Result *all, const Sinks *r, const Result *besides, const Settings *s,
-                        Error *e) {
-  int edited = s->replace_position + s->swap_position;
-  int there = config_column_first(&s->model) + edited - 1;
-  double row[ROW];
-  sinks_row(r, &s->model, r->loss, row);
-  put(all, e, s->eps, "eps"); put(all, e, r->T, "T"); put(all, e, r->n, "n");
-  for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-  for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
-    int column = (s->model.extra ? 1 : 0) + j;
-    put(all, e, sinks_sink(r, column, 0), "sink_x%d", j + 1);
-    put(all, e, sinks_alpha(r, column), "alpha_x%d", j + 1);
-  }
-  put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
-  if (edited) {
-    put(all, e, sinks_sink(r, there, 0), "sink_t");
-    put(all, e, sinks_alpha(r, there), "alpha_t");
-  }
-  for (int i = 0; i < besides->lists; i++)
-    put(all, e, besides->value[besides->list[i].at], "%s", besides->list[i].name);
+static int data_ids(Data *d, const char *path, int vocab, Error *e) {
+  Bytes text = {0};
+  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1,
+              .read = "all of it"};
+  snprintf(d->name, sizeof d->name, "%s", path);
+  if (!file_read(path, &text, e))
+    ids_parse(&text, path, vocab, &d->held, &d->starts, e);
+  bytes_free(&text);
   return e->status;
 }
 
 /* ----------
- * 11.2  sink dump: every tensor of one forward and backward as .npy, to check in NumPy */
+ * 11.3  sink dump
+ *
+ * It writes every array of one forward and backward as .npy, so that anyone can
+ * check it in NumPy; dump_run lists them, and config.json has the flags that
+ * make the dump again. */
 
 typedef struct Dump {
-  Settings *s; const Config *c; Acts *a;
+  Settings *s;
+  Model *m;
+  Acts *a;
   bool drawn;   /* the model */
   idx B, T, N, S;
-  Passage file; char path[PATH_ROOM + 80];
+  Passage file;
+  char path[PATH_ROOM + 80];
   Error *e;
 } Dump;
 
-static void npy_end(Dump *d) { if (d->file.w.f) writing_end(&d->file.w, d->e); }
+static void npy_end(Dump *d) {
+  if (d->file.w.f) writing_end(&d->file.w, d->e);
+  d->file = (Passage){.out = true, .e = d->e};
+}
 
-/* Begins another file. NumPy's format 1.0: magic, a header padded to a multiple of 64, numbers. */
-static void npy_begin(Dump *d, const char *name, int rank, const idx *shape) {
-  const char *type = !strcmp(name, "ids") ? "i4" : sizeof(real) == 4 ? "f4" : "f8";
-  char magic[] = "\x93NUMPY\x01"; Bytes head = {0};
-  bytes_print(&head, d->e, "{'descr': '<%s', 'fortran_order': False, 'shape': (", type);
-  for (int i = 0; i < rank; i++) bytes_print(&head, d->e, i ? " %lld," : "%lld,", shape[i]);
-  bytes_print(&head, d->e, "), }");
-  bytes_print(&head, d->e, "%*s", 64 - (10 + (int)head.size) % 64, "\n");   /* 10: magic, length */
+/* Ends the file before and begins another, in NumPy's format 1.0: magic, a
+ * header padded to a multiple of 64 bytes, numbers. An axis of 0 is left out. */
+static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
+  const char *type = sizeof(real) == 4 ? "f4" : "f8";
+  char magic[] = "\x93NUMPY\x01", head[256], axes[128] = "";
+  if (!strcmp(name, "ids")) type = "i4";
+  for (int i = 0; i < 5; i++) {
+    size_t at = strlen(axes);
+    if (shape[i])
+      snprintf(axes + at, sizeof axes - at, at ? " %lld," : "%lld,", shape[i]);
+  }
+  int n = snprintf(head, sizeof head, "{'descr': '<%s', 'fortran_order': False,"
+                   " 'shape': (%s), }", type, axes);
+  /* 10: the bytes of the magic and of the length */
+  n += snprintf(head + n, 80, "%*s", 64 - (10 + n) % 64, "\n");
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
-  d->file = (Passage){.out = true, .e = d->e};
-  if (!d->e->status && !writing_begin(&d->file.w, d->path, d->e)) {
-    pass_bytes(&d->file, magic, 8);
-    pass(&d->file, head.size, 2);
-    pass_bytes(&d->file, head.at, head.size);
-  }
-  bytes_free(&head);
+  if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+  pass_bytes(&d->file, magic, 8);
+  pass(&d->file, (uint64_t)n, 2);
+  pass_bytes(&d->file, head, (size_t)n);
 }
 static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* Of an older dump no array stays. */
+/* Of an older dump no array stays, of other files all do. */
 static void dump_forget(const Dump *d) {
-  Bytes names = {0}; char kind[16]; const char *folder = d->s->out;
-  if (!d->e->status && !file_missing(d->path)) files_list(folder, &names, d->e);
+  Bytes names = {0};
+  char kind[16];
+  if (!d->e->status && !file_missing(d->path))
+    files_list(d->s->out, &names, d->e);
   for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
-    const char *path = (char *)names.at + at, *name = path + strlen(folder) + 1;
-    const char *npy = strstr(name, ".npy");
-    snprintf(kind, sizeof kind, " %.*s ", (int)strcspn(name, "."), name);
-    if (npy && !npy[4] && strstr(" param grad q k z gate prenorm ", kind)) remove(path);
+    const char *path = (char *)names.at + at, *dot = strrchr(path, '.');
+    const char *name = strrchr(path, '/') + 1;
+    snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
+    if (dot && !strcmp(dot, ".npy")
+        && has_word(" param grad q k z gate prenorm ", kind)) remove(path);
   }
   bytes_free(&names);
 }
 
-/* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
-  char value[PATH_ROOM]; Bytes out = {0};
+  char value[PATH_ROOM];
+  Bytes out = {0};
   const char *kept = d->drawn ? "mlw init seed " : "mlw";
-  d->s->groups = "mlw";   /* a MODEL takes none of them, yet option_idle reads them */
+  d->s->groups = "mlw";   /* of a MODEL they are no flags, yet they are said */
   for (const Option *o = OPTIONS; o->flag; o++) {
     option_text(o, d->s, value, sizeof value);
     if (option_find(o->flag, kept) != o || option_idle(o->flag, d->s)
-        || option_set(o, d->s, value, true, &(Error){0})) continue;   /* no flag takes this value */
+        || option_set(o, d->s, value, true, &(Error){0}))
+      continue;   /* no flag takes this value */
     bool word = o->kind == 'c' || !strcmp(value, "none");
-    if (o->kind == 'b' && o->most == 1) strcpy(value, strcmp(value, "0") ? "true" : "false");
+    if (o->kind == 'b' && o->most == 1)
+      strcpy(value, strcmp(value, "0") ? "true" : "false");
     bytes_print(&out, d->e, word ? "%s  \"%s\": \"%s\"" : "%s  \"%s\": %s",
                 out.size ? ",\n" : "{\n", o->flag, value);
   }
@@ -5690,108 +5795,72 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-/* Lines of ids. starts: where in out each line that is not empty begins. */
-static int ids_parse(const Bytes *text, const char *name, int vocab, Ids *out, Ids *starts,
-                     Error *e) {
-  int line = 1; bool begun = false;
-  for (size_t i = 0; i < text->size && !e->status; i++) {
-    int c = text->at[i];
-    if (isdigit(c)) {
-      int64_t id = c - '0';
-      for (; i + 1 < text->size && isdigit(text->at[i + 1]) && id < vocab; i++)
-        id = 10 * id + (text->at[i + 1] - '0');
-      if (id >= vocab || out->size == INT32_MAX)
-        return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and below 2^31 of them. "
-                    "Try: smaller or fewer ones", name, line, vocab);
-      if (!begun) id_add(starts, (int32_t)out->size, e);
-      id_add(out, (int32_t)id, e);
-      begun = true;
-    } else if (c == '\n') line++, begun = false;
-    else if (!isspace(c) && c != ',')
-      return fail(e, 1, "%s:%d: expected token ids. Try: numbers separated by blanks", name, line);
-  }
-  return e->status;
-}
+enum { DUMP_WEIGHT, DUMP_SHARE, DUMP_SCORE, DUMP_QUERY, DUMP_KEY, DUMP_STATE, DUMP_FEATURE };
 
-static int data_ids(Data *d, const char *path, int vocab, Error *e) {
-  Bytes text = {0};
-  *d = (Data){.vocab = vocab, .end = -1, .bos = -1, .fix = -1, .read = "all of it"};
-  snprintf(d->name, sizeof d->name, "%s", path);
-  if (!file_read(path, &text, e)) ids_parse(&text, path, vocab, &d->held, &d->starts, e);
-  bytes_free(&text);
-  return e->status;
-}
-
-static void dump_maps(Dump *d, const char *name, size_t field) {
-  idx L = d->c->layers, H = d->c->heads, shape[] = {L, d->B, H, d->T, d->S};
-  npy_begin(d, name, 5, shape);
+/* An array of every block: of maps [B,H,N,S] the T real rows [L,B,H,T,S]; q and
+ * k, [B,N,H,D] and [B,N,K,D], by query head as [L,B,H,N,D]; states [L,B,N,C],
+ * the last of which, behind all blocks, is the stream's end. */
+static void dump_blocks(Dump *d, const char *name, int what) {
+  const Config *c = &d->m->c;
+  const bool map = what < DUMP_QUERY, state = what >= DUMP_STATE;
+  idx B = d->B, N = d->N, L = c->layers + (what == DUMP_STATE);
+  idx rows = map ? d->T : N, width = map ? d->S : state ? c->dim : c->head_dim;
+  idx H = state ? 1 : c->heads, own = what == DUMP_KEY ? c->kv_heads : H;
+  npy_begin(d, name, (idx[]){L, B, state ? 0 : H, rows, width});
   for (idx l = 0; l < L; l++) {
-    const real *map = *(real *const *)((const char *)&d->a->probe[l] + field);
-    for (idx bh = 1; bh <= d->B * H; bh++) npy_add(d, map + (bh * d->N - d->T) * d->S, d->T * d->S);
+    const bool end = l == c->layers;
+    const LayerActs *x = &d->a->layer[l - end];
+    const Probe *p = &d->a->probe[l - end];
+    const real *at = (const real *[]){p->weight, p->metric, p->z, x->q, x->k,
+                                      end ? d->a->h : x->x, x->s2}[what];
+    for (idx i = 0; i < B * H * rows; i++) {
+      idx b = i / rows / H, h = i / rows % H, n = i % rows;
+      idx row = map ? (b * H + h + 1) * N - rows + n
+                    : (b * N + n) * own + h * own / H;
+      npy_add(d, at + row * width, width);
+    }
   }
 }
 
 static void dump_alpha(Dump *d) {
-  idx L = d->c->layers, BH = d->B * d->c->heads, S = d->S;
-  npy_begin(d, "alpha", 4, (idx[]){L, d->B, d->c->heads, S});
-  for (idx i = 0; i < L * BH; i++) {
-    const real *m = d->a->probe[i / BH].metric + i % BH * d->N * S;
-    for (idx j = 0; j < S; j++)
-      npy_add(d, &(real){(real)sink_alpha(d->c, (int)d->T, METRIC_REAL, m, j)}, 1);
-  }
-}
-
-/* The last `rows` rows of an array [B,N,own,D], or [B,N,own] of rank 4, for each query head. */
-static void dump_heads(Dump *d, const char *name, size_t field, idx own, idx rows, int rank) {
-  idx L = d->c->layers, B = d->B, H = d->c->heads, D = rank == 5 ? d->c->head_dim : 1;
-  npy_begin(d, name, rank, (idx[]){L, B, H, rows, D});
-  for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
-    idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
-    const char *layer = (const char *)&d->a->layer[i / rows / H / B];
-    npy_add(d, *(real *const *)(layer + field) + (n * own + h / (H / own)) * D, D);
-  }
-}
-
-static void dump_states(Dump *d) {
-  const Config *c = d->c; const Acts *a = d->a;
-  idx L = c->layers, B = d->B, H = c->heads, N = d->N, C = c->dim;
-  npy_begin(d, "hidden", 4, (idx[]){L + 1, B, N, C});
-  for (idx l = 0; l <= L; l++) npy_add(d, l < L ? a->layer[l].x : a->h, B * N * C);
-  if (!d->s->all) return;
-  bool post = c->place == PLACE_POST;
-  if (post) npy_begin(d, "prenorm", 4, (idx[]){L, B, N, C});
-  for (idx l = 0; post && l < L; l++) npy_add(d, a->layer[l].s2, B * N * C);
-  dump_heads(d, "q", offsetof(LayerActs, q), H, N, 5);
-  dump_heads(d, "k", offsetof(LayerActs, k), c->kv_heads, N, 5);
-  MORE_DUMP(d);
-}
-
-static void dump_logits(Dump *d, const Model *m) {
-  idx C = m->c.dim, V = m->c.vocab;
-  real *y = grab(SLICE * V, sizeof(real), d->e);
-  npy_begin(d, "logits", 3, (idx[]){d->B, d->T, V});
-  for (idx b = 0; b < d->B; b++)
-    for (idx t = 0, some; t < d->T && !d->e->status; t += some) {
-      some = at_most(d->T - t, SLICE);
-      model_logits(m, d->a, d->a->nf + ((b + 1) * d->N - d->T + t) * C, some, y);
-      npy_add(d, y, some * V);
+  const Config *c = &d->m->c;
+  idx H = c->heads, S = d->S;
+  npy_begin(d, "alpha", (idx[5]){c->layers, d->B, H, S});
+  for (int l = 0; l < c->layers; l++)
+    for (idx j = 0; j < d->B * H * S; j++) {
+      const real *m = d->a->probe[l].metric + j / S * d->N * S;
+      real alpha = (real)sink_alpha(c, (int)d->T, METRIC_REAL, m, j % S);
+      npy_add(d, &alpha, 1);
     }
+}
+
+/* Row by row: a matrix product has the same bits for one row as for many. */
+static void dump_logits(Dump *d) {
+  idx V = d->m->c.vocab, C = d->m->c.dim;
+  real *y = grab(V, sizeof(real), d->e);
+  npy_begin(d, "logits", (idx[5]){d->B, d->T, V});
+  for (idx n = 0; n < d->B * d->N && !d->e->status; n++) {
+    if (n % d->N < d->N - d->T) continue;   /* x* */
+    model_logits(d->m, d->a, d->a->nf + n * C, 1, y);
+    npy_add(d, y, V);
+  }
   free(y);
 }
 
-static void dump_tensors(Dump *d, const Model *m, bool gradients) {
-  for (int i = 0; i < m->n_tensors && (!gradients || m->grads); i++) {
-    const Tensor *t = m->all[i];
+static void dump_tensors(Dump *d, bool gradients) {
+  for (int i = 0; i < d->m->n_tensors; i++) {
+    const Tensor *x = d->m->all[i];
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", gradients ? "grad" : "param", t->name);
-    npy_begin(d, name, t->rank, (idx[]){t->rows, t->cols});
-    npy_add(d, gradients ? t->d : t->w, tensor_count(t));
+    snprintf(name, sizeof name, "%s.%s", gradients ? "grad" : "param", x->name);
+    npy_begin(d, name, (idx[5]){x->rows, x->rank > 1 ? x->cols : 0});
+    npy_add(d, gradients ? x->d : x->w, tensor_count(x));
   }
 }
 
 /* Gives a maps that a forward fills. The caller frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
-  idx map = a->B * (idx)c->heads * config_rows(c, a->T) * config_columns(c, a->T);
+  idx map = a->B * (idx)c->heads * config_rows(c, a->T)
+          * config_columns(c, a->T);
   real *maps = grab(3 * c->layers * map, sizeof(real), e), *at = maps;
   a->probe = grab(c->layers, sizeof(Probe), e);
   for (int l = 0; l < c->layers && !e->status; l++, at += 3 * map)
@@ -5799,57 +5868,66 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
   return maps;
 }
 
-/* A forward over B lines of T + 1 ids, and a backward where m has gradients. */
-static void dump_run(Dump *d, Model *m, Acts *a, const Ids *file) {
-  int B = (int)d->B, T = (int)d->T, *ids = grab(2 * (idx)B * T, sizeof(int), d->e);
-  real *maps = maps_create(a, &m->c, d->e);
-  d->a = a;
+/* The forward's arrays, then the backward's where the model has gradients. The
+ * ids are B lines of T+1. */
+static int dump_run(Dump *d, const Ids *file) {
+  Model *m = d->m;
+  int B = (int)d->B, T = (int)d->T;
+  int *ids = grab(2 * d->B * T, sizeof(int), d->e), *targets = ids + d->B * T;
+  real *maps = maps_create(d->a, &m->c, d->e), loss = 0;
   dump_config(d);
   if (!d->e->status) {
-    int *targets = ids + (idx)B * T;
     for (idx b = 0; b < B; b++)
       block_split(file->at + b * (T + 1), T, ids + b * T, targets + b * T);
-    model_forward(m, a, ids, B, T);
-    real loss = (real)model_loss(m, a, targets, B, T, m->grads, 1);
-    dump_logits(d, m);   /* before the backward: it shares scratch */
-    if (m->grads) model_backward(m, a, ids, B, T);
-    npy_begin(d, "ids", 2, (idx[]){B, T + 1});
-    for (size_t i = 0; i < file->size; i++) pass(&d->file, (uint32_t)file->at[i], 4);
-    npy_begin(d, "loss", 0, NULL);
+    model_forward(m, d->a, ids, B, T);
+    loss = (real)model_loss(m, d->a, targets, B, T, m->grads, 1);
+    npy_begin(d, "ids", (idx[5]){B, T + 1});
+    for (size_t i = 0; i < file->size; i++)
+      pass(&d->file, (uint32_t)file->at[i], 4);
+    npy_begin(d, "loss", (idx[5]){0});
     npy_add(d, &loss, 1);
-    dump_tensors(d, m, false);
-    dump_tensors(d, m, true);
-    dump_states(d);
-    dump_maps(d, "attn", offsetof(Probe, weight));
-    dump_maps(d, "metric", offsetof(Probe, metric));
-    if (d->s->all) dump_maps(d, "z", offsetof(Probe, z));
+    dump_logits(d);
+    dump_blocks(d, "hidden", DUMP_STATE);
+    dump_blocks(d, "attn", DUMP_WEIGHT);
+    dump_blocks(d, "metric", DUMP_SHARE);
     dump_alpha(d);
+    if (d->s->all) {
+      dump_blocks(d, "z", DUMP_SCORE);
+      dump_blocks(d, "q", DUMP_QUERY);
+      dump_blocks(d, "k", DUMP_KEY);
+      if (m->c.place == PLACE_POST) dump_blocks(d, "prenorm", DUMP_FEATURE);
+      MORE_DUMP(d);
+    }
+    dump_tensors(d, false);
+    if (m->grads) {
+      model_backward(m, d->a, ids, B, T);
+      dump_tensors(d, true);
+    }
     npy_end(d);
-    for (int b = 0; b < B && !isfinite(loss); b++)
-      forward_fault(m, ids + b * (idx)T, T, d->e);
-    if (!d->e->status) printf("loss=%.6f out=%s\n", loss, d->s->out);
+    for (idx b = 0; b < B && !isfinite(loss); b++)
+      forward_fault(m, ids + b * T, T, d->e);
   }
-  free(ids); free(maps); free(a->probe); a->probe = NULL;
+  if (!d->e->status) printf("loss=%.6f out=%s\n", loss, d->s->out);
+  free(ids);
+  free(maps);
+  free(d->a->probe);
+  d->a->probe = NULL;
+  return d->e->status;
 }
 
 /* ==========
  * 12  The main job   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from one seed on the same tokens:
- *   softmax    the first token of every sequence fixed      Table 10: a sink on token 1
- *   k-bias     the same with a learned key k*, value 0      Table 4:  the sink moves to *
- *   sigmoid    the same without normalisation               Table 15: no sink, at equal loss
- * and ends with a verdict, by the rule that it states: of a column's alpha over that of even rows.
+ * `sink run` trains one small model three times from one seed on the same
+ * tokens, says in a line each what came of the sink, and shows the numbers:
  *
- * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale brings it to that
- * size, and is a smaller start and rate of W_O (equation 42). At 1 the arm ends at 3.50 nats. */
-static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
-
-/* What the rule says of an alpha that is so many times what even rows give. */
-static const char *by_rule(double times, const char *sink, const char *unclear, const char *none) {
-  return times >= SHOWS ? sink : times < ABSENT ? none : unclear;
-}
-
+ *   softmax   the first token of every sequence fixed      Table 10: a sink
+ *   k-bias    the same with a learned key k*, value 0      Table 4: it moves
+ *   sigmoid   the same without normalisation               Table 15: no sink
+ *
+ * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale
+ * brings it to that size, and is a smaller start and rate of W_O (equation 42).
+ * At scale 1 the loss of this arm ends at 3.50 nats. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
@@ -5860,105 +5938,100 @@ static const Variant RUN_ARMS[ARMS] = {
 #define RUN_STEPS "3000"
 #define RUN_FLAGS "--init gpt2 --steps " RUN_STEPS " --fix-token 1"
 
-static void run_table(const Outcome *o, const Settings *s, FILE *out, Error *e) {
-  static const char *const LABEL[] = {"arm", "text", "read", NULL};
-  Measured rows[ARMS] = {0}; int n = 0;   /* sequences, of an arm that did not diverge */
-  fprintf(out, "\n%-8s %-9s", "arm", "paper");
-  for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
-  fprintf(out, " %8s\n%18s", "sink", "");
-  for (int k = 0; k < ROW; k++) fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].below);
-  fprintf(out, " %8s\n", "on 1?");
+/* The rule, fixed before the run: a sink shows from SHOWS times the alpha of
+ * even rows, and is absent below ABSENT; losses within ALIKE nats are equal. */
+static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
+
+static const char *sink_word(double times) {
+  return times >= SHOWS ? "a sink" : times < ABSENT ? "no sink" : "unclear";
+}
+
+/* The verdict, a line an arm. */
+static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
+  double row[ARMS][ROW], gap = o[2].loss - o[0].loss;
+  for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
+  double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN];
+  double star = row[1][ALPHA_STAR] / o[1].even, sigmoid = row[2][TIMES_EVEN];
+  const char *moved = star < SHOWS ? "no sink on *" : "a sink on *";
+  if (sink >= SHOWS)
+    moved = star < SHOWS || left >= ABSENT ? "the sink did not move clearly"
+                                           : "the sink moved to *";
+  bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
+              "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
+              "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
+              sink_word(sink), sink, moved, star, left, sink_word(sigmoid),
+              sigmoid);
+  if (isnan(gap))
+    bytes_print(out, e, "No loss was measured: too little text is held.\n");
+  else
+    bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
+                gap > ALIKE ? "above" : gap < -ALIKE ? "below" : "equal to",
+                gap);
+  if (steps < atoi(RUN_STEPS))
+    bytes_print(out, e, "These are %d of the job's %s steps.\n", steps,
+                RUN_STEPS);
+  bytes_print(out, e, "Rule: a sink shows from %g times even, and is absent "
+              "below %g; losses within %g nats\nare equal.\n", SHOWS, ABSENT,
+              ALIKE);
+}
+
+static void run_table(const Outcome *o, const Settings *s, FILE *out,
+                      Error *e) {
+  Numbers rows[ARMS] = {{0}};
+  char text[32];
+  int n = 0;   /* sequences, of an arm that did not diverge */
+  fprintf(out, "\n%-8s", "");
+  for (int k = 0; k < ROW; k++)
+    fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
   for (int i = 0; i < ARMS; i++) {
-    double row[ROW]; char text[32];
+    double row[ROW];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     if (o[i].s.n) n = o[i].s.n;
-    strcpy(rows[i].label[0], o[i].name), strcpy(rows[i].label[1], o[i].text);
-    strcpy(rows[i].label[2], o[i].read);
-    fprintf(out, "%-8s %-9s", o[i].name, o[i].source);
+    put_text(&rows[i], e, "arm", o[i].name);
+    put_text(&rows[i], e, "text", o[i].text);
+    put_text(&rows[i], e, "read", o[i].read);
+    fprintf(out, "\n%-8s", o[i].name);
     for (int k = 0; k < ROW; k++) {
-      fprintf(out, " %*s", ROW_COLUMNS[k].width, cell_text(text, &ROW_COLUMNS[k], row[k]));
-      put(&rows[i].all, e, row[k], "%s", ROW_COLUMNS[k].name);
-    }
-    double times = row[TIMES_EVEN];
-    fprintf(out, " %8s\n", isfinite(times) ? by_rule(times, "yes", "unclear", "no") : "-");
-  }
-  fprintf(out, "Sink: share of heads with alpha > %g, over %d sequences of %d tokens. alpha_1: "
-          "mean share\nof token 1 in a row's weights; x even: its multiple of what even rows give. "
-          "row mass: what\nthe weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
-          "over the mean of\nthe others. valid loss: nats a token, over %lld tokens.\n"
-          "Text: %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text, o->read);
-  rows_write(rows, ARMS, LABEL, s, e);
-  for (int i = 0; i < ARMS; i++) result_free(&rows[i].all);
-}
-
-/* At up to ten looks of the first arm. An arm that is done and whose log is lost has none. */
-static void run_history(const Outcome *o, FILE *out) {
-  int n = o->p.looks, shown = n < 10 ? n : 10;
-  fprintf(out, "\n%-17s", "x even at step");
-  for (int k = 1; k <= shown; k++) fprintf(out, " %6ld", o->p.look[n * k / shown - 1].step);
-  for (int i = 0; i < ARMS; i++) {
-    fprintf(out, "\n%-8s %-8s", o[i].name, o[i].star ? "alpha_*" : "alpha_1");
-    const Look *look = o[i].p.look, *end = look + o[i].p.looks;
-    for (int k = 1; k <= shown; k++) {
-      while (end - look > 1 && look->step < o->p.look[n * k / shown - 1].step) look++;
-      double alpha = o[i].star ? look->alpha_star : look->alpha1;
-      fprintf(out, look < end ? " %6.2f" : "      -", alpha / o[i].even);
+      const Column *c = &ROW_COLUMNS[k];
+      fprintf(out, " %*s", c->width, cell_text(text, c, row[k]));
+      put(&rows[i], e, row[k], "%s", c->name);
     }
   }
-  fprintf(out, "\n");
+  fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
+          "%d tokens. alpha_1: mean share\nof token 1 in a row's weights; "
+          "x even: its multiple of what even rows give. row mass: what\nthe "
+          "weights of a row on tokens sum to. norm ratio: the largest ||h_1|| "
+          "over the mean of\nthe others. loss: nats a token, over %lld held "
+          "tokens of %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text,
+          o->read);
+  rows_write(rows, ARMS, true, s, e);
+  for (int i = 0; i < ARMS; i++) numbers_free(&rows[i]);
 }
 
-/* Shares of a row that hardly weighs say little: `heavy` counts a head by the mass of its rows. */
-static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
-  const Sinks *s = &o[2].s; double row[ARMS][ROW], heavy = 0;
-  for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
-  double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN],
-         star = row[1][ALPHA_STAR] / o[1].even, gap = o[2].loss - o[0].loss;
-  for (int i = 0, first = config_column_first(&o[2].c); i < s->L * s->H; i++)
-    heavy += s->alpha[i * s->S + first] * s->mass[i] / (o[2].even * s->heads * row[2][ROW_MASS]);
-  bool there = sink >= SHOWS;
-  const char *moved = star < SHOWS ? "none shows on the bias" : "one emerged on the bias";
-  if (there)
-    moved = star < SHOWS || left >= ABSENT ? "it did not move clearly" : "it moved onto the bias";
-  bytes_print(out, e, "Verdict: under softmax a sink %s on the first token (alpha_1 %.1f times "
-              "even), with a\nkey bias %s (alpha_* %.1f times, alpha_1 %.1f), and under "
-              "sigmoid\nattention without normalisation %s (alpha_1 %.1f times even, %.1f with\n"
-              "heads counted by their row mass, %.2f)",
-              by_rule(sink, "emerged", "is unclear", "did not emerge"), sink, moved, star, left,
-              by_rule(sigmoid, "one appeared", "it is unclear",
-                      there ? "it failed to appear" : "none appeared"),
-              sigmoid, heavy, row[2][ROW_MASS]);
-  bytes_print(out, e, isnan(gap) ? ".\nNo loss was measured: too little text is held.\n"
-              : " at %s loss (%+.3f nats).\n", gap > ALIKE ? "a higher" : gap < -ALIKE ? "a lower"
-              : "equal", gap);
-  if (steps < atoi(RUN_STEPS))
-    bytes_print(out, e, "These are %d of the job's " RUN_STEPS " steps.\n", steps);
-  bytes_print(out, e, "Rule, fixed before the run: a sink shows from %g times even, and is "
-              "absent below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT, ALIKE);
-}
-
-static void run_report(const Outcome *o, const Settings *s, FILE *out, Bytes *verdict, Error *e) {
-  HeatMap maps[2 * ARMS]; int n = 0;
-  Error files = {0};   /* must not cost the verdict */
-  run_table(o, s, out, &files);
+/* Of an arm that diverged there is no verdict, and no map of any. */
+static void run_report(const Outcome *o, const Settings *s, FILE *out,
+                       Bytes *verdict, Error *e) {
+  HeatMap maps[2 * ARMS];
+  int n = 0;
   for (int i = 0; i < ARMS; i++) {
-    if (o[i].ended[0])
-      bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name, o[i].ended);
-    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, config_column_first(&o[i].c)};
+    int first = config_column_first(&o[i].c);
+    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, first};
     if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
+    if (o[i].ended[0])
+      bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name,
+                  o[i].ended);
   }
-  if (!verdict->size) {
-    run_history(o, out);
-    fprintf(out, "\nalpha by layer (down) and head (across)\n");
-    heat_maps(maps, n, out);
-    run_verdict(o, s->train.steps, verdict, e);
-  }
-  bytes_add(verdict, "", 1, e);
-  if (!e->status) fprintf(out, "\n%s", verdict->at);
-  if (files.status) fail(e, files.status, "%s", files.text);
+  bool whole = !verdict->size;
+  if (whole) run_verdict(o, s->train.steps, verdict, e);
+  if (bytes_add(verdict, "", 1, e)) return;
+  fprintf(out, "\n%s", verdict->at);
+  run_table(o, s, out, e);
+  if (!whole) return;
+  fprintf(out, "\nalpha by layer (down) and head (across)\n");
+  heat_maps(maps, n, out);
 }
 
-/* Has the training diverged? That is a result: the error becomes why. */
+/* That a training has diverged is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss)) return false;
   strcpy(why, e->text);
@@ -5966,72 +6039,83 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-typedef char ArmFiles[2][PATH_ROOM];   /* an arm's checkpoint and log, "" without --out */
-
-/* One arm, from the seed or from its files, to its numbers; the first's settings become *base. */
-static void run_arm(Outcome *o, const Variant *arm, Settings *base, ArmFiles f, Error *e) {
-  Settings s = *base; Trainer t; int starts;
-  strcpy(s.out, f[0]), strcpy(s.log, f[1]);
-  if (trainer_begin(&t, &s, arm->flags, e)) return;
-  if (arm == RUN_ARMS) *base = t.s;
-  o->name = arm->name; o->source = arm->source;
+/* One arm, from the seed or from its file, to its numbers. */
+static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
+  Trainer t;
+  int starts;
+  if (trainer_begin(&t, s, arm->flags, e)) return;
+  o->name = arm->name;
+  o->source = arm->source;
   outcome_begin(o, &t, t.s.eval_T);
-  progress_start(&o->p, arm->name, base->quiet);
-  if (!train_run(&t, &o->p, e) && !interrupted && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
+  progress_start(&o->p, arm->name, s->quiet);
+  if (!train_run(&t, &o->p, e) && !interrupted
+      && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
     outcome_measure(o, &t, &t.s, &starts, e);
   has_ended(o->ended, &t, e);
+  *s = t.s;
   trainer_free(&t);
 }
 
-/* Where all of it goes: with --out into that folder, the page too. */
-static int run_outputs(Settings *s, ArmFiles file[ARMS], Error *e) {
-  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
-  if (strlen(s->out) > 490)   /* run.html would be elsewhere */
-    return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one", s->out);
-  if (s->program->page && !s->report[0])
-    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
-  for (int i = 0; i < ARMS; i++) {
-    path[2 * i + 3] = file[i][0], path[2 * i + 4] = file[i][1];
-    if (!s->out[0]) continue;
-    snprintf(file[i][0], PATH_ROOM, "%.490s/%s.ckpt", s->out, RUN_ARMS[i].name);
-    snprintf(file[i][1], PATH_ROOM, "%.490s/%s.csv", s->out, RUN_ARMS[i].name);
-  }
-  return outputs_ready(s, path, 2 * ARMS + 3, e);
-}
-
 static int read_once(const Settings *s, Error *e) {
-  return strcmp(s->data.text, "-") && strcmp(s->data.tokens, "-") && strcmp(s->ids, "-") ? 0
-       : fail(e, 2, "-: it can be read once, and is needed more often. Try: a file");
+  if (strcmp(s->data.text, "-") && strcmp(s->data.tokens, "-")
+      && strcmp(s->ids, "-")) return 0;
+  return fail(e, 2, "-: it can be read once, and is needed more often. "
+              "Try: a file");
 }
 
-/* --out keeps each arm's training, --resume goes on: an arm that is done is measured again, one not
- * there yet has the first one's settings. */
+/* With --out each arm has a checkpoint and a log in that folder. Then --resume
+ * goes on with those, measures an arm that is done again, and begins one that
+ * is not there with the settings of the first. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-  if (s->data.toy) return fail(e, 2, "--toy: run trains on text. Try: ./paper toy-trigger");
-  if (read_once(s, e)) return e->status;
+  char file[2 * ARMS][PATH_ROOM] = {{0}};
+  Settings base = *s, arm;
+  const char *path[2 * ARMS + 3] = {base.csv, base.json, base.report};
+  const char *folder = s->out[0] ? s->out : "out";
+  Bytes verdict = {0};
+  double start = seconds();
+  if (strlen(s->out) > 490)
+    return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
+                s->out);
+  base.eval_T = (int)at_most(base.eval_T, base.model.context);
+  if (s->program->page && !s->report[0])
+    snprintf(base.report, PATH_ROOM, "%.490s/run.html", folder);
+  for (int i = 0; i < 2 * ARMS; i++) {
+    path[i + 3] = file[i];
+    if (s->out[0])
+      snprintf(file[i], PATH_ROOM, "%.490s/%s.%s", folder, RUN_ARMS[i / 2].name,
+               i % 2 ? "csv" : "ckpt");
+  }
+  if (read_once(s, e) || outputs_ready(&base, path, 2 * ARMS + 3, e))
+    return e->status;
   Outcome *o = grab(ARMS, sizeof *o, e);
-  ArmFiles file[ARMS] = {0};
-  Settings base = *s; Bytes verdict = {0}; double start = seconds();
-  base.eval_T = (int)at_most(base.eval_T, base.model.context);   /* unless said */
-  if (!e->status) run_outputs(&base, file, e);
-  for (int i = 0; i < ARMS && !e->status && !interrupted; i++)
-    run_arm(&o[i], &RUN_ARMS[i], &base, file[i], e);
-  if (!e->status && !interrupted) {
+  for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
+    arm = base;
+    strcpy(arm.out, file[2 * i]);
+    strcpy(arm.log, file[2 * i + 1]);
+    run_arm(&o[i], &RUN_ARMS[i], &arm, e);
+    if (!i) base = arm;
+  }
+  if (interrupted)   /* between arms or in a measurement */
+    fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
+         ? "the same command with --resume"
+         : "--out FOLDER, which --resume goes on with");
+  if (!e->status) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
-    if (!s->program->page) fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (!e->status && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
-                                             (const char *)verdict.at, e))
+    if (!s->program->page)
+      fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
+    else if (!e->status
+             && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
+                                  (const char *)verdict.at, e))
       fprintf(out, "The page: %s\n", base.report);
-    for (int i = 0; i < ARMS; i++)
-      if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
   }
-  for (int i = 0; o && i < ARMS; i++) sinks_free(&o[i].s);
-  bytes_free(&verdict); free(o);
-  if (interrupted)   /* between arms or in a measurement */
-    fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
-         ? "the same command with --resume" : "--out FOLDER, which --resume goes on with");
+  for (int i = 0; o && i < ARMS; i++) {
+    if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
+    outcome_free(&o[i]);
+  }
+  bytes_free(&verdict);
+  free(o);
   return e->status;
 }
 
@@ -7466,7 +7550,7 @@ static void program_folder(char home[PATH_ROOM], long told, const char *name, co
 }
 
 /* Is it among words with a space on either side? */
-static bool has_word(const char *words, const char *word) {
+bool has_word(const char *words, const char *word) {
   char spaced[72];
   snprintf(spaced, sizeof spaced, " %s ", word);
   return strstr(words, spaced) != NULL;
@@ -7747,7 +7831,7 @@ int settings_count(const Settings *s, Error *e) {
     char is[PATH_ROOM]; int at[17] = {0};
     if (!s->given[o - OPTIONS]) continue;
     option_text(o, s, is, sizeof is);
-    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra ", o->flag))
+    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra toy ", o->flag))
       fail(e, 2, "--%s: the arms have their own. Try: sink train", o->flag);
     const char *to = option_idle(o->flag, s);
     if (to && *to == '!')
@@ -7889,14 +7973,15 @@ void progress_show(const Trainer *t, Progress *p) {
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
   int full = (int)(12.0 * (double)t->step / r->steps);
-  char star[32] = "";
-  if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
+  char star[32] = "", ratio[32];
+  if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->now[SINK_STAR]);
   const char *up = p->live && p->shown > 0 ? "\x1b[2A" : "", *clear = p->live ? "\x1b[K" : "";
   fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s%s  "
-          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s\n", up, p->name, full,
+          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %s%s\n", up, p->name, full,
           "############", 12 - full, "............", t->step, r->steps, t->loss, tokens / per,
-          per * (r->steps - (double)t->step), clear, p->live ? "\n" : "", 100 * p->sink1_low,
-          100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio, clear);
+          per * (r->steps - (double)t->step), clear, p->live ? "\n" : "", 100 * p->low,
+          100 * p->now[SINK_1], t->s.eps, p->now[ALPHA_1], star,
+          cell_text(ratio, &ROW_COLUMNS[NORM_RATIO], p->now[NORM_RATIO]), clear);
   p->shown = now;
 }
 
@@ -7912,7 +7997,7 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   int first = config_column_first(c), star = config_column_star(c);
   bool post = c->place == PLACE_POST;
   double even = s->even;
-  char name[16], of_star[16];
+  char name[16], of_star[16], times[32];
   const HeatMap maps[] = {{"alpha", "token 1", s, first},
                           {"", column_label(of_star, c, star), s, star}};
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
@@ -7936,15 +8021,17 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     }
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < (post ? 10 : 9); i++)
-      if (s->attends[l] || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-      else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+      if (!s->attends[l] && i > 0 && i < 9) fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+      else if (isfinite(is[i])) fprintf(out, " %8.3f", is[i]);
+      else fprintf(out, " %8s", "-");
     fputc('\n', out);
   }
   fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
           "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
           "mass: the sum of its |weights|.\nMassive activation: largest |h| %.3g, median beside it "
-          "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
-          s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
+          "%.3g: %s times.\n\nalpha by layer (down) and head (across)\n",
+          s->massive, s->median,
+          cell_text(times, &(Column){.form = "%.1f", .unit = 1}, s->massive / s->median));
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
@@ -7980,12 +8067,12 @@ static void command_text(const Settings *s, Bytes *out, Error *e) {
 }
 
 typedef struct Work {
-  Trainer t; Outcome o; Measured row;
-  Ids ids; Bytes in, out, table; Result besides;
+  Trainer t; Outcome o; Numbers row, besides;
+  Ids ids; Bytes in, out, table;
 } Work;
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
-  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
+  trainer_free(&w->t); outcome_free(&w->o); ids_free(&w->ids); bytes_free(&w->in);
+  bytes_free(&w->out); bytes_free(&w->table); numbers_free(&w->besides); numbers_free(&w->row);
   return e->status;
 }
 
@@ -8014,8 +8101,9 @@ static int verb_train(Settings *s, const char **words, int n, Error *e) {
     printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s mass=%s "
            "parameters=%lld text=%s%s%s\n", t->step, cell_text(cell[0], &six, t->loss + never),
            cell_text(cell[1], &six, o->loss), o->tokens,
-           cell_text(cell[2], &six, p->alpha1 + never), cell_text(cell[3], &six, p->sink1 + never),
-           cell_text(cell[4], &six, p->mass + never), t->m.count, t->data.name,
+           cell_text(cell[2], &six, p->now[ALPHA_1] + never),
+           cell_text(cell[3], &six, p->now[SINK_1] + never),
+           cell_text(cell[4], &six, p->now[ROW_MASS] + never), t->m.count, t->data.name,
            s->out[0] ? " out=" : "", s->out);
   has_ended(o->ended, t, e);
   if (!e->status && page[0]
@@ -8031,7 +8119,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t, Er
   const char *words[WORDS_MOST]; int n = 0;
   (void)room;
   if (!MORE_OPEN(path, room, t, e))
-    checkpoint_load(path, t, false, e);
+    checkpoint_load(path, NULL, t, e);
   if (e->status) return e->status;
   Settings now = *s; Source *d = &now.data;
   now.model = t->s.model; now.train = t->s.train; now.data = t->s.data;
@@ -8074,22 +8162,14 @@ static int results_ready(const Settings *s, Error *e) {
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
-  int first = config_column_first(&s->model), swap = s->swap_position;
-  int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
-  snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
   printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
   if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
   else if (s->data.fix_token) printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-  if (edited) printf(", %s", edit);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
   sinks_print(r, &s->model, s->eval_k, stdout);
-  if (edited)   /* Table 7's two numbers */
-    printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
-           100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
-           sinks_alpha(r, first), edited, sinks_alpha(r, there));
   if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
   if (w->table.size) printf("\n%s", w->table.at);
   printf("%.*s", (int)w->out.size, w->out.at);
@@ -8107,14 +8187,18 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
   if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
+      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, &w.o.s, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
   w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
-  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
+  put_text(&w.row, e, "text", w.o.text);
+  put_text(&w.row, e, "read", w.o.read);
+  if (*w.t.data.drawn) put_text(&w.row, e, "first", w.t.data.drawn);
+  eval_numbers(&w.row, &w.o.s, s, e);
+  for (int i = 0; i < w.besides.n; i++)
+    put(&w.row, e, w.besides.at[i].x, "%s", w.besides.at[i].name);
+  rows_write(&w.row, 1, false, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
@@ -8300,9 +8384,9 @@ static int verb_dump(Settings *s, const char **words, int n, Error *e) {
     printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
   else if (forward.status)
     *e = forward;
-  Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
+  Dump d = {.s = s, .m = m, .a = &w.t.a, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
             .S = config_columns(&m->c, T), .e = e};
-  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, ids);
+  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, ids);
   return work_end(&w, e);
 }
 
@@ -8418,6 +8502,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v) v = program->other;
   if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
+  memset(s.given, 0, sizeof s.given);   /* those were not */
   s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
   if (v) s.verb = v->name, s.groups = v->groups;
   if (!v) verb_unknown(program, (Near){.word = name}, &e);

@@ -391,6 +391,7 @@ typedef struct Sinks {
   double *alpha;                /* [L,H,S] alpha_k */
   double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
   double *entropy, *mass, *raw; /* [L,H] of a row: nats; sum of weights, |weights| */
+  double *told, *plain_entropy; /* [L,H] rows that weigh anything; -sum m log m */
   double *hnorm, *prenorm;      /* [L+1,N] |h_n^l|; [L,N] before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;     /* [L,H,2] cos(q_t, k_j), |q_t| |k_j| */
@@ -534,25 +535,31 @@ typedef struct Look {
   long step; double loss, norm, alpha1, alpha_star, sink1, sink_star, ratio, held;
 } Look; enum { LOOKS = 1024 };
 
+/* What an evaluation says of a model in a row: a column each of its tables. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
+       HELD_LOSS, ROW };
+
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
-  const char *name; bool quiet, live, has_star, holds;   /* on a terminal; also of the held loss */
-  double start, shown; long from;      /* when it was last shown, 0: not; the step at `start` */
-  double alpha1, sink1, sink1_low, alpha_star, sink_star, ratio, mass;   /* low: at 0.2 */
-  int looks; Look look[LOOKS];
+  const char *name;
+  bool quiet, live;            /* on a terminal */
+  bool has_star, holds;        /* a column *; the held loss is looked at too */
+  double start, shown;         /* seconds; when it was last shown, 0: not */
+  long from;                   /* the step at `start` */
+  double now[ROW], low;        /* the last look; its Sink_1 at eps 0.2 */
+  int looks;
+  Look look[LOOKS];
 } Progress;
 
-typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
-/* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
- * the first rows, and its tokens as text. */
-enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
-       MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
-typedef struct HeadMap {
-  int layer, head, T, S;       /* T 0: there is none */
-  double m[HEAD_MAP * MAP_WIDE], one[MAP_TOKENS * MAP_WIDE];
-  char token[MAP_TOKENS][TOKEN_ROOM];
-} HeadMap;
+/* A row of numbers and texts with names: of a table, of CSV and JSON. */
+typedef struct Number {
+  char name[40];
+  const char *text;            /* NULL: x */
+  double x;
+} Number;
+typedef struct Numbers { Number *at; int n; } Numbers;
 
+typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
 typedef struct Outcome {
   const char *name, *source;   /* "softmax", "Table 10" */
@@ -560,25 +567,17 @@ typedef struct Outcome {
   double even, loss;           /* alpha of even rows; nats a token, over so many tokens, */
   idx tokens; char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
   bool star; char ended[640];  /* has it a column * or x*? why its training ended early, or "" */
-  HeadMap map[2];              /* for a page: of the heads with the most and the least sink */
+  struct HeadMap *map;         /* NULL, or a companion's for a page */
 } Outcome;
 
 int  look_at_sink(Trainer *t, Progress *p, Error *e);
+void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int  evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
                     int *starts, Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
 void progress_show(const Trainer *t, Progress *p);
-
-/* What one run left: named lists of numbers, and the lines that say how it came about. */
-typedef struct Numbers { char name[40]; int at, n; } Numbers;     /* value[at .. at + n) */
-typedef struct Result {
-  char row[48], corpus[40]; int seed; uint64_t checksum;   /* its row's */
-  /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
-  char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
-  char ended[640]; Numbers *list; int lists; double *value; int values;   /* ended: why, or "" */
-} Result;
 
 /* ---------- 13  Matrix multiply and vector maths */
 
@@ -661,6 +660,8 @@ int  option_set(const Option *o, void *base, const char *text, bool bounded, Err
 void option_text(const Option *o, const void *base, char *text, size_t room);
 int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
+bool has_word(const char *words, const char *word);   /* of " word word " */
+
 typedef struct Verb {
   const char *name, *words, *groups, *help;
   int (*run)(Settings *s, const char **words, int n, Error *e);
@@ -679,8 +680,6 @@ typedef struct Verb {
   {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"}, \
   {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"}, \
   {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
-  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
-  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap places"}, \
   {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"}, \
   {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
   {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV; - is standard output"}, \
@@ -688,7 +687,6 @@ typedef struct Verb {
   {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"}, \
   {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"}, \
   {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \
-  {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"}, \
   {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
   {"threads", 'o', 'i', AT(threads), "0", 0, 1024, "N", "0, the default: all; the same bits"}, \
   {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
@@ -723,6 +721,7 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains\0 dropout attention-dropout ",
   "without it: all runs on the processor, in float\0 device dtype compile bf16 fp16 ",
   "make paper; ./paper help\0 report inputs domains lengths ablate isolate probe repro all readme ",
+  "make paper; ./paper help\0 start replace-position swap-position ",
   "make paper or hf; ./paper help, ./hf help\0 signs quantize stream cache sinks cache-size ",
   "make hf, and ./hf help\0 import export tokenizer choices pace link experts attention-period ",
   "make bench, and ./bench help\0 bench gemm step ops length isa ", NULL};
@@ -772,9 +771,14 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
   int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
+  int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
+  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
+   * puts it back; without a it only says what cannot be */
+  int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
   /* what eval measures besides: numbers with names, and what is said; so --ablate, --isolate .. */
-  int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
-  int (*ablate)(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+  int (*measure)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+  int (*ablate)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, const Sinks *seen,
+                Error *e);
 } Program;
 
 #endif

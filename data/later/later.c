@@ -50,6 +50,17 @@ static int blocks_attending(const Model *m) {
   return n;
 }
 
+/* *to = *from, which is empty afterwards: the list of a Model points into it. */
+static void model_move(Model *to, Model *from) {
+  *to = *from;
+  for (int i = 0; i < to->n_tensors; i++) {
+    uintptr_t at = (uintptr_t)to->all[i], first = (uintptr_t)from;
+    if (at >= first && at < first + sizeof *from)
+      to->all[i] = (Tensor *)(void *)((char *)to + (at - first));
+  }
+  *from = (Model){0};
+}
+
 /* Of a head in one sequence: dhnorm [D], dcscale, dsbias, dvscale. */
 static idx late_size(const Config *c) { return c->head_dim + 3; }
 
@@ -575,6 +586,13 @@ static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
+/* Several x* have no form of the authors: their dummy row stands for one. */
+static int metric_refuses(const Config *c, int rows, Error *e) {
+  if (rows != METRIC_PLUS1 || c->sink_token < 2) return 0;
+  return fail(e, 2, "--metric-rows plus1: it knows one sink token, and there "
+              "are %d. Try: --metric-rows real", c->sink_token);
+}
+
 /* ----------
  * 7  Blocks
  *
@@ -1036,13 +1054,19 @@ static int more_setup(Model *m, Error *e) {
   return MODELS_SETUP(m, e);
 }
 
-/* dump --all: the gates of every query head. */
+/* dump --all: the gates of each query head. Of values they have all rows, else the T
+ * real ones; of elements and values D numbers each, else one. */
 static void more_dump(struct Dump *d) {
-  const Config *c = d->c;
-  bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
-  if (c->gate)
-    dump_heads(d, "gate", offsetof(LayerActs, gate),
-               value ? c->kv_heads : c->heads, value ? d->N : d->T, each ? 5 : 4);
+  const Config *c = &d->m->c;
+  const bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
+  idx L = c->layers, B = d->B, H = c->heads, D = each ? c->head_dim : 1;
+  idx own = value ? c->kv_heads : H, rows = value ? d->N : d->T;
+  if (!c->gate) return;
+  npy_begin(d, "gate", (idx[]){L, B, H, rows, each ? D : 0});
+  for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
+    idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
+    npy_add(d, d->a->layer[i / rows / H / B].gate + (n * own + h / (H / own)) * D, D);
+  }
 }
 /* ----------
  * 11  What these and other later rows make of the states of a repeated token: `check later`

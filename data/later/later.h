@@ -62,6 +62,7 @@ static void more_dump(struct Dump *d);
 #define MORE_ACTS \
   real *dgate, *dqk;            /* like gate; like q: scratch of QK-norm */ \
   real *late_slot;              /* [B,H,D+3] dhnorm, dc, df, dv-scale */ \
+  real *kept;                   /* [2,C] rows of P while it is edited (T7) */ \
   const struct Ablation *ablation; \
   void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, \
                real *z); \

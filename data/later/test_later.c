@@ -10,9 +10,8 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "later.c"
-#define TEST_FRAME
 #define PROGRAM FROM_HERE "sink"
-#include "../../test_sink.c"
+#include "../check/harness.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 
@@ -636,28 +635,6 @@ static void sink_tokens__named(Test *t) {
   }
 }
 
-/* A training and an evaluation ask that first. Sink and alpha of every x* are of its own column,
- * behind * where there is one. */
-static void sink_tokens__measured(Test *t) {
-  Trainer r; Sinks s; Settings plus1; int starts;
-  if (!tale_open(t, &plus1, "") || !trainer_made(t, &r, "--sink-token 2 --extra k")) return;
-  plus1 = r.s;
-  plus1.metric_rows = METRIC_PLUS1;
-  fact(t, evaluate(&s, &r.m, &r.data, &plus1, 1, 4, &starts, fresh(t)) == 2, "evaluated");
-  trainer_free(&r);
-  fact(t, trainer_create(&r, &plus1, fresh(t)) == 2, "trained");
-  LABS(b, 1, 4, "--sink-token 2", "--sink-token 2 --extra k") {
-    Settings set = {.model = b.m.c, .eps = 0.3}; Result all = {0}; int k, found = 0;
-    if (sinks_create(&s, &b.m.c, 4, 1, &set.eps, 1, fresh(t))) exit(1);
-    for (idx i = 0; i < s.L * s.H * s.S; i++) s.alpha[i] = (double)(i % s.S);
-    eval_numbers(&all, &s, &(Result){0}, &set, fresh(t));
-    for (int i = 0; i < all.lists; i++)
-      if (sscanf(all.list[i].name, "alpha_x%d", &k) == 1 && ++found)
-        within(t, all.value[i], k - (b.m.c.extra ? 0 : 1), 0, "column of x*%d, %s", k, b.flags);
-    fact(t, found == 2 && !t->e.status, "%d x*", found);
-    result_free(&all); sinks_free(&s);
-  }
-}
 
 /* Muon once more, in double, entry by entry, and always as X X^T: one step of w [R,C]. */
 static void slow_muon(double *w, double *M, const double *g, int R, int C, double lr, double wd) {
@@ -867,7 +844,7 @@ static const TestEntry TESTS[] = {
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
-  RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
+  RUNS(sink_tokens__named), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
   RUNS(states__errors), RUNS(readme__pairs)};
 

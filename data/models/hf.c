@@ -696,17 +696,6 @@ static int model_fill(Model *m, bool whole, Error *e) {
   return model_fault(m, e);
 }
 
-/* *to = *from, which is empty afterwards: the list of a Model points into it. */
-static void model_move(Model *to, Model *from) {
-  *to = *from;
-  for (int i = 0; i < to->n_tensors; i++) {
-    uintptr_t at = (uintptr_t)to->all[i], first = (uintptr_t)from;
-    if (at >= first && at < first + sizeof *from)
-      to->all[i] = (Tensor *)(void *)((char *)to + (at - first));
-  }
-  *from = (Model){0};
-}
-
 /* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
  * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
 static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
@@ -765,7 +754,7 @@ static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, t, false, e);
+  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, NULL, t, e);
 }
 
 /* How much a forward reads. */
@@ -1609,7 +1598,7 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
 static int export_folder(const Settings *s, const char *model, const char *folder, Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
   const char *tokenizer = ((const HfOwn *)s->own)->tokenizer; char beside[PATH_ROOM];
-  if (checkpoint_load(model, &t, false, e)) return e->status;
+  if (checkpoint_load(model, NULL, &t, e)) return e->status;
   if (!*tokenizer)
     tokenizer = file_missing(t.s.data.tokenizer) ? "tokenizer.bin" : t.s.data.tokenizer;
   if (t.tokenizer_hash) tokenizer = located(beside, tokenizer, &s->data, e);
@@ -3525,7 +3514,7 @@ static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
 static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
 
 /* What eval measures besides: --choices. */
-static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+static int choices_measure(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   const HfOwn *own = s->own;
   Chosen x;
   if (own->questions && !own->choices[0])
@@ -3719,7 +3708,8 @@ int main(int argc, char **argv) {
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
                       .checks = checks,
                       .page = report_write, .survey = survey,
-                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes};
+                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes,
+                      .start = trainer_start, .edit = position_edit};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])

@@ -244,7 +244,7 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   return e->status;
 }
 
-static int isolated_put(const Isolated *x, Result *r, Error *e) {
+static int isolated_put(const Isolated *x, Numbers *r, Error *e) {
   put(r, e, x->even, "isolate_even");
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++)
@@ -530,7 +530,7 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
   return e->status;
 }
 
-static void known_put(const Known *k, Result *r, Error *e) {
+static void known_put(const Known *k, Numbers *r, Error *e) {
   for (int kind = 0; kind < OF_TEXT; kind++)
     for (int l = 0; l <= k->L && k->is[kind]; l++)
       for (int i = 0; i < KNOWS - (kind != WAS_FIRST); i++)
@@ -564,8 +564,11 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
  * 5  What eval says of it
  */
 
-/* eval --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
-static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+/* eval --replace-position, --swap-position, --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
+static int eval_causes(Numbers *besides, Bytes *said, const Settings *s, Trainer *t,
+                       const Sinks *seen, Error *e) {
+  edited_put(besides, seen, s, e);
+  edited_text(seen, s, said, e);
   if (s->ablate && eval_ablate(besides, said, s, t, e)) return e->status;
   if (said->size && said->at[said->size - 1] == 0) said->size--;
   if (s->isolate) {

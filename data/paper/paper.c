@@ -29,6 +29,15 @@
 #include "../later/later.c"
 #include "pages.c"
 
+/* What one run left: named lists of numbers, and the lines that say how it came about. */
+typedef struct List { char name[40]; int at, n; } List;   /* value[at .. at + n) */
+typedef struct Result {
+  char row[48], corpus[40]; int seed; uint64_t checksum;   /* its row's */
+  /* the command that repeats it; every flag of its training; text, tokenizer; compiler, set */
+  char command[512], flags[2 * FLAGS_ROOM + 64], data[PATH_ROOM], build[256];
+  char ended[640]; List *list; int lists; double *value; int values;   /* ended: why, or "" */
+} Result;
+
 /* What the flags of this program fill. */
 typedef struct Own {
   char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
@@ -608,6 +617,74 @@ static int row_seeds(const Experiments *x, int row, bool first, int times) {
  */
 static const char RESULT_HEAD[] = "# sink result 1\n", BY_TOY[] = "made by the toy";
 
+static int result_add(Result *r, const char *name, const double *x, int n, Error *e) {
+  List *list = realloc(r->list, ((size_t)r->lists + 1) * sizeof *list);
+  if (list) r->list = list;
+  double *value = realloc(r->value, ((size_t)r->values + (size_t)n + 1) * sizeof *value);
+  if (value) r->value = value;
+  if (!list || !value) return fail(e, 1, "memory: no room for %d numbers. Try: again", n);
+  list += r->lists++;
+  *list = (List){.at = r->values, .n = n};
+  snprintf(list->name, sizeof list->name, "%s", name);
+  memcpy(value + r->values, x, (size_t)n * sizeof *x);
+  r->values += n;
+  return 0;
+}
+
+static void result_free(Result *r) {
+  free(r->list);
+  free(r->value);
+  *r = (Result){0};
+}
+
+static int record_list(Result *r, Error *e, const double *x, int n, const char *format, ...) {
+  char name[sizeof r->list->name];
+  va_list args;
+  va_start(args, format);
+  bool cut = vsnprintf(name, sizeof name, format, args) >= (int)sizeof name;
+  va_end(args);
+  return cut ? fail(e, 1, "%s..: this name is too long. Try: a shorter one", name)
+             : result_add(r, name, x, n, e);
+}
+#define record(r, e, x, ...) record_list(r, e, (double[]){x}, 1, __VA_ARGS__)
+
+/* The numbers that eval would print, which are freed. */
+static int record_all(Result *r, Numbers *told, Error *e) {
+  for (int i = 0; i < told->n; i++) record(r, e, told->at[i].x, "%s", told->at[i].name);
+  numbers_free(told);
+  return e->status;
+}
+
+static const double *result_find(const Result *r, const char *name, int *n) {
+  for (int i = 0; i < r->lists; i++)
+    if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
+  return *n = 0, NULL;
+}
+
+/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
+static double result_number(const Result *r, const char *name) {
+  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
+  const double *x = result_find(r, name, &n);
+  char each[64];
+  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
+  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
+  snprintf(each, sizeof each, "%.*s", stem, name);
+  if (name[stem] == '[') {
+    x = result_find(r, each, &n);
+    return x && to >= 0 && to < n ? x[to] : NAN;
+  }
+  char *digits = strrchr(each, '_');
+  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
+  double sum = 0;
+  long from = strtol(digits + 1, NULL, 10);
+  for (long i = from; i <= to && i - from < 100; i++) {
+    snprintf(digits, 22, "_%ld", i);
+    x = result_find(r, each, &n);
+    sum += x && n ? x[0] : NAN;
+  }
+  return sum;
+}
+
 /* The lines at the head: where each is kept, and how much goes there. */
 typedef struct HeadLine { const char *key; size_t at, room; } HeadLine;
 #define HEAD_LINE(key) {#key, offsetof(Result, key), sizeof ((Result *)0)->key}
@@ -728,7 +805,7 @@ static bool asks(const Row *row, const char *what) {
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = toys_open; out->groups = "mtd";
+  out->data.open = toys_open; out->groups = "mtd"; out->program = s->program;
   if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
@@ -759,12 +836,12 @@ static int measure_curves(Result *r, const Trainer *t, const Progress *p, const 
     {"valid",   p->holds,    offsetof(Look, held)}};
   double x[LOOKS + 1] = {0};
   for (int i = 0; i < p->looks; i++) x[i + 1] = tokens_a_step(t) * (double)p->look[i].step;
-  put_list(r, e, x, p->looks + 1, "%stokens", prefix);
+  record_list(r, e, x, p->looks + 1, "%stokens", prefix);
   for (size_t k = 0; k < sizeof CURVES / sizeof *CURVES; k++) {
     if (!CURVES[k].asked) continue;
     for (int i = 0; i <= p->looks; i++)
       memcpy(&x[i], (const char *)(i ? &p->look[i - 1] : start) + CURVES[k].at, sizeof *x);
-    put_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
+    record_list(r, e, x, p->looks + 1, "%s%s", prefix, CURVES[k].name);
   }
   return e->status;
 }
@@ -778,7 +855,7 @@ static void measure_norms(Result *r, const char *name, const double *norms, int 
       const double *of = norms + (idx)l * N;
       x[l] = rest ? of[0] / norm_ratio(of, N) : of[0];
     }
-    put_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
+    record_list(r, e, x, layers, "%s_%s", name, rest ? "rest" : "1");
   }
   free(x);
 }
@@ -788,17 +865,17 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e
   int first = config_column_first(c), star = config_column_star(c);
   double even = q->even;
   for (int k = 1; k <= 10 && k <= q->T; k++) {
-    put(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
-    put(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
+    record(r, e, sinks_alpha(q, first + k - 1), "alpha_%d", k);
+    record(r, e, sinks_sink(q, first + k - 1, 0), "sink_%d", k);
   }
-  put(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
-  put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
-  put(r, e, even, "even");
-  put(r, e, sinks_alpha(q, first) / even, "times_1");
+  record(r, e, sinks_sink(q, first, 1), "sink_1:0.2");
+  record(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
+  record(r, e, even, "even");
+  record(r, e, sinks_alpha(q, first) / even, "times_1");
   if (star < 0) return;
-  put(r, e, sinks_alpha(q, star), "alpha_*");
-  put(r, e, sinks_sink(q, star, 0), "sink_*");
-  put(r, e, sinks_alpha(q, star) / even, "times_*");
+  record(r, e, sinks_alpha(q, star), "alpha_*");
+  record(r, e, sinks_sink(q, star, 0), "sink_*");
+  record(r, e, sinks_alpha(q, star) / even, "times_*");
 }
 
 static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) {
@@ -815,7 +892,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
     map[i] = q->alpha[(idx)i * q->S + first];
     if (star >= 0) map[LH + i] = q->alpha[(idx)i * q->S + star];
     x[BEST] = fmax(x[BEST], map[i]);
-    x[ENTROPY] += q->entropy[i] / LH;
+    x[ENTROPY] += q->plain_entropy[i] / LH;   /* -sum m log m, as older files have it */
     x[MASS] += q->mass[i] / LH;
     for (int rest = 0; rest < 2; rest++) {
       x[COS_1 + rest] += q->cosine[2 * i + rest] / LH;
@@ -836,7 +913,7 @@ static int measure_layers(Result *r, const Sinks *q, const Config *c, Error *e) 
   measure_norms(r, "knorm", q->knorm, L, q->N, e);
   measure_norms(r, "vnorm", q->vnorm, L, q->N, e);
   if (c->place == PLACE_POST) {
-    put(r, e, before, "norm_ratio_before");
+    record(r, e, before, "norm_ratio_before");
     measure_norms(r, "prenorm", q->prenorm, L, q->N, e);
   }
   result_add(r, "cosine", q->cosine, 2 * LH, e);
@@ -852,9 +929,9 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
     other.input = input;
     if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
     double alpha = sinks_alpha(&q, first);
-    put(r, e, alpha, "alpha_1@%s", INPUTS[input]);
-    put(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
-    put(r, e, alpha / sink_uniform(&t->m, s->eval_T), "times_1@%s", INPUTS[input]);
+    record(r, e, alpha, "alpha_1@%s", INPUTS[input]);
+    record(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
+    record(r, e, alpha / sink_uniform(&t->m, s->eval_T), "times_1@%s", INPUTS[input]);
     sinks_free(&q);
   }
   return e->status;
@@ -903,10 +980,10 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
       edited.replace_position = swap ? 0 : t;
       edited.swap_position = swap ? t : 0;
       if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
-      put(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
-      put(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
-      put(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
-      put(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
+      record(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
+      record(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
+      record(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
+      record(r, e, sinks_alpha(&seen, there), "alpha_t@%s%d", how, t);
       sinks_free(&seen);
     }
   return e->status;
@@ -931,11 +1008,11 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
     if (data_open(&data, &s.data, 0, 0, e)) break;
     if (!corpus_check(c, texts, &data, e) && r &&
         !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
-      put(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
-      put(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
-      put(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
-      put(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
-      put(r, e, q.loss, "loss/%s", c->name);
+      record(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
+      record(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
+      record(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
+      record(r, e, sinks_sink(&q, first, 2), "sink_1:0.4/%s", c->name);
+      record(r, e, q.loss, "loss/%s", c->name);
       sinks_free(&q);
     }
     data_close(&data);
@@ -952,9 +1029,9 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
   for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++) trained += p->look[i].loss / last;
   if (!outcome_measure(o, t, &t->s, &starts, e)) {
-    put(r, e, loss, "loss");
-    put(r, e, trained, "train_loss");
-    put(r, e, loss - trained, "gap");
+    record(r, e, loss, "loss");
+    record(r, e, trained, "train_loss");
+    record(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
     if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
@@ -965,7 +1042,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     if (asks(row, "swap")) measure_swaps(r, &t->m, &t->data, &t->s, e);
     if (asks(row, "domains")) measure_domains(r, t, x, texts, e);
   }
-  sinks_free(&o->s); free(o);
+  outcome_free(o); free(o);
   return e->status;
 }
 
@@ -997,8 +1074,9 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
   p->holds = asks(row, "valid");
   if (asks(row, "onset")) onset_run(t, p, start, asks(row, "until"), r, e);
   else if (!look_at_sink(t, p, e)) {
-    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
-                    .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
+    *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->now[ALPHA_1],
+                    .sink1 = p->now[SINK_1], .alpha_star = p->now[ALPHA_STAR],
+                    .sink_star = p->now[SINK_STAR], .ratio = p->now[NORM_RATIO],
                     .held = NAN};
     train_run(t, p, e);
   }
@@ -1032,10 +1110,10 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   if (!e->status && !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
-    put(r, e, ended, "diverged");
-    put(r, e, (double)t.step, "steps");
-    put(r, e, (double)t.step * tokens_a_step(&t), "tokens");
-    put(r, e, (double)t.m.count, "parameters");
+    record(r, e, ended, "diverged");
+    record(r, e, (double)t.step, "steps");
+    record(r, e, (double)t.step * tokens_a_step(&t), "tokens");
+    record(r, e, (double)t.m.count, "parameters");
     measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
     if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
   }
@@ -3605,7 +3683,8 @@ int main(int argc, char **argv) {
   Own own;
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS, .own =
                          &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
-                         .survey = survey, .heads = outcome_heads, .ablate = eval_causes, .open =
+                         .survey = survey, .heads = outcome_heads, .ablate = eval_causes, .start = trainer_start,
+                         .edit = position_edit, .open =
                          toys_open};
   return sink_main(&paper, argc, argv);
 }

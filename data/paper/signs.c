@@ -23,9 +23,9 @@ static double row_mass(idx n, const real *w) {
   return sum;
 }
 
-/* H / log k of a row m [n] that sees k columns, H = -sum_j p_j log p_j, p = m / sum m: 0 on one
- * column, 1 when even; training drives it down (Varre et al. 2603.06248). -1 where there is nothing
- * to tell: one column, or no mass. */
+/* H / log k of a row m [n] that sees k columns, H the entropy that eval prints in nats (chapter 6),
+ * H = -sum_j p_j log p_j, p = m / sum m: 0 on one column, 1 when even; training drives it down
+ * (Varre et al. 2603.06248). -1 where there is nothing to tell: one column, or no mass. */
 static double row_entropy(idx n, const real *m, idx k) {
   double sum = row_mass(n, m), H = 0;
   if (k < 2 || sum == 0) return isnan(sum) ? NAN : -1;
@@ -251,7 +251,7 @@ static void cells_line(Bytes *out, const Column *of, int n, const double *x, boo
 }
 
 /* As numbers with names, and in words. */
-static void signs_tell(const Signs *g, Result *r, Bytes *out, Error *e) {
+static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
   for (int l = g->L; l >= 0; l--)
     for (int k = 0; k < SIGNS_ALL; k++)
       if (l < g->L) put(r, e, g->x[l][k], "signs_%s@%d", SIGNS_COLUMNS[k].name, l + 1);
@@ -340,7 +340,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
   return e->status;
 }
 
-static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Result *r, Bytes *out, Error *e) {
+static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Numbers *r, Bytes *out, Error *e) {
   const double most = ldexp(1, bits - 1) - 1;
   bytes_print(out, e, "Rounded to %d bits: -%g to %g times max / %g, one max a tensor\n%-10s", bits,
               most, most, most, "");
@@ -553,7 +553,7 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
 static int decades_of(int n) { return S_DECADE + 1 + (int)log10(n + 0.5); }     /* columns */
 
 /* One policy: its line of the table, its row of the files, or why it cannot be. */
-static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, idx W, Measured *row,
+static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, idx W, Numbers *row,
                        Bytes *out, Error *e) {
   double x[STREAMED], from = seconds(), *loss = grab(n, sizeof(double), e);
   const int columns = decades_of(n);
@@ -566,9 +566,10 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, id
   if (unfit.status == 1 || (unfit.status && *s->cache)) *e = unfit;
   else if (!unfit.status && !isfinite(x[S_LOSS]))
     fail(e, 1, "--cache %s: expected losses that are numbers, found others. Try: eval", p->cache);
-  strcpy(row->label[0], p->cache), strcpy(row->label[1], p->positions);
-  put(&row->all, e, n, "tokens");
-  for (int k = 0; k < columns; k++) put(&row->all, e, x[k], "%s", STREAM_COLUMNS[k].name);
+  put_text(row, e, "policy", p->cache);
+  put_text(row, e, "positions", p->positions);
+  put(row, e, n, "tokens");
+  for (int k = 0; k < columns; k++) put(row, e, x[k], "%s", STREAM_COLUMNS[k].name);
   bytes_print(out, e, "%-12s %-9s", p->cache, p->positions);
   cells_line(out, STREAM_COLUMNS, columns, x, false, e);
   if (unfit.status) bytes_print(out, e, "  %s\n", unfit.text);
@@ -578,9 +579,8 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, id
 
 /* The text is held tokens end to end, the first one as in training. */
 static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
-  static const char *const LABEL[] = {"policy", "positions", NULL};
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
-  Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
+  Numbers *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
   if (!e->status && !results_ready(s, e)) open_model(s, words[0], INFINITY, &t, e);
   if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
@@ -606,8 +606,8 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
               "the cache anew\nfor each token. positions: places in the cache, or in the text.\n",
               s->sinks);
   if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
-  if (!e->status) rows_write(row, rows, LABEL, s, e);
-  for (int k = 0; k < rows; k++) result_free(&row[k].all);
+  if (!e->status) rows_write(row, rows, true, s, e);
+  for (int k = 0; k < rows; k++) numbers_free(&row[k]);
   free(row); bytes_free(&out); trainer_free(&t);
   return e->status;
 }

@@ -426,9 +426,8 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 
 /* `what` is not finite: the training has diverged. */
 static void play_fault(Trainer *t, const char *what, Error *e) {
-  Error why = {0};
-  fail(&why, 1, "%s" NOT_FINITE, what);
-  step_fault(t, &why, e);
+  fail(e, 1, "%s" NOT_FINITE, what);
+  step_fault(t, e);
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
@@ -447,26 +446,26 @@ static void play_watch(Play *y, Progress *p, Error *e) {
   t->loss_sum = 0;
   t->loss_steps = 0;
   p->has_star = t->m.c.extra != EXTRA_NONE;
-  p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
-  p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1), p->ratio = 1;
+  p->now[ALPHA_1] = toy_mean(&y->seen, TOY_ALPHA_1);
+  p->now[SINK_1] = p->low = toy_mean(&y->seen, TOY_SINK_1), p->now[NORM_RATIO] = 1;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   const ToySums *x = &y->seen;
   const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
   double train_loss = y->curve[0][y->looks - 1];
-  put(r, e, (double)y->t.step, "steps");
-  put(r, e, y->tokens[y->looks - 1], "tokens");
-  put(r, e, (double)(y->trigger ? to->w + tensor_count(to) - from->w : y->t.m.count), "parameters");
-  put(r, e, r->ended[0] != 0, "diverged");
+  record(r, e, (double)y->t.step, "steps");
+  record(r, e, y->tokens[y->looks - 1], "tokens");
+  record(r, e, (double)(y->trigger ? to->w + tensor_count(to) - from->w : y->t.m.count), "parameters");
+  record(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
-    if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
-  put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
-  put(r, e, toy_value_ratio(x), "value_ratio");
-  if (y->trigger) put(r, e, x->worst, "error_most");
-  put(r, e, loss_start, "loss_start");
-  put(r, e, train_loss, "train_loss");
-  put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
+    if (TOY_NAMES[k] && x->count[k] > 0) record(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+  record(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
+  record(r, e, toy_value_ratio(x), "value_ratio");
+  if (y->trigger) record(r, e, x->worst, "error_most");
+  record(r, e, loss_start, "loss_start");
+  record(r, e, train_loss, "train_loss");
+  record(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
   result_add(r, "curve_tokens", y->tokens, y->looks, e);
   for (int k = 0; k < TOY_CURVES; k++)
     if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)
