@@ -4855,16 +4855,26 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-static void settings_of(Settings *s, const char *groups, char *text, const char *file, Error *e) {
+/* What files say of a companion's flag that is not used, if it is not 0. */
+static const char NOT_USED[] =
+    "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
+    "extra-logit none\ngate none\nrope-pairing half\nrope-scaling none\n"
+    "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
+    "bias-in all\ntoy none\n";
+
+static void settings_of(Settings *s, unsigned groups, char *text, const char *file, Error *e) {
+  char unused[80];
   Error wrong = {0};
   settings_default(s);
   for (char *line = strtok(text, "\n"); line && !wrong.status; line = strtok(NULL, "\n")) {
     char *value = strchr(line, ' ');
+    snprintf(unused, sizeof unused, "\n%.70s\n", line);
     if (value) *value++ = 0;
     const Option *o = value ? option_find(line, groups) : NULL;
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o) option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
-    else if (!value || strcmp(value, "0"))     /* 0: a companion's flag, not used */
+    else if (!strcmp(line, "embed-dim") && atoi(value) == s->model.dim) continue;
+    else if (!value || (strcmp(value, "0") && !strstr(NOT_USED, unused)))
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
   }
   if (wrong.status || config_resolve(&s->model, &wrong))
@@ -4873,11 +4883,11 @@ static void settings_of(Settings *s, const char *groups, char *text, const char 
 }
 
 /* The settings of `groups` as a text behind its length. */
-static void pass_settings(Passage *c, Settings *s, const char *groups) {
+static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   char value[PATH_ROOM]; Bytes text = {0}; Error *e = c->e;
   for (const Option *o = OPTIONS; c->out && o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    if (strchr(groups, o->group) && (o->kind != 's' || value[0]) && !strchr(value, '\n'))
+    if (o->groups & groups && value[0] && !strchr(value, '\n'))
       bytes_print(&text, e, "%s %s\n", o->flag, value);
   }
   uint64_t length = pass(c, text.size, 8);
@@ -4920,7 +4930,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
   if (width != 4 && width != 8) damaged(c->name, e);
-  pass_settings(c, &t->s, "mtde");
+  pass_settings(c, &t->s, KEPT);
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
   t->step = (long)pass(c, (uint64_t)t->step, 8);
   t->data.sample = pass(c, t->data.sample, 8);
@@ -5026,7 +5036,7 @@ static int trainer_create(Trainer *t, const Settings *s, Error *e) {
 
 /* Does it name a file? --text, --grammar, --tokens, --tokenizer. */
 static bool option_file(const Option *o) {
-  return o->group == 'd' && o->kind == 's' && o->most == 0;
+  return o->groups & DATA && o->kind == 'f';
 }
 
 /* The settings of a run that goes on: of `was` what its file fixes, and how its text is made ids;
@@ -5034,19 +5044,19 @@ static bool option_file(const Option *o) {
  * where positions are learned. The command line must not contradict that. */
 static int settings_go_on(Settings *now, const Settings *was, const Settings *s, const char *flags,
                           bool resume, Error *e) {
-  const char *words[WORDS_MOST], *groups = resume ? "mtde" : "m"; int n = 0;
+  unsigned groups = resume ? KEPT : MODEL;
   char old[PATH_ROOM], new[PATH_ROOM];
   *now = *s;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    bool fixed = strchr(groups, o->group) != NULL;
+    bool fixed = (o->groups & groups) != 0;
     bool ids = !strcmp(o->flag, "tokenizer") || (!strcmp(o->flag, "bos") && was->data.bos);
     bool named = option_file(o) && !*o->fallback && source_named(&s->data);   /* another text */
     if (named || !(fixed || (ids && !s->data.tokens[0]))) continue;
     option_text(o, was, old, sizeof old);
     option_set(o, now, old, false, e);
   }
-  if (settings_parse(now, s->argc, s->argv, s->groups, words, &n, e) || settings_count(now, e) ||
-      settings_flags(now, flags, "m", e)) return e->status;
+  if (settings_parse(now, s->argc, s->argv, s->groups, e) || settings_count(now, e) ||
+      settings_flags(now, flags, MODEL, e)) return e->status;
   memcpy(now->out, s->out, PATH_ROOM);   /* sink run's arms have files of their own */
   memcpy(now->log, s->log, PATH_ROOM);
   Config c = now->model;
@@ -5057,7 +5067,7 @@ static int settings_go_on(Settings *now, const Settings *was, const Settings *s,
     if (!resume && !strcmp(o->flag, "context") && was->model.pos != POS_LEARNED) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, now, new, sizeof new);
-    if (strchr(groups, o->group) && strcmp(old, new))
+    if (o->groups & groups && strcmp(old, new))
       return fail(e, 2, "--%s %s: %s has %s, and %s. Try: without it", o->flag, new,
                   resume ? s->out : s->start, *old ? old : "none", resume ? "--resume changes "
                   "--steps, --save-every, --log-every" : "--start keeps the model");
@@ -5139,7 +5149,7 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
   if (s->resume && !file_missing(s->out)) return trainer_resume(t, s, flags, e);
   if (s->resume && !s->quiet) fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
   if (!s->start[0])
-    return settings_count(s, e) || settings_flags(&now, flags, "m", e) ? e->status
+    return settings_count(s, e) || settings_flags(&now, flags, MODEL, e) ? e->status
          : trainer_create(t, &now, e);
   if (checkpoint_load(s->start, t, false, e)) return e->status;
   if (settings_go_on(&now, &t->s, s, flags, false, e)) trainer_free(t);
@@ -5647,11 +5657,12 @@ static void dump_forget(const Dump *d) {
 /* config.json: what makes the dump again, under the flags that take it. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM]; Bytes out = {0};
-  const char *kept = d->drawn ? "mlw init seed " : "mlw";
-  d->s->groups = "mlw";   /* a MODEL takes none of them, yet option_idle reads them */
+  d->s->groups = MODEL | DUMP;   /* also of a model's, for option_idle */
   for (const Option *o = OPTIONS; o->flag; o++) {
+    char what[80];
     option_text(o, d->s, value, sizeof value);
-    if (option_find(o->flag, kept) != o || option_idle(o->flag, d->s)
+    if (option_find(o->flag, MODEL | DUMP) != o || o->kind == 'f'
+        || (!d->drawn && (!strcmp(o->flag, "init") || !strcmp(o->flag, "seed"))) || option_idle(o->flag, d->s, what)
         || option_set(o, d->s, value, true, &(Error){0})) continue;   /* no flag takes this value */
     bool word = o->kind == 'c' || !strcmp(value, "none");
     if (o->kind == 'b' && o->most == 1) strcpy(value, strcmp(value, "0") ? "true" : "false");
@@ -5945,12 +5956,16 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 
 typedef char ArmFiles[2][PATH_ROOM];   /* an arm's checkpoint and log, "" without --out */
 
+static void command_echo(const Settings *s, Error *e);   /* 16.4 */
 /* One arm, from the seed or from its files, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *base, ArmFiles f, Error *e) {
   Settings s = *base; Trainer t; int starts;
   strcpy(s.out, f[0]), strcpy(s.log, f[1]);
   if (trainer_begin(&t, &s, arm->flags, e)) return;
-  if (arm == RUN_ARMS) *base = t.s;
+  if (arm == RUN_ARMS) {
+    *base = t.s;
+    command_echo(base, e);
+  }
   o->name = arm->name; o->source = arm->source;
   outcome_begin(o, &t, t.s.eval_T);
   progress_start(&o->p, arm->name, base->quiet);
@@ -7027,30 +7042,38 @@ void acts_free(Acts *a) {
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
+#define own_path(path, room) 0
+#define make_folder _mkdir
 static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
-__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *, char *, unsigned long);
-#define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
-#define make_folder _mkdir
-#define rmdir _rmdir
-static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
+static void streams_begin(void) {
+  for (int f = 0; f < 3; f++)
+    _setmode(f, _O_BINARY);
+}
 /* rename() replaces no file; this does, and waits for the disk. */
-__declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *, unsigned long);
+__declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *,
+                                                unsigned long);
 static bool take_name(const char *from, const char *to) {
   errno = EACCES;   /* where it does not */
   return MoveFileExA(from, to, 1 | 8) != 0;
 }
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by the wall */
+/* clock() counts by the wall there. */
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <unistd.h>
 #define QUOTE "'"
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
-static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
-static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
-#define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
+#define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
-static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }   /* too long a file: a full disk */
-static bool take_name(const char *from, const char *to) { return !rename(from, to); }
+static bool to_disk(FILE *f) {
+  return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
+}
+static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+/* A file that grows too long is then a full disk, and no signal. */
+static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
+static bool take_name(const char *from, const char *to) {
+  return !rename(from, to);
+}
 double seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7061,7 +7084,10 @@ double seconds(void) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
+int set_workers(int n) {
+  omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
+  return 0;
+}
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
@@ -7069,22 +7095,26 @@ int set_workers(int n) { return n > 1; }
 #endif
 
 int fail(Error *e, int status, const char *format, ...) {
-  if (e->status) return e->status;
+  if (e->status)
+    return e->status;
   va_list args;
   va_start(args, format);
   vsnprintf(e->text, sizeof e->text, format, args);
   va_end(args);
-  /* one line stays one, whatever names hold */
-  for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
+  /* One line stays one, whatever the names in it hold. */
+  for (char *c = e->text; *c; c++)
+    if (iscntrl((unsigned char)*c))
+      *c = '?';
   return e->status = status;
 }
 
 void *grab(idx count, size_t size, Error *e) {
-  bool fits = count >= 0 && size && (uint64_t)count <= PTRDIFF_MAX / size;
+  bool fits = count >= 0 && (uint64_t)count <= PTRDIFF_MAX / size;
   void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
   if (!p)
-    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, --batch, --context, --dim "
-         "or --layers", (double)count * (double)size / 1e6);
+    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, "
+         "--batch, --context, --dim or --layers",
+         (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7095,19 +7125,22 @@ uint64_t rng_next(Rng *r) {
   return x ^ (x >> 31);
 }
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-/* By multiplication: a number below n is off its share by less than n / 2^53. */
-uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
+/* A number below n is off its share by less than n / 2^53. */
+uint64_t rng_below(Rng *r, uint64_t n) {
+  return (uint64_t)(rng_uniform(r) * (double)n);
+}
 double rng_normal(Rng *r) {
   double u = 1 - rng_uniform(r), v = rng_uniform(r);   /* u in (0,1] */
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. */
+/* FNV-1a (Fowler, Noll and Vo), and one SplitMix64 step at the end. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+  for (size_t i = 0; i < n; i++)
+    h = (h ^ p[i]) * 0x100000001B3u;
   return h;
 }
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
@@ -7117,12 +7150,17 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = b->room ? b->room : 256;
-    while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
-    unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-    if (!at) return fail(e, 1, "memory: %zu more bytes are not to be had. Try: a smaller file", n);
-    b->at = at; b->room = room;
+    while (room - b->size < n && room <= SIZE_MAX / 2)
+      room *= 2;
+    void *at = room - b->size < n ? NULL : realloc(b->at, room);
+    if (!at)
+      return fail(e, 1, "memory: %zu more bytes are not to be had. "
+                  "Try: a smaller file", n);
+    b->at = at;
+    b->room = room;
   }
-  if (n) memcpy(b->at + b->size, from, n);
+  if (n)
+    memcpy(b->at + b->size, from, n);
   b->size += n;
   return 0;
 }
@@ -7136,286 +7174,391 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
     return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
   return bytes_add(b, text, (size_t)n, e);
 }
-void bytes_free(Bytes *b) { free(b->at); *b = (Bytes){0}; }
+void bytes_free(Bytes *b) {
+  free(b->at);
+  *b = (Bytes){0};
+}
 
 void number_put(unsigned char *p, uint64_t x, int bytes) {
-  for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+  for (int i = 0; i < bytes; i++)
+    p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+}
+uint64_t number_at(const unsigned char *p, int bytes) {
+  uint64_t x = 0;
+  for (int i = bytes - 1; i >= 0; i--)
+    x = x << 8 | p[i];
+  return x;
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
   number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
-uint64_t number_at(const unsigned char *p, int bytes) {
-  uint64_t x = 0;
-  for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
-  return x;
-}
 
 /* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-  unsigned char buffer[1 << 15]; size_t n;
-  if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+  unsigned char buffer[1 << 15];
+  size_t n;
+  if (!f)
+    return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-    if (bytes_add(out, buffer, n, e)) break;
+    if (bytes_add(out, buffer, n, e))
+      break;
   if (ferror(f))
-    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
-  if (f != stdin) fclose(f);
+    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
+         strerror(errno));
+  if (f != stdin)
+    fclose(f);
   return e->status;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
-  char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
+  char name[1100];
+  struct stat is;
+  Bytes found = {0};   /* rows as long as name */
   DIR *folder = opendir(path);
-  if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
-  for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
-    int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-    if (entry->d_name[0] != '.' && n < (int)sizeof name && !stat(name, &is) && S_ISREG(is.st_mode))
+  if (!folder)
+    return bytes_add(names, path, strlen(path) + 1, e);
+  for (struct dirent *at; (at = readdir(folder)) && !e->status;) {
+    snprintf(name, sizeof name, "%s/%s", path, at->d_name);
+    if (at->d_name[0] != '.' && !stat(name, &is) && S_ISREG(is.st_mode))
       bytes_add(&found, name, sizeof name, e);
   }
   closedir(folder);
-  if (!found.size) fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
-  else qsort(found.at, found.size / sizeof name, sizeof name, by_name);
+  if (found.size)
+    qsort(found.at, found.size / sizeof name, sizeof name, by_name);
+  else
+    fail(e, 1, "%s: expected files in this folder, found none. Try: a file",
+         path);
   for (size_t i = 0; i < found.size; i += sizeof name)
     bytes_add(names, found.at + i, strlen((char *)found.at + i) + 1, e);
   bytes_free(&found);
   return e->status;
 }
 
-/* Leaves nothing of a file, nor a folder that was made for it. */
-static void writing_undo(Writing *w) {
-  if (w->f) remove(w->beside);
-  for (int n = (int)strlen(w->beside); w->made && n >= w->made; n--)
-    if (w->beside[n] == '/') w->beside[n] = 0, rmdir(w->beside);
-}
-/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first, a new
- * file in place of what a killed process left. Where two processes write PATH at once, the first
- * loses that name and fails. Folders are made, and again where another process takes one away. */
+/* A reader of PATH finds the old file or the new one, whole: the bytes go to
+ * PATH.new first. That is always made anew, in place of what a killed process
+ * left. Folders on the way are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
-  struct stat is; int tries = 9, why = 0;
+  struct stat is;
+  int why = 0;   /* a folder could not be made: errno */
   *w = (Writing){.path = path};
-  if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
-    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-  do {
-    for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
-      *at = 0;
-      if (make_folder(w->beside)) why = why || errno == EEXIST ? why : errno;
-      else if (!w->made) w->made = (int)(at - w->beside);
-    }
-    if (!stat(path, &is) && !S_ISREG(is.st_mode))
-      fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
-    else if (!unlink(w->beside) || errno == ENOENT) w->f = fopen(w->beside, NEW_FILE);
-  } while (!w->f && !e->status && errno == ENOENT && --tries);
-  if (w->f) return 0;
-  fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-       strerror(why && errno == ENOENT ? why : errno));
-  writing_undo(w);
-  return e->status;
+  int n = snprintf(w->beside, sizeof w->beside, "%s.new", path);
+  if (n >= (int)sizeof w->beside)
+    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one",
+                path);
+  if (!stat(path, &is) && !S_ISREG(is.st_mode))
+    return fail(e, 1, "%s: a folder or a device is there. Try: another name",
+                path);
+  for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
+    *at = 0;
+    if (make_folder(w->beside) && errno != EEXIST)
+      why = errno;
+  }
+  unlink(w->beside);
+  w->f = fopen(w->beside, NEW_FILE);
+  return w->f ? 0
+       : fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+              strerror(why ? why : errno));
 }
-static void writing_failed(Writing *w) { if (!w->cause) w->cause = errno ? errno : EIO; }
+static void writing_failed(Writing *w) {
+  if (!w->cause)
+    w->cause = errno ? errno : EIO;
+}
 void writing_add(Writing *w, const void *at, size_t n) {
   errno = 0;
-  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
+  if (!w->cause && n && fwrite(at, 1, n, w->f) != n)
+    writing_failed(w);
+}
+/* Where PATH is written twice at once, the first file loses its name to the
+ * second, which then stands there and stays. */
+static bool writing_lost(const Writing *w) {
+  struct stat is;
+  return !fstat(fileno(w->f), &is) && is.st_nlink == 0;
 }
 int writing_end(Writing *w, Error *e) {
-  struct stat own, there;   /* Windows has no inodes: 0 and 0 */
+  bool lost = writing_lost(w);
   errno = 0;
-  if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
-  bool lost = fstat(fileno(w->f), &own) || stat(w->beside, &there) || own.st_ino != there.st_ino;
-  if (fclose(w->f)) writing_failed(w);
-  if (lost) w->f = NULL;   /* what stands there is another's, and stays */
-  if (lost && !w->cause)
-    return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
-  if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
+  if (fflush(w->f) || !to_disk(w->f))
+    writing_failed(w);
+  if (fclose(w->f))
+    writing_failed(w);
+  if (lost)
+    return fail(e, 1, "%s: another process writes it, too. Try: another name",
+                w->path);
+  if (!w->cause && !e->status && take_name(w->beside, w->path))
+    return 0;
   writing_failed(w);
-  writing_undo(w);
-  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
-              strerror(w->cause));
+  remove(w->beside);
+  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or "
+              "another folder", w->path, strerror(w->cause));
 }
 int file_write(const char *path, const void *at, size_t n, Error *e) {
   Writing w;
-  if (writing_begin(&w, path, e)) return e->status;
+  if (writing_begin(&w, path, e))
+    return e->status;
   writing_add(&w, at, n);
   return writing_end(&w, e);
 }
-bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
-int file_ready(const char *path, Error *e) {
-  Writing w;
-  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), writing_undo(&w);
-  return e->status;
+bool file_missing(const char *path) {
+  return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* Of the path that the system told in home; else of argv[0]: a name alone is PATH's first. */
-static void program_folder(char home[PATH_ROOM], long told, const char *name, const char *path) {
-  bool found = told > 0 || strpbrk(name, "/\\"); struct stat is;
-  size_t size = told > 0 ? (size_t)told : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
-  for (size_t n; path && *path && !found; path += n + (path[n] == ':')) {
-    n = strcspn(path, ":");
-    size = (size_t)snprintf(home, PATH_ROOM, "%.*s/%.99s", (int)(n ? n : 1), n ? path : ".", name);
-    found = size < PATH_ROOM && !stat(home, &is) && S_ISREG(is.st_mode) && is.st_mode & 0111;
-  }
-  while (size && (!found || !strchr("/\\", home[size - 1]))) size--;
+/* The folder of the program, with its slash: of the path that the system
+ * tells, or else of argv[0]; "" where neither has one. */
+static void program_folder(char home[PATH_ROOM], const char *name) {
+  if (own_path(home, PATH_ROOM - 1) <= 0)
+    snprintf(home, PATH_ROOM, "%.500s", name);
+  size_t size = strlen(home);
+  while (size && !strchr("/\\", home[size - 1]))
+    size--;
   home[size] = 0;
-}
-
-/* Is it among words with a space on either side? */
-static bool has_word(const char *words, const char *word) {
-  char spaced[72];
-  snprintf(spaced, sizeof spaced, " %s ", word);
-  return strstr(words, spaced) != NULL;
-}
-/* No command replaces a file that it reads; one that is there only with --force, or with `on`. */
-static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
-  struct stat is;
-  for (int i = 0; i < s->argc; i++) {   /* FILE, --text FILE or --text=FILE */
-    const char *word = s->argv[i], *flag = i ? s->argv[i - 1] : "", *value = strchr(word, '=');
-    char name[16];
-    if (*word == '-' && value) flag = word, word = value + 1;
-    const char *at = flag + strspn(flag, "-");
-    snprintf(name, sizeof name, "%.*s", at > flag ? (int)strcspn(at, "=") : 0, at);
-    if (!strcmp(word, path) && !has_word(" out log csv json report variant ", name))
-      return fail(e, 2, "%s: it is read, too. Try: another name", path);
-  }
-  if (s->force || on || stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size) return 0;
-  bool resumes = !file_missing(s->out) && option_find("resume", s->groups);
-  return fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace "
-              "it", path, resumes ? "--resume to go on, " : "");
-}
-
-/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
- * and may it and the one beside it replace what is there? A run that goes on replaces its own. */
-int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  Writing w; char beside[sizeof w.beside];
-  for (int i = 0; i < n; i++) {
-    const char *to = path[i];
-    bool screen = !strcmp(to, "-"), same = screen && !strcmp(s->csv, s->json);
-    if (screen && to != s->csv && to != s->json)
-      return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    if (*to && !screen) {
-      bool on = s->resume && (to == s->out || to == s->log || !file_missing(s->out));
-      snprintf(beside, sizeof beside, "%s.new", to);
-      if (may_replace(s, to, on, e) || may_replace(s, beside, on, e) || writing_begin(&w, to, e))
-        return e->status;
-      for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
-        snprintf(beside, sizeof beside, "%s.new", path[j]);
-        same = same || (*path[j] && (!file_missing(beside) || !strcmp(beside, to)
-                                     || !strcmp(path[j], w.beside)));
-      }
-      fclose(w.f), writing_undo(&w);
-    }
-    if (same) return fail(e, 2, "%s: two results would go there. Try: another name for one", to);
-  }
-  return e->status;
 }
 
 /* ==========
  * 16  Command line
  *
- * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
- * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s a seed without training; of the companions y eval of several, v streams, p
- * the page, x reproduction, b benches. A verb takes groups, m first, then a space and flags. */
-
-#define AT(field) offsetof(Settings, field)
-#define MODEL(kind, field) 'm', kind, AT(model.field)
-#define TRAIN(kind, field) 't', kind, AT(train.field)
-#define DATA(kind, field) 'd', kind, AT(data.field)
-#define ON_OFF "0", 0, 1, ""
-#define WORDS(first, axis) first, 0, 0, axis##_WORDS
-#define STRING(name) "", 0, 0, name
+ * 16.1  One table of options drives parsing, help, checkpoints, config.json and
+ * the echoed command. A verb takes the options that share a group with it. */
 
 const Option OPTIONS[] = {
-  {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
-  {"heads", MODEL('i', heads), "2", 1, 1024, "H", "query heads (paper: 8; Table 12)"},
-  {"kv-heads", MODEL('i', kv_heads), "0", 1, 1024, "K", "key heads; default: as many as heads"},
-  {"dim", MODEL('i', dim), "64", 1, 1 << 20, "C", "width of the model (paper: 768)"},
-  {"head-dim", MODEL('i', head_dim), "0", 1, 1 << 20, "D", "width of a head; default: C / H"},
-  {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
-  {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
-  {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm; LayerNorm; DyT (./paper)"},
-  {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
-  {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
-  {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
-  {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
-  {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
-  {"sim", MODEL('c', sim), WORDS("exp", SIM), "similarity s(z) (Table 15)"},
-  {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
-  {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
-  {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-  {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", "scores stay within X (./paper)"},
-  {"score-divisor", MODEL('d', score_divisor), "0", 1e-6, 1e12, "X", "scores over its root [D]"},
-  {"score-scale", MODEL('c', gain), WORDS("none", GAIN), "c_h log(n) times the scores (./paper)"},
-  {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), "added to the scores (./paper)"},
-  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", "weights a become (X - G) a + G, cut [0]"},
-  {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"},
-  {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
-  {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", "it stays X; or none: learned"},
-  {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
-  {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
-  {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
-  {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
-  {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
-  {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
-  {"gate", MODEL('c', gate), WORDS("none", GATE), "of a head's output or values (./paper)"},
-  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head (./paper)"},
-  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output (./paper)"},
-  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head (./paper)"},
-  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part (./paper)"},
-  {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
-   "a learned first row x* (Table 4), or N"},
-  {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  PUBLISHED_OPTIONS
-  {"window-others", MODEL('b', window_others), ON_OFF, "all layers but these have it"},
-  {"rope-local", MODEL('d', rope_local), "0", 1, 1e12, "X", "--rope-base where the window is"},
-  {"embed-scale", MODEL('d', embed_scale), "0", 1e-6, 1e6, "X", "the embedding times X"},
-  {"logit-cap", MODEL('d', logit_cap), "0", 1e-6, 1e30, "X", "logits stay within X"},
-  {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
-  {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
-  {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
-  {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
-  {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
-  {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
-  {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
-  {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
-  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "muon: ./paper"},
-  {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
-  {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
-  {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
-  {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
-  {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
-  {"adam-eps", TRAIN('d', adam_eps), "1e-8", 1e-30, 1, "X", "AdamW's epsilon"},
-  {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data"},
-  {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
-  {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-  {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-  {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
-  {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
-  {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
-  {"tokens", DATA('s', tokens), STRING("FILE"), "16-bit ids as of llm.c or nanoGPT; folder; -"},
-  {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
-  {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
-  {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
-  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
-   "or one of N|text|other|natural (Table 10, section 5)"},
-  {"random-tokens", 't', 's', AT(data.random_tokens), "", 0, 64, "1,2", "drawn anew (section 5)"},
-  {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
-  {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-  COMMON_OPTIONS MORE_OPTIONS {0}
+  WHOLE("layers", MODEL, model.layers, "4", 1, 1024, "blocks (paper: 10)"),
+  WHOLE("heads", MODEL, model.heads, "2", 1, 1024,
+        "query heads (paper: 8; Table 12)"),
+  WHOLE("kv-heads", MODEL, model.kv_heads, "0", 1, 1024,
+        "key heads; default: as many as heads"),
+  WHOLE("dim", MODEL, model.dim, "64", 1, 1e6,
+        "width of the model (paper: 768)"),
+  WHOLE("head-dim", MODEL, model.head_dim, "0", 1, 1e6,
+        "width of a head; default: C / H"),
+  WHOLE("ffn", MODEL, model.ffn, "128", 1, 1e6,
+        "hidden width (paper: 1536)"),
+  WHOLE("vocab", MODEL | TOKENIZE, model.vocab, "0", 1, 1e7,
+        "vocabulary; default: the tokenizer's"),
+  WHOLE("context", MODEL, model.context, "128", 1, 1e7,
+        "longest sequence (paper: 2048)"),
+  CHOSEN("pos", MODEL, model.pos, POS, "positions (Table 3, appendix A)"),
+  CHOSEN("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
+  REAL("norm-eps", MODEL, model.norm_eps, "1e-5", 0, 1,
+       "inside the norm's root"),
+  CHOSEN("place", MODEL, model.place, PLACE, "of the norms (section 7.2)"),
+  CHOSEN("act", MODEL, model.act, ACT,
+         "the feed-forward's activation (Table 11)"),
+  SWITCH("tied", MODEL, model.tied, "the embedding is the unembedding"),
+  CHOSEN("combine", MODEL, model.combine, COMBINE,
+         "heads put together (Table 12)"),
+  CHOSEN("kernel", MODEL, model.kernel, KERNEL, "phi (section 7.4, Table 15)"),
+  CHOSEN("sim", MODEL, model.sim, SIM, "similarity s(z) (Table 15)"),
+  CHOSEN("normalizer", MODEL, model.normalizer, NORMALIZER, "Z (Table 15)"),
+  REAL("pnorm", MODEL, model.pnorm, "0", 1e-3, 1e3,
+       "p of --normalizer pnorm; 2 unless given"),
+  REAL("scale", MODEL, model.scale, "1", -1e6, 1e6,
+       "of the weights (Table 14, equation 29)"),
+  CHOSEN("extra", MODEL, model.extra, EXTRA, "a null key (Table 4)"),
+  SWITCH("extra-shared", MODEL, model.extra_shared,
+         "one k*, v* for all heads (Table 12)"),
+  WHOLE("extra-dims", MODEL, model.extra_dims, "0", 1, 1e6,
+        "learned dims (Table 13) [all]"),
+  CHOSEN("extra-order", MODEL, model.extra_order, ORDER, "which those are"),
+  CHOSEN("extra-value", MODEL, model.extra_value, VALUE, "its v* (Table 5)"),
+  REAL("extra-norm", MODEL, model.extra_norm, "1", -1e6, 1e6, "its length m"),
+  SWITCH("vbias", MODEL, model.vbias, "a value bias v+ (Table 4)"),
+  {"sink-token", MODEL, 'b', AT(model.sink_token), "0", 0, SINK_TOKENS,
+                                "[N]", "a learned first row x* (Table 4), or N"},
+  WHOLE("window", MODEL, model.window, "0", 1, 1e7,
+        "keys a row sees (Figure 6) [all]"),
+  WHOLE("prefix", MODEL, model.prefix, "0", 0, 1e7,
+        "tokens all see, unscored (Figure 5)"),
+  WHOLE("rotary-dims", MODEL, model.rotary_dims, "0", 1, 1e6,
+        "dims of a head rotated; default: all"),
+  REAL("rope-base", MODEL, model.rope_base, "10000", 1, 1e12,
+       "base of the rotary frequencies"),
+  SWITCH("linear-bias", MODEL, model.linear_bias,
+         "a bias in every linear map but the last"),
+
+  CHOSEN("init", TRAIN | DUMP, train.init, INIT, "how parameters start"),
+  WHOLE("batch", TRAIN, train.batch, "8", 1, 1e6,
+        "sequences (paper: 512; Table 10)"),
+  WHOLE("accumulate", TRAIN, train.accumulate, "1", 1, 1e6,
+        "forwards of a step"),
+  WHOLE("steps", TRAIN, train.steps, "2000", 0, 1e9,
+        "steps of the optimiser (paper: 20000)"),
+  REAL("lr", TRAIN, train.lr, "4e-3", 0, 1e3,
+       "learning rate (paper: 4e-4; Table 9)"),
+  REAL("min-lr", TRAIN, train.min_lr, "-1", 0, 1e3,
+       "end of the cosine; default: lr / 10"),
+  WHOLE("warmup", TRAIN, train.warmup, "100", 0, 1e9,
+        "steps of linear warm-up"),
+  CHOSEN("schedule", TRAIN, train.schedule, SCHEDULE, "after the warm-up"),
+  CHOSEN("optimizer", TRAIN, train.optimizer, OPTIMIZER, "AdamW or SGD"),
+  REAL("wd", TRAIN, train.wd, "0.1", 0, 1e3,
+       "weight decay gamma, decoupled (Table 2)"),
+  CHOSEN("decay", TRAIN, train.decay, DECAY, "what it acts on"),
+  REAL("clip", TRAIN, train.clip, "1", 0, 1e9,
+       "largest gradient norm; 0: no clipping"),
+  REAL("beta1", TRAIN, train.beta1, "0.9", 0, 0.999999, "AdamW's first moment"),
+  REAL("beta2", TRAIN, train.beta2, "0.95", 0, 0.999999,
+       "AdamW's second moment"),
+  REAL("adam-eps", TRAIN, train.adam_eps, "1e-8", 1e-30, 1, "AdamW's epsilon"),
+  WHOLE("seed", TRAIN, train.seed, "0", 0, INT32_MAX,
+        "start, order of the data"),
+  WHOLE("save-every", TRAIN, train.save_every, "0", 0, 1e9,
+        "steps between saves [last only]"),
+  WHOLE("log-every", TRAIN, train.log_every, "100", 1, 1e9,
+        "steps between looks at the sink"),
+
+  NAME("text", DATA, data.text, "",
+       "file, folder or -; <|endoftext|> ends a document"),
+  NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "",
+       "expanded without end [the shipped stories]"),
+  NAME("tokens", DATA, data.tokens, "",
+       "16-bit ids as of llm.c or nanoGPT; folder; -"),
+  WHOLE("end-token", DATA, data.end_token, "50256", 0, 65535,
+        "ends a document of --tokens"),
+  NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
+       "tokenizer.bin", "the vocabulary"),
+  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1e7,
+        "<|fix|> at this place (Table 10)"),
+  STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N",
+         "or one of N|text|other|natural (Table 10, section 5)"),
+  STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
+         "drawn anew (section 5)"),
+  REAL("data-tokens", TRAIN, data.data_tokens, "0", 1, 1e15,
+       "tokens at most (Figure 5)"),
+  SWITCH("bos", DATA | TOKENIZE | GENERATE, data.bos,
+         "<|bos|> before every document; or --no-bos"),
+  REAL("valid", DATA, data.valid, "0.05", 1e-6, 0.9,
+       "of the documents, for validation"),
+
+  REAL("eps", MEASURE, eps, "0.3", 0, 1, "threshold of Sink (Figure 3)"),
+  WHOLE("T", MEASURE, eval_T, "64", 1, 1e7,
+        "tokens of an evaluated sequence"),
+  WHOLE("n", EVAL | RUN, eval_n, "100", 1, 1e6, "sequences"),
+  WHOLE("k", EVAL, eval_k, "4", 1, 1e6, "print Sink_1 .. Sink_K"),
+  CHOSEN("metric-rows", MEASURE, metric_rows, METRIC,
+         "plus1: the authors' form"),
+  CHOSEN("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
+  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1e7,
+        "p_1 becomes p_T (Table 7)"),
+  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1e7,
+        "p_1 and p_T swap places"),
+  SWITCH("beyond", EVAL, beyond, "--T may be more than the model's context"),
+
+  STRING("out", OUTPUT, out, "FILE", "where the result goes"),
+  STRING("log", ALONE, log, "FILE", "a CSV line every --log-every steps"),
+  STRING("csv", TABLES, csv, "FILE",
+         "the results as CSV; - is standard output"),
+  STRING("json", TABLES, json, "FILE", "the results as JSON; or -"),
+  SWITCH("quiet", GENERAL, quiet, "no progress"),
+  SWITCH("force", OUTPUT | TABLES | FORCE, force,
+         "replace files that are there"),
+  SWITCH("resume", RUN | ALONE, resume,
+         "go on with --out FILE to the same bits, or begin it"),
+  NAME("start", ALONE, start, "",
+       "a model to train further, from step 0 (Figure 30)"),
+  SWITCH("plain", RUN | ALONE | EVAL | GENERATE | DUMP, plain,
+         "the plain loops of 3.7, not tiles: same to rounding"),
+  WHOLE("threads", GENERAL, threads, "0", 0, 1024,
+        "0, the default: all; the same bits"),
+  NAME("ids", EVAL | DUMP, ids, "",
+       "lines of T+1 token ids; - is standard input"),
+  SWITCH("all", DUMP, all, "also q, k, z, features before a post-norm"),
+  STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"),
+  WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
+        "of what is drawn"),
+  WHOLE("n", GENERATE, how_many, "0", 1, 1e7,
+        "tokens [100], documents of a grammar [1]"),
+  REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
+       "0 takes the likeliest"),
+  WHOLE("top-k", GENERATE, top_k, "0", 1, 1e7,
+        "draw among the K likeliest [all]"),
+  REAL("top-p", GENERATE, top_p, "1", 0, 1,
+       "then among the fewest likeliest that hold P"),
+  MORE_OPTIONS {0}
+};
+
+/* Flags, what they belong to, and of which verbs that holds, where not of all.
+ * "--extra k|kv" is one of these values, "--window" any but none, "or" one of
+ * these flags, "!" none of them. Where it does not hold they are refused. */
+static const char *const BELONGS[] = {
+  "rope-base: --pos rotary",
+  "rotary-dims: --pos rotary or --extra-order lowfreq",
+  "pnorm: --normalizer pnorm",
+  "extra-shared extra-dims: --extra k|kv",
+  "extra-order: --extra-dims",
+  "extra-value: --extra k",
+  "extra-norm: --extra-value e1|ones",
+  "init: !--start",
+  "min-lr: --schedule cosine",
+  "beta1 beta2 adam-eps: --optimizer adamw|muon",
+  "save-every: --out",
+  "sim kernel normalizer scale extra: sink train: run",
+  "end-token: --tokens",
+  "tokenizer: !--tokens",
+  "tokenizer bos: !--out: tokenize",
+  "valid: --text or --tokens or --domains: train run eval",
+  "input: !--inputs or --ids",
+  "text grammar tokens tokenizer end-token fix-token first-tokens bos valid: "
+      "!--ids",
+  "top-k top-p: --temperature",
+  "seed: --temperature or --first-tokens: generate",
+  "prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain: "
+      "!--grammar: generate",
+  MORE_BELONGS NULL
+};
+
+/* Our flag, or what to do; and what llm.c, nanoGPT, transformers call it. */
+static const char *const THEIRS[] = {
+  "--lr: learning-rate",
+  "--prompt: start",
+  "--norm-eps: rms-norm-eps",
+  "--act: hidden-act",
+  "--context: block-size sequence-length max-position-embeddings",
+  "--heads: n-head num-attention-heads",
+  "--kv-heads: num-key-value-heads n-kv-heads",
+  "--layers: n-layer num-hidden-layers",
+  "--wd: weight-decay",
+  "--dim: hidden-size n-embd d-model",
+  "--ffn: intermediate-size",
+  "--vocab: vocab-size",
+  "--clip: max-grad-norm grad-clip",
+  "--warmup: warmup-steps warmup-iters",
+  "--batch: batch-size per-device-train-batch-size",
+  "--accumulate: gradient-accumulation-steps",
+  "--steps: max-steps max-iters num-iterations num-train-epochs epochs",
+  "--temperature: do-sample",
+  "--rope-base: rope-theta",
+  "--tied: tie-word-embeddings",
+  "--tokens: input-bin train-bin",
+  "--text: train-file dataset",
+  "--log-every: logging-steps log-interval eval-interval",
+  "--save-every: save-steps",
+  "--out: output-dir",
+  "--start: init-from model-name-or-path",
+  "--n: max-new-tokens",
+  "without it, as the paper trains: dropout attention-dropout",
+  "without it, since all runs on the processor in float: device dtype compile "
+      "bf16 fp16",
+  "make paper; ./paper help: report inputs domains lengths ablate isolate "
+      "probe repro all readme toy soft-cap score-scale score-bias clip-low "
+      "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
+  "make paper or hf; ./paper help, ./hf help: signs quantize stream cache "
+      "sinks cache-size positions",
+  "make hf, and ./hf help: import export tokenizer choices pace link experts "
+      "attention-period embed-dim rope-scaling window-period logit-cap",
+  "make bench, and ./bench help: bench gemm step ops length isa",
+  NULL
 };
 
 enum { VALUE_ROOM = 96 };
 /* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  const char *at = o->value; char *to = word;
-  for (; i > 0 && at; i--) at = strchr(at + 1, ' ');
+  const char *at = o->value;
+  char *to = word;
+  for (; i > 0 && at; i--)
+    at = strchr(at + 1, ' ');
   for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
     *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
   *to = 0;
@@ -7425,223 +7568,408 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
 /* The name of the option's value, or a choice's words: "exp|elu". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   char word[VALUE_ROOM];
-  if (o->kind != 'c') return o->value;
+  if (o->kind != 'c')
+    return o->value;
   *text = 0;
-  for (int i = 0; *option_word(o, i, word); i++) strcat(strcat(text, i ? "|" : ""), word);
+  for (int i = 0; *option_word(o, i, word); i++)
+    strcat(strcat(text, i ? "|" : ""), word);
   return text;
 }
 
-/* The Levenshtein distance from a to b, or most + 1 where it is larger. */
-static int edits(const char *a, const char *b, int most) {
-  for (; *a && *a == *b; a++) b++;
-  if (!*a || !*b || !most) return (int)at_most((idx)(strlen(a) + strlen(b)), most + 1);
-  int change = edits(a + 1, b + 1, most - 1);
-  int less = edits(a + 1, b, most - 1), more = edits(a, b + 1, most - 1);
-  return 1 + (int)at_most(change, at_most(less, more));
+/* How many letters lie between what two words begin and end with alike. */
+static int differ(const char *a, const char *b) {
+  while (*a && tolower((unsigned char)*a) == *b)
+    a++, b++;
+  idx n = (idx)strlen(a), m = (idx)strlen(b);
+  while (n > 0 && m > 0 && a[n - 1] == b[m - 1])
+    n--, m--;
+  return (int)(n > m ? n : m);
 }
-/* Of the words looked at the nearest to `word`; or "". */
-typedef struct Near { const char *word; int edits; char best[64]; } Near;
-/* A part of a word, or what it begins, is one edit away. */
-static void near_look(Near *n, const char *right) {
-  int size = (int)strlen(n->word), length = (int)strlen(right);
-  int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
-  const char *part = strstr(n->word, right);
-  bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
-               || (part && length > 2 + (part > n->word));
-  int found = holds ? 1 : edits(n->word, right, most) + (*right != *n->word);   /* it rarely errs */
-  if (found > most || (n->best[0] && found >= n->edits)) return;
-  n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
+/* Of the words looked at the nearest to `word`, as what it is answered with. */
+typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
+static void near_look(Near *n, const char *right, const char *answer) {
+  int size = (int)strlen(n->word), most = (int)at_most((size + 2) / 3, 3);
+  int found = differ(n->word, right);
+  if (found && size > 2 && !strncmp(right, n->word, (size_t)size))
+    found = 1;   /* it begins so */
+  if (found > most || n->close > 9 - found)
+    return;
+  n->close = 10 - found;
+  snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
+static int choice_set(const Option *o, int *at, const char *text, Error *e) {
+  char word[VALUE_ROOM];
+  Near near = {.word = text};
+  option_word(o, 0, near.best);
+  for (int row = 0; *option_word(o, row, word); row++) {
+    near_look(&near, word, word);
+    if (strcmp(word, text))
+      continue;
+    *at = row;
+    return 0;
+  }
+  return fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
+              option_value(o, word), o->flag, near.best);
+}
+
+/* A double whose default is none may be none, which is NAN. */
+static int number_set(const Option *o, void *at, const char *text,
+                      bool bounded, Error *e) {
+  char *end;
+  double x = strtod(text, &end);
+  bool whole = o->kind != 'd';
+  if (!strcmp(text, "none") && !strcmp(o->fallback, "none"))
+    x = NAN;
+  else if (end == text || *end || isspace((unsigned char)*text)
+           || (whole && x != floor(x))
+           || (bounded && !(x >= o->least && x <= o->most))) {
+    x = fmin(fmax(atof(o->fallback), o->least), o->most);
+    return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
+                "Try: --%s %.15g", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag, x);
+  }
+  if (whole)
+    *(int *)at = (int)x;
+  else
+    *(double *)at = x;
+  return 0;
+}
+
+int option_set(const Option *o, void *base, const char *text, bool bounded,
+               Error *e) {
   void *at = (char *)base + o->field;
-  size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
-  char *end, word[VALUE_ROOM];
-  Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
-  bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
-  bool number = *text && !*end && !isspace((unsigned char)*text)
-                && (o->kind == 'd' || x == floor(x))
-                && (!bounded || (x >= o->least && x <= o->most));
-  if (may_lack && !strcmp(text, "none")) *(double *)at = NAN;
-  else if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
-  else if (o->kind == 's')
-    fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
-  else if (o->kind == 'c') {
-    for (; *option_word(o, row, word) && strcmp(word, text); row++) near_look(&near, word);
-    if (*word) *(int *)at = row;
-    else fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
-              option_value(o, word), o->flag, near.best[0] ? near.best : o->fallback);
-  } else if (!number) {
-    if (end == text || isnan(x)) x = atof(o->fallback);
-    x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
-    snprintf(word, sizeof word, "%.15g", x);   /* the nearest that may be */
-    fail(e, 2, "--%s %s: expected %sa %snumber, %.10g to %.10g. Try: --%s %s", o->flag, text,
-         may_lack ? "none or " : "", o->kind == 'd' ? "" : "whole ", o->least, o->most, o->flag,
-         may_lack ? "none" : word);
-  } else if (o->kind == 'd') *(double *)at = x;
-  else *(int *)at = (int)x;
-  return e->status;
+  if (o->kind == 'c')
+    return choice_set(o, at, text, e);
+  if (o->kind != 's' && o->kind != 'f')
+    return number_set(o, at, text, bounded, e);
+  if (strlen(text) >= (size_t)o->most)
+    return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one",
+                o->flag, text);
+  strcpy(at, text);
+  return 0;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
   const void *at = (const char *)base + o->field;
+  const double x = o->kind == 'd' ? *(const double *)at : 0;
   char word[VALUE_ROOM];
-  if (o->kind == 's') snprintf(text, room, "%s", (const char *)at);
-  else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
-  else if (o->kind == 'd') {
-    double x = *(const double *)at;
-    snprintf(text, room, isnan(x) ? "none" : "%.15g", x);
-    if (!isnan(x) && strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
-  } else snprintf(text, room, "%d", *(const int *)at);
+  if (o->kind == 's' || o->kind == 'f')
+    snprintf(text, room, "%s", (const char *)at);
+  else if (o->kind == 'c')
+    snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
+  else if (o->kind != 'd')
+    snprintf(text, room, "%d", *(const int *)at);
+  else if (isnan(x))
+    snprintf(text, room, "none");
+  else {
+    snprintf(text, room, "%.15g", x);
+    if (strtod(text, NULL) != x)
+      snprintf(text, room, "%.17g", x);
+  }
 }
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
   s->program = &SINK;
-  s->verb = s->groups = "";
-  for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
+  s->verb = "";
+  s->model.soft_cap = s->model.extra_logit = NAN;
+  s->model.clip_high = 1;
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (*o->fallback)
+      option_set(o, s, o->fallback, false, &(Error){0});
 }
 
-static bool option_in(const Option *o, const char *groups) {
-  return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
-}
-/* The option after o: the program's own follow OPTIONS. The first after NULL. */
+/* The option after o, the first after NULL: a program's own follow OPTIONS. */
 static const Option *option_after(const Option *o, const Program *program) {
-  const Option *end = OPTIONS + sizeof OPTIONS / sizeof *OPTIONS - 1;
   o = o ? o + 1 : OPTIONS;
-  return o->flag ? o : o == end ? program->options : NULL;
+  bool end = o == OPTIONS + sizeof OPTIONS / sizeof *OPTIONS - 1;
+  return o->flag ? o : end ? program->options : NULL;
 }
-static const Option *option_named(const char *flag, const char *groups, const Program *program) {
-  for (const Option *o = NULL; (o = option_after(o, program)) != NULL;)
-    if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
-  return NULL;
+static const Option *option_named(const char *flag, unsigned groups,
+                                  const Program *program) {
+  const Option *o = NULL;
+  while ((o = option_after(o, program)) != NULL)
+    if (!strcmp(o->flag, flag) && o->groups & groups)
+      break;
+  return o;
 }
-const Option *option_find(const char *flag, const char *groups) {
+const Option *option_find(const char *flag, unsigned groups) {
   return option_named(flag, groups, &SINK);
 }
+static void *option_base(const Option *o, const Settings *s) {
+  return o->groups < OWN ? (void *)s : s->own;
+}
 
-/* Does one of the flags in `what`, of BELONGS, hold? Also where the verb has none of them. */
+/* Is it one of the words, which blanks part? */
+static bool has_word(const char *words, const char *word) {
+  size_t n = strlen(word);
+  const char *at = words;
+  for (; n && (at = strstr(at, word)) != NULL; at += n)
+    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+      return true;
+  return false;
+}
+
+/* Does a row of BELONGS hold? Also where the verb has none of its flags. */
 static bool is_chosen(const Settings *s, const char *what) {
-  char flag[24], values[24], is[PATH_ROOM]; bool known = false;
+  char flag[24], values[24], is[PATH_ROOM];
+  bool known = !strstr(what, "--"), chosen = false;
   for (const char *at = what; (at = strstr(at, "--")) != NULL; at += 2) {
     int n = sscanf(at, "--%23[a-z-] %23[a-z0-9|-]", flag, values);
     const Option *o = option_find(flag, s->groups);
-    if (!o) continue;
+    if (!o)
+      continue;
     known = true;
     option_text(o, s, is, sizeof is);
-    bool any = n < 2 || !strcmp(values, "or");   /* no value is named */
-    const char *word = any ? NULL : strstr(values, is);   /* whole: a | or the end follows */
-    if (any ? *is && strcmp(is, "0") : word && strchr("|", word[strlen(is)])) return *what != '!';
+    const char *word = strstr(values, is);
+    if (n < 2 || !strcmp(values, "or"))   /* no value is named */
+      chosen = chosen || (*is && strcmp(is, "0"));
+    else   /* a whole word: a | or the end follows */
+      chosen = chosen || (word && strchr("|", word[strlen(is)]));
   }
-  return !known || *what == '!';
+  return !known || chosen != (*what == '!');
 }
-const char *option_idle(const char *flag, const Settings *s) {
-  for (int i = 0; BELONGS[i][0]; i++)
-    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])
-        && (!BELONGS[i][2] || (*s->verb && strstr(BELONGS[i][2], s->verb)))) return BELONGS[i][1];
-  return NULL;
+bool option_idle(const char *flag, const Settings *s, char what[80]) {
+  char flags[100], verbs[40];
+  for (int i = 0; BELONGS[i]; i++) {
+    int n = sscanf(BELONGS[i], "%99[^:]: %79[^:]: %39[a-z ]", flags, what,
+                   verbs);
+    if (has_word(flags, flag) && (n < 3 || has_word(verbs, s->verb))
+        && !is_chosen(s, what))
+      return true;
+  }
+  return false;
+}
+
+/* Do the positions that flag o names lie within the tokens that there are? */
+static void positions_fit(const Option *o, const Settings *s, Error *e) {
+  char is[PATH_ROOM];
+  int at[17] = {0}, most = s->eval_T;
+  if (option_find("prompt", s->groups))   /* a text that begins with a token */
+    most = 1;
+  else if (option_find("context", s->groups))
+    most = s->model.context;
+  option_text(o, s, is, sizeof is);
+  positions_parse(o->flag, is, at, 16, e);
+  for (int i = 0; at[i]; i++)
+    if (at[i] > most)
+      fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d, or a longer "
+           "--context or --T", o->flag, is, most, most);
 }
 
 int settings_count(const Settings *s, Error *e) {
-  if (!*s->groups) return e->status;   /* of no verb */
-  bool trains = option_find("context", s->groups) != NULL;
-  bool begins = option_find("prompt", s->groups) != NULL;   /* a text, with one token */
-  int most = begins ? 1 : trains ? s->model.context : s->eval_T;
-  const char *more = begins ? "" : trains ? " or a longer --context" : " or a longer --T";
-  for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
-    char is[PATH_ROOM]; int at[17] = {0};
-    if (!s->given[o - OPTIONS]) continue;
-    option_text(o, s, is, sizeof is);
-    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra ", o->flag))
-      fail(e, 2, "--%s: the arms have their own. Try: sink train", o->flag);
-    const char *to = option_idle(o->flag, s);
-    if (to && *to == '!')
-      fail(e, 2, "--%s: it changes nothing beside %s. Try: without one of them", o->flag, to + 1);
-    else if (to) fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it", o->flag, to);
-    if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
-    for (int i = 0; at[i]; i++)
-      if (at[i] > most)
-        fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d%s", o->flag, is, most, most, more);
-  }
-  return e->status;
-}
-
-/* What THEIRS advises for a word to someone who can use these groups, or NULL. */
-static const char *advice(const char *word, const char *groups) {
-  for (int i = 0; THEIRS[i]; i++) {
-    const char *ours = THEIRS[i], *theirs = ours + strlen(ours) + 1;
-    if (has_word(theirs, word) && (*ours != '-' || option_find(ours + 2, groups))) return ours;
-  }
-  return NULL;
-}
-/* A flag that the verb does not take: its name here, or the nearest that it takes. */
-static int flag_unknown(const Settings *s, const char *word, const char *flag,
-                        const char *groups, Error *e) {
-  const char *ours = advice(flag, groups); Near near = {.word = flag};
-  if (ours) return fail(e, 2, "%s: no such flag here. Try: %s", word, ours);
-  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;)
-    if (option_in(o, groups)) near_look(&near, o->flag);
-  return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
-       : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
-}
-
-/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. A switch needs no
- * value; one that counts takes the next word where that is a whole number. */
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                   int *n_words, Error *e) {
-  for (int i = 0; i < argc && !e->status; i++) {
-    const char *word = argv[i], *at = word + strspn(word, "-"), *value = strchr(at, '=');
-    char flag[64];
-    if (at == word || !strcmp(word, "-")) {
-      if (!words || *n_words >= WORDS_MOST)
-        return fail(e, 2, "%s: a word too many. Try: sink help", word);
-      words[(*n_words)++] = word;
+  char what[80];
+  for (const Option *o = OPTIONS; o->flag && s->groups && !e->status; o++) {
+    if (!s->given[o - OPTIONS])
       continue;
-    }
-    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
-    for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
-    if (value) value++;
-    if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    bool no = !strncmp(flag, "no-", 3) && !value;   /* of a switch that a model has on */
-    bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
-    const char *next = i + 1 < argc ? argv[i + 1] : "";
-    const Option *ours = option_find(flag + (no ? 3 : 0), groups);   /* not the program's own */
-    const Option *o = ours ? ours : option_named(flag, groups, s->program);
-    if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
-    bool counts = o && o->most > 1 && !no && *next && !next[strspn(next, "0123456789")];
-    if (!value && o && o->kind == 'b' && !counts) value = no ? "0" : "1";
-    if (!value && ++i < argc) value = argv[i];
-    if (!value)
-      return fail(e, 2, "%s: expected a value after it. Try: %s help", word, s->program->name);
-    if (ours) s->given[ours - OPTIONS] = true;
-    if (o) option_set(o, ours ? (void *)s : s->own, value, true, e);
-    else {   /* the flags of a row of VARIANTS */
-      Near near = {.word = value}; const Variant *v = VARIANTS;
-      for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
-      if (v->name) settings_flags(s, v->flags, "m", e);
-      else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
-                near.best[0] ? "--variant " : "sink list", near.best);
-    }
+    if (has_word("fix-token random-tokens T", o->flag))
+      positions_fit(o, s, e);
+    if (!option_idle(o->flag, s, what))
+      continue;
+    if (*what == '!')
+      fail(e, 2, "--%s: it changes nothing beside %s. Try: without one of them",
+           o->flag, what + 1);
+    else
+      fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it",
+           o->flag, what);
   }
-  if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
   return e->status;
 }
 
-int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-  char text[4096], *argv[sizeof text / 2]; int argc = 0;
-  if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
+/* What THEIRS has for a word, of flags those that are in these groups. */
+static void near_theirs(Near *n, unsigned groups, const Program *program) {
+  char ours[80], words[300];
+  for (int i = 0; THEIRS[i]; i++) {
+    sscanf(THEIRS[i], "%79[^:]: %299[^:]", ours, words);
+    if (*ours == '-' && !option_named(ours + 2, groups, program))
+      continue;
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+      near_look(n, word, ours);
+  }
+}
+
+/* A flag that the verb does not take. */
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        unsigned groups, Error *e) {
+  char ours[80];
+  Near near = {.word = flag};
+  if (groups & (EVAL | GENERATE | DUMP)
+      && (option_find(flag, MODEL) || !strcmp(flag, "variant")))
+    return fail(e, 2, "%s: the model has its own. Try: without it", word);
+  snprintf(near.best, sizeof near.best, "%s help %s", s->program->name, s->verb);
+  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;)
+    if (o->groups & groups) {
+      snprintf(ours, sizeof ours, "--%s", o->flag);
+      near_look(&near, o->flag, ours);
+    }
+  near_theirs(&near, groups, s->program);
+  return fail(e, 2, "%s: no such flag here. Try: %s", word, near.best);
+}
+
+static int variant_set(Settings *s, const char *name, Error *e) {
+  Near near = {.word = name, .best = "sink list"};
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    char answer[80];
+    if (!strcmp(v->name, name))
+      return settings_flags(s, v->flags, MODEL, e);
+    snprintf(answer, sizeof answer, "--variant %s", v->name);
+    near_look(&near, v->name, answer);
+  }
+  return fail(e, 2, "--variant %s: no such row. Try: %s", name, near.best);
+}
+
+/* --flag value or --flag=value; one dash does for two, and _ for -. A switch
+ * needs no value; one that counts takes the next word if that is a number.
+ * Returns whether `next` was the value. */
+static bool flag_parse(Settings *s, const char *word, const char *next,
+                       unsigned groups, Error *e) {
+  const char *at = word + strspn(word, "-"), *value = strchr(at, '=');
+  char flag[64];
+  snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+  for (char *c = flag; *c; c++)
+    if (*c == '_')
+      *c = '-';
+  bool no = !strncmp(flag, "no-", 3) && !value;
+  bool variant = !strcmp(flag, "variant") && groups & MODEL;
+  const Option *o = option_named(flag + (no ? 3 : 0), groups, s->program);
+  s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
+  if (!s->help && !variant && (!o || (no && o->kind != 'b')))
+    flag_unknown(s, word, flag, groups, e);
+  if (s->help || e->status)
+    return false;
+  bool counts = o && o->most > 1 && next && *next
+                && !next[strspn(next, "0123456789")];
+  bool takes = !value && !no && (variant || o->kind != 'b' || counts);
+  if (takes)
+    value = next;
+  else
+    value = value ? value + 1 : no ? "0" : "1";
+  if (!value)
+    fail(e, 2, "%s: expected a value after it. Try: %s help", word,
+         s->program->name);
+  else if (variant)
+    variant_set(s, value, e);
+  else {
+    option_set(o, option_base(o, s), value, true, e);
+    if (o->groups < OWN)
+      s->given[o - OPTIONS] = true;
+  }
+  return takes;
+}
+
+int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
+                   Error *e) {
+  int n = 0;
+  for (int i = 0; i < argc && !e->status && !s->help; i++) {
+    const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+    if (*word == '-' && strcmp(word, "-"))
+      i += flag_parse(s, word, next, groups, e);
+    else if (n < WORDS_MOST)
+      s->words[n++] = word;
+    else
+      fail(e, 2, "%s: a word too many. Try: sink help", word);
+  }
+  s->n_words = n;
+  if (argv == s->argv && s->train.min_lr < 0)   /* all of the command is read */
+    s->train.min_lr = s->train.lr / 10;
+  return e->status;
+}
+
+int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
+  char text[4096], *argv[sizeof text / 2];
+  int argc = 0;
+  if (strlen(flags) >= sizeof text)
     return fail(e, 2, "too many flags in one string. Try: fewer");
-  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-  return settings_parse(s, argc, argv, groups, NULL, NULL, e);
+  strcpy(text, flags);
+  for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+    argv[argc++] = word;
+  if (!settings_parse(s, argc, argv, groups, e) && s->n_words)
+    fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
+  return e->status;
 }
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
-  if (settings_flags(&s, flags, "m", e)) return e->status;
+  if (settings_flags(&s, flags, MODEL, e))
+    return e->status;
   *c = s.model;
   return config_resolve(c, e);
+}
+
+/* One file, however its name is spelt and through links? */
+static bool same_file(const char *a, const char *b) {
+  struct stat x, y;
+  return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
+                           && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
+}
+
+/* Does this command read `path`: a word, a flag's file or one in its folder, the
+ * text and the tokenizer that nobody named, the text a model was trained on? */
+static bool is_read(const Settings *s, const char *path) {
+  Bytes names = {0};
+  Error none = {0};
+  char at[PATH_ROOM];
+  bool read = same_file(path, s->data.own_name);
+  files_list(located(at, source_name(&s->data), &s->data, &none), &names, &none);
+  for (int i = 0; i < s->n_words; i++)
+    files_list(s->words[i], &names, &(Error){0});
+  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;) {
+    const char *base = option_base(o, s);
+    if (o->kind == 'f')
+      files_list(located(at, base + o->field, &s->data, &none), &names,
+                 &(Error){0});
+  }
+  const char *name = (const char *)names.at, *end = name + names.size;
+  for (; name < end; name += strlen(name) + 1)
+    read = read || same_file(path, name);
+  bytes_free(&names);
+  return read;
+}
+
+/* No command replaces what it reads; what is there it replaces with --force,
+ * or where it goes on. */
+static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
+  struct stat is;
+  if (stat(path, &is) || !S_ISREG(is.st_mode))
+    return 0;
+  if (is_read(s, path))
+    return fail(e, 2, "%s: it is read, too. Try: another name", path);
+  return s->force || on || !is.st_size ? 0
+       : fail(e, 1, "%s: it is there already, and stays. Try: another name, "
+              "%s--force to replace it", path,
+              option_find("resume", s->groups) ? "--resume to go on, " : "");
+}
+
+/* Asked before the work, "" for none: can each be written, is it a file of its
+ * own however it is spelt, and may it, and the one beside it, be replaced? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  enum { OUTPUTS = 16 };
+  Writing w[OUTPUTS] = {{0}};
+  for (int i = 0; i < n && !e->status; i++) {
+    const char *to = path[i];
+    bool on = s->resume && (to == s->log || !file_missing(s->out));
+    char beside[PATH_ROOM + 8];
+    snprintf(beside, sizeof beside, "%s.new", to);
+    if (strcmp(to, "-")) {
+      if (*to && !may_replace(s, to, on, e) && !may_replace(s, beside, on, e))
+        writing_begin(&w[i], to, e);
+    } else if (to != s->csv && to != s->json)
+      fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
+    else if (!strcmp(s->csv, s->json))
+      fail(e, 2, "-: two results would go there. Try: a file for one");
+  }
+  for (int i = 0; i < n; i++)
+    if (w[i].f) {
+      if (writing_lost(&w[i]))
+        fail(e, 2, "%s: two results would go there. Try: another name for one",
+             w[i].path);
+      fclose(w[i].f);
+      remove(w[i].beside);
+    }
+  return e->status;
 }
 
 /* ----------
@@ -7652,105 +7980,147 @@ static bool wants_colour(FILE *f) {
   return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
+/* Text on a grey as light as a weight 0 .. 1 is large. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
-  static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  int n = (int)sizeof ramp, i = (int)fmin(fmax(x * n, 0), n - 1);
-  if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-  fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
+  int grey = 232 + (int)fmin(fmax(24 * x, 0), 23);
+  if (colour)
+    fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm%s\x1b[0m", grey,
+            x > 0.5 ? 16 : 255, text);
+  else
+    fputs(text, out);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
+/* [FIG19] Maps side by side: alpha of a column by layer and head. */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
   bool colour = wants_colour(out);
-  for (int line = -2; line < maps->s->L; line++) {
-    if (line >= 0 && !sinks_attends(maps->s, line)) continue;
-    if (line < 0) fprintf(out, "%6s", "");
-    else fprintf(out, "%5d ", line + 1);
-    for (const HeatMap *map = maps; map < maps + n; map++) {
-      const Sinks *s = map->s;
-      int cells = 6 * s->H, width = map == maps + n - 1 ? 0 : cells > 10 ? cells + 1 : 11;
-      fputc(' ', out);
-      if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
-      for (int h = 0; line >= 0 && h < s->H; h++) {
-        double alpha = s->alpha[((idx)line * s->H + h) * s->S + map->column];
-        char text[32];
-        snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha);
+  int H = maps->s->H, width = H > 1 ? 6 * H + 1 : 11;
+  char text[32];
+  for (int i = 0; i < 2 * n; i++) {
+    const HeatMap *map = &maps[i % n];
+    fprintf(out, i % n ? " %-*s" : "       %-*s", width,
+            i < n ? map->title : map->column_name);
+    if (i % n == n - 1)
+      fputc('\n', out);
+  }
+  for (int l = 0; l < maps->s->L; l++) {
+    if (!sinks_attends(maps->s, l))
+      continue;
+    fprintf(out, "%5d ", l + 1);
+    for (int i = 0; i < n; i++) {
+      const Sinks *s = maps[i].s;
+      fprintf(out, i ? "%*s" : " ", width + 1 - 6 * H, "");
+      for (int h = 0; h < H; h++) {
+        idx row = ((idx)l * H + h) * s->S;
+        double alpha = s->alpha[row + maps[i].column];
+        snprintf(text, sizeof text, "%5.2f ", alpha);
         heat_cell(text, alpha, colour, out);
       }
-      if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
     }
     fputc('\n', out);
   }
 }
 
 void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+  *p = (Progress){.name = name, .quiet = quiet, .live = wants_colour(stderr),
+                  .start = seconds()};
 }
-/* On a terminal two lines that rewrite themselves; elsewhere a line now and then. */
+/* A line every tenth of the steps; on a terminal one that rewrites itself, and
+ * is cut where the terminal is narrower (\x1b[?7l: no wrapping). */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  double now = seconds();
-  bool due = p->live ? now - p->shown >= 0.2 : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
-  if (p->quiet || (!due && t->step < r->steps)) return;
+  double now = seconds(), done = (double)(t->step - p->from);
+  bool due = t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
+  if (p->live)
+    due = now - p->shown >= 0.2;
+  if (p->quiet || (!due && t->step < r->steps))
+    return;
+  double per = (now - p->start) / fmax(done, 1);
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
   int full = (int)(12.0 * (double)t->step / r->steps);
-  char star[32] = "";
-  if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->sink_star);
-  const char *up = p->live && p->shown > 0 ? "\x1b[2A" : "", *clear = p->live ? "\x1b[K" : "";
-  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s%s  "
-          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %.2f%s\n", up, p->name, full,
-          "############", 12 - full, "............", t->step, r->steps, t->loss, tokens / per,
-          per * (r->steps - (double)t->step), clear, p->live ? "\n" : "", 100 * p->sink1_low,
-          100 * p->sink1, t->s.eps, p->alpha1, star, p->ratio, clear);
+  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  Sink_1 %4.1f%%  "
+          "alpha_1 %.3f", p->live ? "\r\x1b[?7l" : "", p->name, full,
+          "############", 12 - full, "............", t->step, r->steps, t->loss,
+          100 * p->sink1, p->alpha1);
+  if (p->has_star)
+    fprintf(stderr, "  Sink_* %4.1f%%", 100 * p->sink_star);
+  fprintf(stderr, "  %.0f tok/s  %.0f s left%s", tokens / per,
+          per * (r->steps - (double)t->step), p->live ? "\x1b[K\x1b[?7h" : "");
+  if (!p->live || t->step >= r->steps)
+    fputc('\n', stderr);
   p->shown = now;
 }
 
-/* What a column j of a map is called: "*", "x*", "x*1" .. where there are several, or a token. */
+/* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
-  int first = config_column_first(c), star = c->extra ? 1 : 0;
-  if (j >= first) snprintf(text, 16, "%d", j - first + 1);
-  else snprintf(text, 16, j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*", j - star + 1);
+  int first = config_column_first(c), star = j - (c->extra ? 1 : 0) + 1;
+  if (j >= first)
+    snprintf(text, 16, "%d", j - first + 1);
+  else if (star == 0)
+    snprintf(text, 16, "*");
+  else
+    snprintf(text, 16, c->sink_token > 1 ? "x*%d" : "x*", star);
   return text;
 }
 
-static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+static void columns_print(const Sinks *s, const Config *c, int kmax,
+                          FILE *out) {
   int first = config_column_first(c), star = config_column_star(c);
-  bool post = c->place == PLACE_POST;
   double even = sink_uniform(c, s->T);
-  char name[16], of_star[16];
-  const HeatMap maps[] = {{"alpha", "token 1", s, first},
-                          {"", column_label(of_star, c, star), s, star}};
+  char name[16];
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
     double alpha = sinks_alpha(s, j);
-    column_label(name, c, j);
-    fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
+    fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
+            column_label(name, c, j), 100 * sinks_sink(s, j, 1),
+            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha,
+            alpha / even);
   }
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n"
-          "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   |q||k|  entropy     "
-          "mass%s\n", s->eps[0], even, sinks_mass(s), post ? "   pre-LN" : "");
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. "
+          "Row mass %.3f.\n", s->eps[0], even, sinks_mass(s));
+}
+
+/* A line for each block, with means over its heads. */
+static void blocks_print(const Sinks *s, bool post, FILE *out) {
+  fprintf(out, "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   "
+          "|q||k|  entropy     mass%s\n", post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
-    idx row = (idx)l * s->N;
-    double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                     norm_ratio(s->vnorm + row, s->N), [9] = norm_ratio(s->prenorm + row, s->N)};
-    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
-      const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                s->product[2 * at + 1], s->entropy[at], s->raw[at]};
-      for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
+    idx row = (idx)l * s->N, head = (idx)l * s->H;
+    double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N),
+                     norm_ratio(s->knorm + row, s->N),
+                     norm_ratio(s->vnorm + row, s->N),
+                     [9] = norm_ratio(s->prenorm + row, s->N)};
+    for (idx h = head; h < head + s->H; h++) {
+      is[3] += s->cosine[2 * h] / s->H;
+      is[4] += s->cosine[2 * h + 1] / s->H;
+      is[5] += s->product[2 * h] / s->H;
+      is[6] += s->product[2 * h + 1] / s->H;
+      is[7] += s->entropy[h] / s->H;
+      is[8] += s->raw[h] / s->H;
     }
     fprintf(out, "%5d", l + 1);
     for (int i = 0; i < (post ? 10 : 9); i++)
-      if (sinks_attends(s, l) || i == 0 || i == 9) fprintf(out, " %8.3f", is[i]);
-      else fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+      if (sinks_attends(s, l) || i == 0 || i == 9)
+        fprintf(out, " %8.3f", is[i]);
+      else
+        fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
     fputc('\n', out);
   }
-  fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
-          "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
-          "mass: the sum of its |weights|.\nMassive activation: largest |h| %.3g, median beside it "
-          "%.3g: %.1f times.\n\nalpha by layer (down) and head (across)\n",
+  fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the "
+          "others' mean. cos, |q||k|: of a query\nwith the first key, and with "
+          "another. entropy: of a row, nats. mass: the sum of its |weights|.\n");
+}
+
+static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+  int star = config_column_star(c);
+  char of_star[16];
+  const HeatMap maps[] = {
+    {"alpha", "token 1", s, config_column_first(c)},
+    {"", column_label(of_star, c, star), s, star}};
+  columns_print(s, c, kmax, out);
+  fputc('\n', out);
+  blocks_print(s, c->place == PLACE_POST, out);
+  fprintf(out, "Massive activation: largest |h| %.3g, median beside it %.3g: "
+          "%.1f times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median, s->median > 0 ? s->massive / s->median : 0);
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
@@ -7940,7 +8310,7 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
       const Line *l = p.heading = c->line;
       bool lines = c->more != check_states; int n = first_line(l->text);
       if (list) fprintf(out, "  %-9s %.*s\n", l->reference, n, l->text);
-      near_look(&near, l->reference);
+      near_look(&near, l->reference, l->reference);
       if (strncmp(l->reference, near.word, strlen(near.word))) continue;
       if (!ran++)
         fprintf(out, "What the paper states, measured on toy models; %s build, eps = %.1e\n"
@@ -7969,476 +8339,656 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
 
 /* A blank and a word, quoted where a shell needs it. */
 static void word_add(Bytes *out, const char *word, Error *e) {
-  const char *quote = *word && !strpbrk(word, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
+  const char *special = " \t\n'\"`$&;()*?[]{}!<>|\\#~";
+  const char *quote = *word && !strpbrk(word, special) ? "" : QUOTE;
   bytes_print(out, e, " %s", quote);
   for (; *word; word++)
-    bytes_add(out, *word == *QUOTE ? "'\\''" : word, *word == *QUOTE ? 4 : 1, e);
+    if (*word == *QUOTE)
+      bytes_print(out, e, "'\\''");
+    else
+      bytes_add(out, word, 1, e);
   bytes_print(out, e, "%s", quote);
 }
 
-/* The command that repeats the work: flags that count, less defaults; of run all given. */
-static void command_text(const Settings *s, Bytes *out, Error *e) {
-  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
-  settings_default(&base);
-  bytes_print(out, e, "%s %s", s->program->name, s->verb);
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    if (option_find(o->flag, s->groups) != o) continue;
-    option_text(o, s, value, sizeof value);
-    option_text(o, &base, fallback, sizeof fallback);
-    bool given = s->given[o - OPTIONS] && !strcmp(s->verb, "run");
-    if ((!given && !strcmp(value, fallback)) || option_idle(o->flag, s)) continue;
-    bytes_print(out, e, " --%s", o->flag);
-    if (o->kind != 'b' || strcmp(value, "1")) word_add(out, value, e);
-  }
-  bytes_add(out, "", 1, e);
+/* The command as it was given goes to stderr, so that a log can be repeated. */
+static void command_echo(const Settings *s, Error *e) {
+  Bytes line = {0};
+  for (int i = 0; i < s->argc; i++)
+    word_add(&line, s->argv[i], e);
+  if (!s->quiet && !e->status)
+    fprintf(stderr, "%s %s%.*s\n", s->program->name, s->verb, (int)line.size,
+            (const char *)line.at);
+  bytes_free(&line);
 }
 
 typedef struct Work {
-  Trainer t; Outcome o; Measured row;
-  Ids ids; Bytes in, out, table; Result besides;
+  Trainer t;
+  Outcome o;
+  Measured row;
+  Ids ids;
+  Bytes in, out, table;
+  Result besides;
 } Work;
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
-  bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
+  trainer_free(&w->t);
+  sinks_free(&w->o.s);
+  ids_free(&w->ids);
+  bytes_free(&w->in);
+  bytes_free(&w->out);
+  bytes_free(&w->table);
+  result_free(&w->besides);
+  result_free(&w->row.all);
   return e->status;
 }
 
-static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n; return demo_run(s, results_alone(s) ? stderr : stdout, e);
+static int verb_run(Settings *s, Error *e) {
+  return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
-static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {.o = {.name = "train", .source = ""}}; Trainer *t = &w.t;
-  Outcome *o = &w.o; const Progress *p = &o->p;
-  const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
-  char page[PATH_ROOM + 8] = "", cell[5][32];   /* page: "" where no --report, no --out is given */
-  int starts; (void)words; (void)n;
-  if (s->program->page)
-    snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
-             s->out[0] && !s->report[0] ? ".html" : "");
-  if (outputs_ready(s, (const char *[]){s->out, s->log, page}, 3, e)
-      || trainer_begin(t, s, "", e)) return work_end(&w, e);
-  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
-  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
+static void cell_print(const char *name, double x) {
+  printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
+}
+
+static int verb_train(Settings *s, Error *e) {
+  Work w = {.o = {.name = "train", .source = ""}};
+  Trainer *t = &w.t;
+  Outcome *o = &w.o;
+  int starts;
+  if (s->program->page && s->out[0] && !s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
+  const char *const path[] = {s->out, s->log, s->report};
+  if (trainer_begin(t, s, "", e) || outputs_ready(s, path, 3, e))
+    return work_end(&w, e);
+  command_echo(s, e);
+  if (!s->out[0])
+    fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (*t->data.drawn && !s->quiet)
+    fprintf(stderr, "sink: %s\n", t->data.drawn);
   Settings seen = t->s;
   seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
   outcome_begin(o, t, seen.eval_T);
   progress_start(&o->p, "train", s->quiet);
-  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
-    printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s mass=%s "
-           "parameters=%lld text=%s%s%s\n", t->step, cell_text(cell[0], &six, t->loss + never),
-           cell_text(cell[1], &six, o->loss), o->tokens,
-           cell_text(cell[2], &six, p->alpha1 + never), cell_text(cell[3], &six, p->sink1 + never),
-           cell_text(cell[4], &six, p->mass + never), t->m.count, t->data.name,
+  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e)) {
+    double never = s->train.steps ? 0 : NAN;
+    printf("steps=%ld ", t->step);
+    cell_print("loss", t->loss + never);
+    cell_print("valid_loss", o->loss);
+    printf("valid_tokens=%lld ", o->tokens);
+    cell_print("alpha_1", o->p.alpha1 + never);
+    cell_print("sink_1", o->p.sink1 + never);
+    cell_print("mass", o->p.mass + never);
+    printf("parameters=%lld text=%s%s%s\n", t->m.count, t->data.name,
            s->out[0] ? " out=" : "", s->out);
+  }
   has_ended(o->ended, t, e);
-  if (!e->status && page[0]
-      && (o->ended[0] || (o->p.looks && !outcome_measure(o, t, &seen, &starts, e))))
-    s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
-  if (o->ended[0]) fail(e, 1, "%s", o->ended);
+  if (!o->ended[0] && o->p.looks && s->report[0])
+    outcome_measure(o, t, &seen, &starts, e);
+  if (!e->status && s->report[0] && (o->ended[0] || o->p.looks))
+    s->program->page(s->report, "train", &seen, o, 1, NULL, o->ended, e);
+  if (o->ended[0])
+    fail(e, 1, "%s", o->ended);
   return work_end(&w, e);
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings of model,
- * training and data hold, and what the command line says on top of them; all else is s's. */
-static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-  const char *words[WORDS_MOST]; int n = 0;
+/* A model; a published one of more than `room` bytes stays in its file. Its own
+ * settings of model, training and data hold, and what the command line says on
+ * top of them. */
+static int open_model(Settings *s, const char *path, double room, Trainer *t,
+                      Error *e) {
+  DIR *folder = opendir(path);
+  if (folder)
+    closedir(folder);
+  if (folder && !PUBLISHED_PARTS.open)
+    return fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
+                "hf, and ./hf %s --out FILE", path, path);
   if (!PUBLISHED_PARTS.open || !PUBLISHED_PARTS.open(path, room, t, e))
     checkpoint_load(path, t, false, e);
-  if (e->status) return e->status;
-  Settings now = *s; Source *d = &now.data;
-  now.model = t->s.model; now.train = t->s.train; now.data = t->s.data;
-  d->open = s->data.open; strcpy(d->home, s->data.home);
-  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
+  if (e->status)
+    return e->status;
+  Settings now = *s;
+  Source *d = &now.data;
+  now.model = t->s.model;
+  now.train = t->s.train;
+  now.data = t->s.data;
+  d->open = s->data.open;
+  strcpy(d->home, s->data.home);
+  if (file_missing(d->tokenizer))
+    strcpy(d->tokenizer, "tokenizer.bin");
   d->own = t->data.source;   /* its text is read where it is still there */
-  if (d->own) strcpy(d->own_name, source_name(d));
-  if (source_named(&s->data) || file_missing(d->own_name) || !option_find("valid", s->groups))
+  if (d->own)
+    strcpy(d->own_name, source_name(d));
+  if (source_named(&s->data) || file_missing(d->own_name)
+      || !option_find("valid", s->groups))
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
+  t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
   d->random_tokens[0] = 0;
-  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless --T is said */
-  settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e);
-  d->whole = !now.given[option_find("valid", "d") - OPTIONS];
-  if (settings_count(&now, e)) return e->status;
+  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless said */
+  settings_parse(&now, s->argc, s->argv, s->groups, e);
+  d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
+  if (settings_count(&now, e))
+    return e->status;
   *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-  uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* they are fed as they are */
-  if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.file && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
-    t->data.vocab = vocab;   /* drawn ids need no tokenizer */
+  uint64_t hash = t->tokenizer_hash;
+  int vocab = s->data.vocab = t->m.c.vocab;
+  if (s->ids[0]) {   /* they are fed as they are */
+    s->data.fix_token = s->data.first_tokens[0] = 0;
+    return data_ids(&t->data, s->ids, vocab, e);
+  }
+  bool drawn = s->input != INPUT_NATURAL && !fixed_at(&s->data);
+  if (t->m.file && !hash && drawn) {   /* drawn ids need no tokenizer */
+    t->data.vocab = vocab;
     return 0;
   }
-  if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-  if (s->data.tokens[0]) return 0;   /* ids alone: they are below the model's --vocab */
-  if (hash) return tokenizer_same(t, path, e);
+  /* ids alone are below the model's --vocab */
+  if (data_open(&t->data, &s->data, 0, 0, e) || s->data.tokens[0])
+    return e->status;
+  if (hash)
+    return tokenizer_same(t, path, e);
   return t->data.vocab == vocab ? 0
-       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
-              vocab, t->data.vocab, s->data.tokenizer);
+       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
+              "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 static int results_ready(const Settings *s, Error *e) {
   return outputs_ready(s, (const char *[]){s->csv, s->json, s->report}, 3, e);
 }
 
+/* Table 7's two numbers: p_1 in another place. */
+static void edit_print(const Work *w, const Settings *s) {
+  const Sinks *r = &w->o.s;
+  int swap = s->swap_position, t = swap + s->replace_position;
+  int first = config_column_first(&s->model), there = first + t - 1;
+  if (t)
+    printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, "
+           "alpha_%d %.4f\n", swap ? "swapped with" : "replaced by", t,
+           100 * sinks_sink(r, first, 0), t, 100 * sinks_sink(r, there, 0),
+           sinks_alpha(r, first), t, sinks_alpha(r, there));
+}
+
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
-  int first = config_column_first(&s->model), swap = s->swap_position;
-  int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
-  snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-  printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  bool natural = s->input == INPUT_NATURAL;
+  printf(natural ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
-  if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
-  else if (s->data.fix_token) printf(", token %d fixed", s->data.fix_token);
-  if (w->t.random_tokens) printf(", its training's random tokens not drawn");
-  if (edited) printf(", %s", edit);
+  if (natural)
+    printf(" (%d at the start of a document)", starts);
+  if (*w->t.data.drawn)
+    printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token)
+    printf(", token %d fixed", s->data.fix_token);
+  if (w->t.random_tokens)
+    printf(", its training's random tokens not drawn");
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
   sinks_print(r, &s->model, s->eval_k, stdout);
-  if (edited)   /* Table 7's two numbers */
-    printf("\n%s: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n", edit,
-           100 * sinks_sink(r, first, 0), edited, 100 * sinks_sink(r, there, 0),
-           sinks_alpha(r, first), edited, sinks_alpha(r, there));
-  if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-  if (w->table.size) printf("\n%s", w->table.at);
+  edit_print(w, s);
+  if (natural)
+    printf("\nloss %.4f nats a token\n", r->loss);
+  if (w->table.size)
+    printf("\n%s", w->table.at);
   printf("%.*s", (int)w->out.size, w->out.at);
 }
 
-static int verb_eval(Settings *s, const char **words, int n, Error *e) {
+static int verb_eval(Settings *s, Error *e) {
   const Program *program = s->program;
-  if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-  Work w = {.o = {.name = words[0], .source = ""}}; int starts = 0;
-  bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-  if (several && !program->survey)
-    return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
-  if (results_ready(s, e)) return e->status;
-  if (several) return program->survey(s, words, n, e);
-  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
-  if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
+  const char *path = s->words[0];
+  Work w = {.o = {.name = path, .source = ""}};
+  int starts = 0;
+  if (!path)
+    return fail(e, 2, "eval: expected a model file. "
+                "Try: sink eval out/model.ckpt");
+  if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
+    return program->survey ? program->survey(s, s->words, s->n_words, e)
+         : fail(e, 2, "eval of several models: paper has it. Try: make paper, "
+                "and ./paper eval");
+  double kept = s->signs || s->quantize ? INFINITY : 0;   /* in memory */
+  if (open_model(s, path, kept, &w.t, e) || results_ready(s, e)
+      || open_data(s, &w.t, path, e)
       || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
-      || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
+      || (program->ablate
+          && program->ablate(&w.besides, &w.table, s, &w.t, e))
+      || (program->measure
+          && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
-  w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
-  if (!results_alone(s)) eval_print(&w, s, starts);
-  const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
+  w.o.loss = w.o.s.loss;
+  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+  if (!results_alone(s))
+    eval_print(&w, s, starts);
+  const char *drawn = w.t.data.drawn;
+  const char *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w.row.label[0], w.o.text);
+  strcpy(w.row.label[1], w.o.read);
+  strcpy(w.row.label[2], drawn);
+  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
+    rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
-    program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+    program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "",
+                  e);
   return work_end(&w, e);
 }
 
-static int verb_check(Settings *s, const char **words, int n, Error *e) {
-  return checks_run(s->program, n ? words[0] : NULL, stdout, e);
+static int verb_check(Settings *s, Error *e) {
+  return checks_run(s->program, s->n_words ? s->words[0] : NULL, stdout, e);
 }
 
-static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM + 9]; (void)words; (void)n;
+static int verb_list(Settings *s, Error *e) {
+  (void)s;
   printf("variant         paper          its Sink_1 %%    loss flags\n");
-  for (const Variant *v = VARIANTS; v->name; v++) {
-    int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
-                    : "%-16s %-38s %s%s", v->name, v->source, v->sink, v->loss);
-    printf("%s%s\n", at + (int)strlen(v->flags) > 79 ? "\n                " : "", v->flags);
-  }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
-         "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
-         "./sink refuses DyT, QK-norm, gates and what else is data/later's: ./paper.\n\n"
-         "To train on or generate from:\n");
-  snprintf(path, sizeof path, "%sdata/text", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
-  files_list(path, &w.in, &(Error){0});
-  for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
-    const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-    if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
-  }
-  return work_end(&w, e);
-}
-
-static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Bytes text = {0}; Grammar g = {0};
-  size_t start = out->size; char path[PATH_ROOM];
-  if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
-    grammar_read(&g, text.at, text.size, s->data.grammar, e);
-  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-    if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
-      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g); bytes_free(&text);
+  for (const Variant *v = VARIANTS; v->name; v++)
+    printf("%-15s %-14s %-15s %4s %s\n", v->name, v->source, v->sink, v->loss,
+           v->flags);
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
+         "-: it failed.\nTable 6: rows of Table 15. Without --text, --tokens "
+         "or --grammar, " SHIPPED_GRAMMAR "\nis trained on.\n");
   return e->status;
 }
 
-static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Data *d = &w.t.data; Tokenizer *t = &d->tokenizer;
-  const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
+/* Documents of a grammar: at least so many, and so many bytes. */
+static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out,
+                     Error *e) {
+  Bytes text = {0};
+  Grammar g = {0};
+  size_t start = out->size;
+  char path[PATH_ROOM];
+  uint64_t seed = (uint64_t)s->train.seed + 1;
+  if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
+    grammar_read(&g, text.at, text.size, s->data.grammar, e);
+  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
+    if (!grammar_document(&g, seed, (uint64_t)i, out, e))
+      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
+  grammar_free(&g);
+  bytes_free(&text);
+  return e->status;
+}
+
+static int tokenize_train(Work *w, const Settings *s, Error *e) {
+  enum { TOLD = 8000000 };   /* bytes of a grammar's text */
+  Tokenizer *t = &w->t.data.tokenizer;
+  int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
+  size_t ends = (size_t)(s->n_words - 1) * strlen(DOCUMENT_END);
+  for (int i = 1; i < s->n_words && !e->status; i++)
+    text_read(s->words[i], &w->in, e);
+  if (s->data.grammar[0])
+    tell_some(s, 1, TOLD, &w->in, e);
+  if (!e->status && !outputs_ready(s, (const char *[]){s->out}, 1, e)
+      && !tokenizer_train(t, w->in.at, w->in.size, vocab, e)
+      && !tokenizer_save(s->out, t, e))
+    printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w->in.size - ends,
+           s->out);
+  return e->status;
+}
+
+static void tokenize_encode(Work *w, const Settings *s, Error *e) {
+  Data *d = &w->t.data;
+  if (w->in.size > 2 && !memcmp(w->in.at, "\xEF\xBB\xBF", 3))
+    fprintf(stderr, "sink: the text's byte order mark has ids too\n");
+  if (s->data.bos)
+    id_add(&w->ids, d->tokenizer.bos, e);
+  tokenizer_encode(&d->encoder, w->in.at, w->in.size, &w->ids, e);
+  for (size_t i = 0; i < w->ids.size && !e->status; i++)
+    printf("%d%c", w->ids.at[i], i + 1 < w->ids.size ? ' ' : '\n');
+}
+
+static void tokenize_decode(Work *w, const char *path, Error *e) {
+  Data *d = &w->t.data;
+  const Tokenizer *t = &d->tokenizer;
+  if (ids_parse(&w->in, path, t->vocab, &w->ids, &d->starts, e)
+      || tokenizer_decode(t, w->ids.at, w->ids.size, &w->out, e))
+    return;
+  bool blank = t->blank && w->out.size && w->out.at[0] == ' ';   /* encode's */
+  if (w->out.size)
+    fwrite(w->out.at + blank, 1, w->out.size - blank, stdout);
+}
+
+static int verb_tokenize(Settings *s, Error *e) {
+  Work w = {0};
+  int n = s->n_words;
+  const char *what = n ? s->words[0] : "", *path = n > 1 ? s->words[1] : "-";
   bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
-  if (settings_count(s, e)) return e->status;
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
-            : n > 2 || s->model.vocab || s->data.grammar[0]
-              || (!encode && (s->data.bos || strcmp(what, "decode"))))
-    return fail(e, 2, "tokenize%s%s: expected train FILE .. --out FILE, encode or decode. %s",
-                n ? " " : "", what, HINT);
-  if (!train && (s->out[0] || s->force))
-    return fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
-                s->out[0] ? "out" : "force", what);
-  if (train && !outputs_ready(s, (const char *[]){s->out}, 1, e)) {
-    for (int i = 1; i < n && !e->status; i++) text_read(words[i], &w.in, e);
-    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
-    int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-    size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);   /* that text_read adds */
-    if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
-        && !tokenizer_save(s->out, t, e))
-      printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size - ends, s->out);
-  } else if (train || data_open_ids(d, &s->data, e) || file_read(path, &w.in, e)) {
-    return work_end(&w, e);
-  } else if (encode) {
-    if (s->data.bos) id_add(&w.ids, t->bos, e);
-    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
-    tokenizer_encode(&d->encoder, w.in.at, w.in.size, &w.ids, e);
-    for (size_t i = 0; i < w.ids.size && !e->status; i++)
-      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
-             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e) && w.out.size) {
-    bool blank = t->blank && w.out.at[0] == ' ';   /* which encoding adds */
-    fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
+  bool from = n > 1 || s->data.grammar[0];
+  if (train && from && s->out[0])
+    tokenize_train(&w, s, e);
+  else if (train || n > 2 || s->model.vocab || s->data.grammar[0]
+           || (!encode && (s->data.bos || strcmp(what, "decode"))))
+    fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or "
+         "decode. %s", what, HINT);
+  else if (s->out[0] || s->force)
+    fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
+         s->out[0] ? "out" : "force", what);
+  else if (!data_open_ids(&w.t.data, &s->data, e)
+           && !file_read(path, &w.in, e)) {
+    if (encode)
+      tokenize_encode(&w, s, e);
+    else
+      tokenize_decode(&w, path, e);
   }
   return work_end(&w, e);
 }
 
-typedef struct Scored { double x; int id; } Scored;
+typedef struct Scored {
+  double x;
+  int id;
+} Scored;
 static int likelier(const void *a, const void *b) {
   const Scored *p = a, *q = b;
-  return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
+  if (p->x == q->x)
+    return p->id - q->id;
+  return p->x > q->x ? -1 : 1;
 }
 
-/* The likeliest of y [V] at temperature 0, else a draw from softmax(y / temperature): of the K
- * likeliest (--top-k), of equals the smaller ids; then of the fewest that hold P (--top-p). */
-static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
+/* The likeliest of y [V] at temperature 0, else a draw from softmax(y /
+ * temperature): of the K likeliest (--top-k), of equals the smaller ids; then of
+ * the fewest that hold P (--top-p). */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e) {
   Scored *by = grab(V, sizeof *by, e);
   int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
-  double sum = 0, held = 0;
+  double sum = 0, held = 0, top = s->top_p < 1 ? s->top_p : INFINITY;
   for (int v = 0; by && v < V; v++) {
     by[v] = (Scored){y[v], v};
-    if (y[v] > y[best]) best = v;
+    if (y[v] > y[best])
+      best = v;
   }
   if (isnan(vec_sum(V, y)) || !isfinite(y[best]))
-    fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
-  if (!e->status && s->temperature > 0) {
-    if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
-    for (int i = 0; i < kept; i++) sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
-    for (int i = 0; i < kept && s->top_p < 1; i++)
-      if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
-    if (s->top_p < 1) sum = held;
-    double draw = rng_uniform(rng);
-    for (int i = 0; i < kept && draw >= 0; i++)
-      if ((draw -= by[i].x / sum) < 0) best = by[i].id;
-  }
+    fail(e, 1, "generate: expected logits that are numbers, found others. "
+         "Try: another model");
+  if (e->status || s->temperature <= 0)
+    kept = 0;
+  else if (kept < V || s->top_p < 1)
+    qsort(by, (size_t)V, sizeof *by, likelier);
+  for (int i = 0; i < kept; i++)
+    sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
+  for (int i = 0; i < kept; i++)
+    if ((held += by[i].x) >= top * sum)
+      kept = i + 1;
+  double draw = kept ? rng_uniform(rng) : 0;
+  for (int i = 0; i < kept && draw >= 0; i++)
+    if ((draw -= by[i].x / held) < 0)
+      best = by[i].id;
   free(by);
   return best;
 }
 
-/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
- * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
+ * one row with the cache. A full context drops the oldest but the first; then
+ * keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
+  const Tokenizer *known = &w->t.data.tokenizer;
+  Model *m = &w->t.m;
+  Acts *a = &w->t.a;
   int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
   real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   stop_gently();
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-    int size = (int)w->ids.size, have = size < C ? size : C;
-    if (size > C) from = 0;   /* the context was full before */
-    for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    int R = model_extend(m, &w->t.a, row, have, from);
-    model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
-    if (!isfinite(vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
+    int size = (int)w->ids.size, have = (int)at_most(size, C);
+    if (size > C)
+      from = 0;   /* the context was full before */
+    for (int k = 0; k < have; k++)
+      row[k] = w->ids.at[k ? size - have + k : 0];
+    int R = model_extend(m, a, row, have, from);
+    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
+    if (!isfinite(vec_sum(V, y)))
+      forward_fault(m, row, have, e);
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
-    if (e->status || next == known->end) break;
-    from = have; w->out.size = 0;
+    if (e->status || next == known->end)
+      break;
+    from = have;
+    w->out.size = 0;
     id_add(&w->ids, next, e);
-    if (next < known->vocab) tokenizer_decode(known, &next, 1, &w->out, e);
-    if (w->out.size) fwrite(w->out.at, 1, w->out.size, stdout);
+    if (next < known->vocab)
+      tokenizer_decode(known, &next, 1, &w->out, e);
+    printf("%.*s", (int)w->out.size, (const char *)w->out.at);
     fflush(stdout);
   }
-  fputc('\n', stdout); free(y); free(row);
+  fputc('\n', stdout);
+  free(y);
+  free(row);
 }
 
-static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Data *d = &w.t.data; const Tokenizer *known = &d->tokenizer;
-  if (!n && s->data.grammar[0]) {
-    if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
-      fwrite(w.out.at, 1, w.out.size, stdout);
-  } else if (!n || s->data.grammar[0])
-    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
-  else if (!open_model(s, words[0], 4e9, &w.t, e) && !data_open_ids(d, &s->data, e)
-           && !tokenizer_same(&w.t, words[0], e) && !first_open(d, &s->data, 0, e)
+static int verb_generate(Settings *s, Error *e) {
+  Work w = {0};
+  Data *d = &w.t.data;
+  const char *path = s->words[0];
+  bool tells = s->data.grammar[0] != 0;
+  if (tells == (path != NULL))
+    fail(e, 2, "generate: expected one model, or --grammar FILE. "
+         "Try: sink help generate");
+  else if (tells && !tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
+    fwrite(w.out.at, 1, w.out.size, stdout);
+  else if (!tells && !open_model(s, path, 4e9, &w.t, e)
+           && !data_open_ids(d, &s->data, e)
+           && !tokenizer_same(&w.t, path, e)
+           && !first_open(d, &s->data, 0, e)
            && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
-                        : s->data.bos ? known->bos : known->end;
+    int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
+    if (fixed_at(&s->data) == 1)
+      start = fixed_id(d, (uint64_t)s->train.seed, 0);
     id_add(&w.ids, start, e);
-    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
+    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt,
+                     strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }
   return work_end(&w, e);
 }
 
-static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Model *m = &w.t.m; const Ids *ids = &w.t.data.held, *starts = &w.t.data.starts;
-  char config[PATH_ROOM + 16]; Error forward = {0};
+/* The shape of an --ids file: B lines of T + 1. */
+static void dump_shape(Dump *d, const Data *data, Error *e) {
+  const Ids *starts = &data->starts;
+  idx B = (idx)starts->size, size = (idx)data->held.size;
+  idx line = B ? size / B : 0;
+  for (idx b = 1; b < B; b++)
+    if (starts->at[b] != b * line)
+      fail(e, 1, "%s: expected lines of one length, found another in line "
+           "%lld. Try: as many ids in each", d->s->ids, b + 1);
+  if (line < 2)
+    fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3",
+         d->s->ids);
+  if (line > d->c->context + 1)
+    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones",
+         d->s->ids, d->c->context + 1);
+  d->B = B;
+  d->T = line - 1;
+  d->N = config_rows(d->c, (int)d->T);
+  d->S = config_columns(d->c, (int)d->T);
+}
+
+static int verb_dump(Settings *s, Error *e) {
+  Work w = {0};
+  Model *m = &w.t.m;
+  Dump d = {.s = s, .c = &m->c, .drawn = !s->n_words, .e = e};
+  char config[PATH_ROOM + 16];
+  Error forward = {0};
   if (!s->ids[0] || !s->out[0])
-    return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
-  if (n) {
-    s->groups = "iouwl";   /* the model has its own settings */
-    open_model(s, words[0], INFINITY, &w.t, e);
-  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
+    return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. "
+                "Try: sink help dump");
+  if (!d.drawn) {
+    s->groups &= ~(unsigned)MODEL;   /* it has its own settings */
+    open_model(s, s->words[0], INFINITY, &w.t, e);
+  } else if (!config_resolve(&s->model, e)
+             && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
-  if (!e->status) data_ids(&w.t.data, s->ids, m->c.vocab, e);
-  int B = (int)starts->size, size = (int)ids->size, T = (B > 1 ? starts->at[1] : size) - 1;
-  for (int b = 1; b <= B; b++)
-    if ((b < B ? starts->at[b] : size) != (idx)b * (T + 1))
-      fail(e, 1, "%s: expected %d ids in line %d as before. Try: lines of one length", s->ids,
-           T + 1, b);
-  if (T < 1) fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", s->ids);
-  if (T > m->c.context)
-    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
-  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e)) return work_end(&w, e);
+  if (!e->status && !data_ids(&w.t.data, s->ids, m->c.vocab, e))
+    dump_shape(&d, &w.t.data, e);
+  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e))
+    return work_end(&w, e);
   if (config_trains(&m->c, &forward))
-    printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
-  else model_grads(m, e);
-  Dump d = {.s = s, .c = &m->c, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
-            .S = config_columns(&m->c, T), .e = e};
-  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, m, &w.t.a, ids);
+    printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."),
+           forward.text);
+  else
+    model_grads(m, e);
+  if (!e->status
+      && !acts_create(&w.t.a, m, (int)d.B, (int)d.T, ACTS_ALL, e))
+    dump_run(&d, m, &w.t.a, &w.t.data.held);
   return work_end(&w, e);
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e);
+static int verb_help(Settings *s, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away\n"
-   "    unless said: " RUN_FLAGS, verb_run},
-  {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
-  {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
-  {"list", "", "", "the paper's variants by name", verb_list},
-  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
-   verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
-   "text from a model", verb_generate},
-  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
-  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
+  {"run", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | TABLES | GENERAL | RUN,
+   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run},
+  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE,
+   "text in, checkpoint out", verb_train},
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL,
+   "the sink, norms and the alpha map", verb_eval},
+  {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
+  {"list", "", 0, "the paper's variants by name", verb_list},
+  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+   "text and its ids", verb_tokenize},
+  {"generate", "[MODEL]", GENERAL | GENERATE, "text from a model",
+   verb_generate},
+  {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
+   "every tensor of a pass, for NumPy", verb_dump},
+  {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
   {0}
 };
 
-/* The verb after v, a program's own before sink's; the first after NULL. */
+/* The verb after v, the first after NULL: a program's own precede sink's. */
 static const Verb *verb_after(const Verb *v, const Program *program) {
-  const Verb *end = VERBS + sizeof VERBS / sizeof *VERBS - 1;
-  v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
-  return v->name ? v : v == end ? NULL : VERBS;
+  if (!v)
+    v = program->verbs ? program->verbs : VERBS;
+  else if (!(++v)->name)
+    v = v == VERBS + sizeof VERBS / sizeof *VERBS - 1 ? NULL : VERBS;
+  return v;
 }
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
-  while (v && strcmp(v->name, name)) v = verb_after(v, program);
+  while (v && strcmp(v->name, name))
+    v = verb_after(v, program);
   return v;
 }
 
 /* near may know words that are no verbs. */
 static int verb_unknown(const Program *program, Near near, Error *e) {
-  const char *ours = advice(near.word, "");
-  if (ours) return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, ours);
-  for (const Verb *v = NULL; (v = verb_after(v, program));) near_look(&near, v->name);
-  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
-              near.best[0] ? near.best
-              : program->other ? "list" : "help; make paper, ./paper list");
+  char answer[VALUE_ROOM];
+  if (!near.best[0])
+    snprintf(near.best, sizeof near.best, "%s %s", program->name,
+             program->other ? "list" : "help; make paper, ./paper list");
+  for (const Verb *v = NULL; (v = verb_after(v, program));) {
+    snprintf(answer, sizeof answer, "%s %s", program->name, v->name);
+    near_look(&near, v->name, answer);
+  }
+  near_theirs(&near, 0, program);
+  return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word,
+              near.best);
 }
 
-/* A verb's flags in sections; what only published models have with --all. */
-static int help_verb(const Program *program, const Verb *v, bool all) {
-  bool model = v->groups[0] == 'm', hidden = false; const char *heading = NULL;
+/* A verb's flags, by what they are about. */
+static int help_verb(const Program *program, const Verb *v) {
+  static const char *const ABOUT[] = {"Model", "Training", "Data", "Measuring",
+                                      "Besides"};
+  enum { BESIDES = 4 };
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
-  if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
-  for (const Option *o = NULL; (o = option_after(o, program)) != NULL;) {
-    bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
-    char left[128], value[VALUE_ROOM];
-    for (int k = 0; SECTIONS[k][0]; k++)
-      if (!strcmp(o->flag, SECTIONS[k][0])) heading = SECTIONS[k][1];
-    if (o == program->options) heading = program->name;
-    if (heading) hidden = !all && !strncmp(heading, "Of ", 3);
-    if (hidden || option_named(o->flag, v->groups, program) != o) continue;
-    if (heading) printf("\n%s\n", heading);
-    heading = NULL;
-    snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
-    printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
+  if (v->groups & MODEL)
+    printf("\n  --variant NAME        a row of `sink list`: its flags\n");
+  for (int k = 0; k <= BESIDES; k++) {
+    bool begun = false;
+    for (const Option *o = NULL; (o = option_after(o, program)) != NULL;) {
+      int about = 0;
+      while (about < BESIDES && !(o->groups >> about & 1))
+        about++;
+      if (about != k || option_named(o->flag, v->groups, program) != o)
+        continue;
+      char left[128], value[VALUE_ROOM];
+      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+      printf("%s%s%s", begun ? "" : "\n", begun ? "" : ABOUT[k],
+             begun ? "" : "\n");
+      begun = true;
+      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "",
+             o->help);
+      bool said = *o->fallback && strcmp(o->fallback, "0");
+      printf(said ? " [%s]\n" : "\n", o->fallback);
+    }
   }
-  if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
   return 0;
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e) {
+static int verb_help(Settings *s, Error *e) {
   const Program *program = s->program;
-  const Verb *v = n ? verb_find(program, words[0]) : NULL;
-  if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
-  if (v) return help_verb(program, v, s->all || PUBLISHED_PARTS.open);
-  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+  const char *name = s->words[0];
+  const Verb *v = name ? verb_find(program, name) : NULL;
+  if (name && !v)
+    v = program->other;
+  if (v)
+    return help_verb(program, v);
+  if (name)
+    return verb_unknown(program, (Near){.word = name}, e);
+  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
+         "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
+         program->name);
   while ((v = verb_after(v, program)))
-    if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
-      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help), v->help);
-  printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: 0 done, 1 something "
-         "failed, 2 wrong usage.\n", program->name, program->name);
+    if (verb_find(program, v->name) == v)   /* no other has taken its place */
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help),
+             v->help);
+  printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
+         "0 done, 1 something failed, 2 wrong usage.\n", program->name,
+         program->name);
   return 0;
 }
 
-/* Before a verb: no word too many, no flag that changes nothing. A training is echoed. */
-static int verb_begin(const Settings *s, const Verb *v, const char **words, int n, Error *e) {
-  bool trains = v->run == verb_run || v->run == verb_train, text = trains && !s->data.text[0];
-  int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
+/* Before a verb: no word too many, no flag that changes nothing. */
+static int verb_begin(const Settings *s, const Verb *v, Error *e) {
+  int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
-    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s->threads);
-  if (n > most)
-    return fail(e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], s->program->name,
-                text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
-  if (s->resume || (!s->start[0] && !n && settings_count(s, e))) return e->status;
-  if (trains && !s->quiet) {
-    Bytes command = {0};
-    command_text(s, &command, e);
-    if (!e->status) fprintf(stderr, "%s\n", command.at);
-    bytes_free(&command);
-  }
-  return e->status;
+    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
+            s->threads);
+  if (s->n_words > most)
+    return fail(e, 2, "%s: a word too many. Try: %s %s, or --text %s",
+                s->words[most], s->program->name, v->name, s->words[most]);
+  /* beside a model or a checkpoint they are counted where it is read */
+  return s->resume || s->start[0] || s->n_words ? 0 : settings_count(s, e);
 }
 
 static int sink_main(const Program *program, int argc, char **argv) {
-  Settings s; Error e = {0};
-  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help"; int n = 0;
-  streams_begin(); settings_default(&s);
-  s.program = program; s.own = program->own; s.data.open = program->open;
-  program_folder(s.data.home, own_path(s.data.home, PATH_ROOM - 1), argv[0], getenv("PATH"));
+  Settings s;
+  Error e = {0};
+  const char *name = argc > 1 ? argv[1] : "help";
+  streams_begin();
+  settings_default(&s);
+  s.program = program;
+  s.own = program->own;
+  s.data.open = program->open;
+  program_folder(s.data.home, argv[0]);
   for (const Option *o = program->options; o && o->flag; o++)
     option_set(o, s.own, o->fallback, false, &e);
-  if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
-  if (!strcmp(name, "--version"))
-    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0
-           || fflush(stdout);
+  if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+    name = "help";
+  if (!strcmp(name, "--version")) {
+    printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
+           sizeof(real));
+    return fflush(stdout) != 0;
+  }
   const Verb *v = verb_find(program, name);
   int used = v ? 2 : 1;   /* words before the verb's own */
-  if (!v) v = program->other;
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
-  s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
-  if (v) s.verb = v->name, s.groups = v->groups;
-  if (!v) verb_unknown(program, (Near){.word = name}, &e);
-  else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
-    help_verb(program, v, PUBLISHED_PARTS.open);
-  else if (!e.status && !verb_begin(&s, v, words, n, &e)) v->run(&s, words, n, &e);
+  if (!v)
+    v = program->other;
+  if (!v)
+    verb_unknown(program, (Near){.word = name}, &e);
+  else {
+    s.argc = argc > used ? argc - used : 0;
+    s.argv = argv + used;
+    s.verb = v->name;
+    s.groups = v->groups;
+    if (v->run == verb_run)
+      settings_flags(&s, RUN_FLAGS, s.groups, &e);
+    settings_parse(&s, s.argc, s.argv, s.groups, &e);
+    if (s.help)
+      help_verb(program, v);
+    else if (!e.status && !verb_begin(&s, v, &e))
+      v->run(&s, &e);
+  }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
-  if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
+  if (e.status)
+    fprintf(stderr, "%s: %s\n", program->name, e.text);
   return e.status;
 }
 

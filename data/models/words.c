@@ -1312,7 +1312,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
 /* The parts of a trainer's and a normalizer's settings that decide ids. */
 static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   Field f;
-  enum { MODEL = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
+  enum { MODEL_TYPE = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
   enum { MAP = 2, PREFIX = 3, TRIMS = 4, ESCAPES = 5 };                    /* a normalizer's */
   uint64_t x[END + 1] = {[PREFIX] = 1, [TRIMS] = 1, [ESCAPES] = 1, [BOS] = 1, [END] = 2};
   bool map = false;
@@ -1321,7 +1321,7 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
     if (f.number == MAP) map = f.bytes.end > f.bytes.at;
   }
   if (w.at != w.end) return damage(m, "SentencePiece", e);
-  if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
+  if (trainer && (x[MODEL_TYPE] != 2 || x[SUFFIX] || !x[FALLBACK]))
     return refuse(m, "a model that is no BPE with bytes to fall back to", e);
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
     return refuse(m, "a normalizer that changes text", e);

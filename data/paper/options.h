@@ -1,38 +1,144 @@
-/* Rows of OPTIONS (sink.c, 16.1) that only the companions have.
+/* Rows of OPTIONS and BELONGS (sink.c, 16.1) that only the companions have:
+ * what later papers and published models change in a model; the page of a
+ * model, tables of several, ablations; Jamba's layers, which run forward only.
  *
  * SPDX-License-Identifier: MIT
- *
- * The page of a model, tables of several, ablations; and the layers of Jamba, which are read from a
- * published model and run forward only. */
+ */
+#define LATER_OPTIONS \
+  REAL("soft-cap", MODEL, model.soft_cap, "none", 1e-30, 1e30, \
+       "scores stay within X"), \
+  REAL("score-divisor", MODEL, model.score_divisor, "0", 1e-6, 1e12, \
+       "scores over its root [D]"), \
+  CHOSEN("score-scale", MODEL, model.gain, GAIN, \
+         "c_h log(n) times the scores"), \
+  CHOSEN("score-bias", MODEL, model.shift, SHIFT, "added to the scores"), \
+  REAL("clip-low", MODEL, model.clip_low, "0", -1e6, 0, \
+       "weights a become (X - G) a + G, cut [0]"), \
+  REAL("clip-high", MODEL, model.clip_high, "1", 1, 1e6, "at 0 and 1"), \
+  REAL("extra-logit", MODEL, model.extra_logit, "none", -1e6, 1e6, \
+       "it stays X; or none: learned"), \
+  CHOSEN("gate", MODEL, model.gate, GATE, "of a head's output or values"), \
+  SWITCH("qk-norm", MODEL, model.qk_norm, "RMSNorm of q and k in a head"), \
+  SWITCH("qk-whole", MODEL, model.qk_whole, \
+         "over all heads of a row (OLMo 2)"), \
+  SWITCH("head-norm", MODEL, model.head_norm, "RMSNorm of a head's output"), \
+  SWITCH("v-scale", MODEL, model.v_scale, "one learned factor a head"), \
+  SWITCH("xsa", MODEL, model.xsa, "output without its own value's part"), \
+  SWITCH("behind-only", MODEL, model.behind_only, \
+         "a sandwich without norms 1, 2 (OLMo 2)"), \
+  CHOSEN("toy", TRAIN, data.toy, TOY, "a known mechanism; ./paper has both"),
+
+#define PUBLISHED_OPTIONS \
+  WHOLE("embed-dim", MODEL, model.embed_dim, "0", 1, 1e6, \
+        "width of the embedding; default: dim"), \
+  CHOSEN("rope-pairing", MODEL, model.rope_pairing, PAIR, \
+         "which dims pair"), \
+  CHOSEN("rope-scaling", MODEL, model.rope_scaling, ROPE, \
+         "stretched angles"), \
+  REAL("rope-factor", MODEL, model.rope_factor, "8", 1, 1e6, \
+       "by how much"), \
+  REAL("rope-low", MODEL, model.rope_low, "1", 0, 1e6, \
+       "turns below which it is whole"), \
+  REAL("rope-high", MODEL, model.rope_high, "4", 0, 1e6, \
+       "turns above which it is kept"), \
+  WHOLE("rope-original", MODEL, model.rope_original, "8192", 1, 1e7, \
+        "the context before"), \
+  REAL("rope-local", MODEL, model.rope_local, "0", 1, 1e12, \
+       "--rope-base where the window is"), \
+  CHOSEN("bias-in", MODEL, model.bias_in, BIAS, "with --linear-bias"), \
+  SWITCH("score-by-layer", MODEL, model.score_by_layer, \
+         "scores of block l over l + 1"), \
+  WHOLE("window-period", MODEL, model.window_period, "0", 1, 1024, \
+        "where l mod N = offset [all]"), \
+  WHOLE("window-offset", MODEL, model.window_offset, "0", 0, 1024, \
+        "see --window-period"), \
+  SWITCH("window-others", MODEL, model.window_others, \
+         "all layers but these have it"), \
+  REAL("embed-scale", MODEL, model.embed_scale, "0", 1e-6, 1e6, \
+       "the embedding times X"), \
+  REAL("logit-cap", MODEL, model.logit_cap, "0", 1e-6, 1e30, \
+       "logits stay within X"),
+
+#define JAMBA_OPTIONS \
+  WHOLE("attention-period", MODEL, model.attention_period, "0", 1, 1024, \
+        "where l mod N = offset"), \
+  WHOLE("attention-offset", MODEL, model.attention_offset, "0", 0, 1024, \
+        "see --attention-period"), \
+  WHOLE("mamba-inner", MODEL, model.mamba_inner, "0", 1, 1e6, \
+        "channels; default: 2 dim"), \
+  WHOLE("mamba-state", MODEL, model.mamba_state, "0", 1, 4096, \
+        "states; default: 16"), \
+  WHOLE("mamba-conv", MODEL, model.mamba_conv, "0", 1, 4096, \
+        "taps; default: 4"), \
+  WHOLE("mamba-rank", MODEL, model.mamba_rank, "0", 1, 1e6, \
+        "of the step; default: dim / 16"), \
+  WHOLE("experts", MODEL, model.experts, "0", 1, 256, \
+        "feed-forwards; default: one"), \
+  WHOLE("expert-top", MODEL, model.expert_top, "0", 1, 256, \
+        "how many of them a row takes [2]"), \
+  WHOLE("expert-period", MODEL, model.expert_period, "0", 1, 1024, \
+        "where l mod N = offset [all]"), \
+  WHOLE("expert-offset", MODEL, model.expert_offset, "0", 0, 1024, \
+        "see --expert-period"), \
+  REAL("expert-limit", MODEL, model.expert_limit, "0", 1e-6, 1e6, \
+       "gpt-oss's, cut at X [Jamba's]"), \
+  REAL("expert-slope", MODEL, model.expert_slope, "0", 1e-6, 1e6, \
+       "of their sigmoid [1.702]"),
+
+#define MEASURE_OPTIONS \
+  STRING("report", RUN | ALONE | EVAL, report, "FILE", \
+         "curves, maps and norms [train: OUT.html]"), \
+  WHOLE("n", ALONE, eval_n, "100", 1, 1e6, "sequences it is measured on"), \
+  SWITCH("inputs", EVAL, inputs, \
+         "natural, random, repeat, a line each (Table 1)"), \
+  NAME("domains", EVAL, domains, "", \
+       "a folder: a line for each text in it (Figure 9)"), \
+  STRING("lengths", EVAL, lengths, "16,64", "a line for each T (Figure 3)"), \
+  CHOSEN("ablate", EVAL, ablate, ABLATE, "the loss without it, and a control"), \
+  WHOLE("isolate", EVAL, isolate, "0", 1, 1e7, \
+        "row N sees itself alone; a sink?"), \
+  WHOLE("isolate-blocks", EVAL, isolate_blocks, "2", 1, 1024, \
+        "in the first N blocks"), \
+  WHOLE("seed", EVAL, train.seed, "0", 0, INT32_MAX, \
+        "of these three [the model's]"), \
+  SWITCH("probe", EVAL, probe, \
+         "which block tells row 1: its norm, a linear probe"), \
+  SWITCH("signs", EVAL, signs, \
+         "row mass, entropy, dead heads, kurtosis, .., by block"), \
+  WHOLE("quantize", EVAL, quantize, "0", 2, 24, \
+        "the loss with N bits a number"), \
+  STRING("cache", STREAM, cache, "dense|window|sink+window|recompute", \
+         "a policy [all]"), \
+  WHOLE("cache-size", STREAM, cache_size, "0", 1, 1e7, \
+        "keys a row sees [the context]"), \
+  WHOLE("sinks", STREAM, sinks, "4", 1, 1e7, \
+        "the first of them, which stay"), \
+  {"positions", STREAM, 's', AT(positions), "cache", 0, 8, "cache|text", \
+   "what numbers the keys"}, \
+  WHOLE("n", STREAM, how_many, "0", 2, 1e7, "tokens of the text [4096]"),
+
 #define MORE_OPTIONS \
-  {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"}, \
-  {"n", 'p', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences it is measured on"}, \
-  {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"}, \
-  {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"}, \
-  {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"}, \
-  {"ablate", 'y', 'c', AT(ablate), WORDS("none", ABLATE), "the loss without it, and a control"}, \
-  {"isolate", 'y', 'i', AT(isolate), "0", 1, 1 << 24, "T", "row T sees itself alone; a sink?"}, \
-  {"isolate-blocks", 'y', 'i', AT(isolate_blocks), "2", 1, 1024, "B", "in the first B blocks"}, \
-  {"seed", 'y', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of these three [the model's]"}, \
-  {"probe", 'y', 'b', AT(probe), ON_OFF, "which block tells row 1: its norm, a linear probe"}, \
-  {"signs", 'y', 'b', AT(signs), ON_OFF, "row mass, entropy, dead heads, kurtosis, .., by block"}, \
-  {"quantize", 'y', 'i', AT(quantize), "0", 2, 24, "B", "the loss with B bits a number"}, \
-  {"cache", 'v', 's', AT(cache), "", 0, 16, "dense|window|sink+window|recompute", "a policy [all]"}, \
-  {"cache-size", 'v', 'i', AT(cache_size), "0", 1, 1 << 24, "W", "keys a row sees [the context]"}, \
-  {"sinks", 'v', 'i', AT(sinks), "4", 1, 1 << 24, "S", "the first of them, which stay"}, \
-  {"positions", 'v', 's', AT(positions), "cache", 0, 8, "cache|text", "what numbers the keys"}, \
-  {"n", 'v', 'i', AT(how_many), "0", 2, 1 << 24, "N", "tokens of the text [4096]"}, \
-  {"attention-period", MODEL('i', attention_period), "0", 1, 1024, "N", "where l mod N = offset"}, \
-  {"attention-offset", MODEL('i', attention_offset), "0", 0, 1024, "N", "see --attention-period"}, \
-  {"mamba-inner", MODEL('i', mamba_inner), "0", 1, 1 << 20, "I", "channels; default: 2 dim"}, \
-  {"mamba-state", MODEL('i', mamba_state), "0", 1, 1 << 12, "M", "states; default: 16"}, \
-  {"mamba-conv", MODEL('i', mamba_conv), "0", 1, 1 << 12, "J", "taps; default: 4"}, \
-  {"mamba-rank", MODEL('i', mamba_rank), "0", 1, 1 << 20, "R", "of the step; default: dim / 16"}, \
-  {"experts", MODEL('i', experts), "0", 1, 256, "X", "feed-forwards; default: one"}, \
-  {"expert-top", MODEL('i', expert_top), "0", 1, 256, "N", "how many of them a row takes [2]"}, \
-  {"expert-period", MODEL('i', expert_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
-  {"expert-offset", MODEL('i', expert_offset), "0", 0, 1024, "N", "see --expert-period"}, \
-  {"expert-limit", MODEL('d', expert_limit), "0", 1e-6, 1e6, "X", "gpt-oss's, cut at X [Jamba's]"}, \
-  {"expert-slope", MODEL('d', expert_slope), "0", 1e-6, 1e6, "X", "of their sigmoid [1.702]"}, \
-  {"behind-only", MODEL('b', behind_only), ON_OFF, "a sandwich without norms 1, 2 (OLMo 2)"}, \
-  {"qk-whole", MODEL('b', qk_whole), ON_OFF, "QK-norm over all heads of a row (OLMo 2)"},
+  LATER_OPTIONS PUBLISHED_OPTIONS JAMBA_OPTIONS MEASURE_OPTIONS
+
+#define MORE_BELONGS \
+  "rope-scaling rope-local: --pos rotary", \
+  "rope-pairing: --pos rotary or --extra-order lowfreq", \
+  "rope-factor: --rope-scaling linear|llama3|yarn", \
+  "rope-low rope-high rope-original: --rope-scaling llama3|yarn", \
+  "bias-in: --linear-bias", \
+  "window-period rope-local: --window", \
+  "window-offset window-others: --window-period", \
+  "extra-logit: --extra logit", \
+  "qk-whole: --qk-norm", \
+  "behind-only: --place sandwich", \
+  "isolate-blocks: --isolate", \
+  "positions: --cache", \
+  "replace-position swap-position: !--signs", \
+  "expert-slope: --expert-limit", \
+  "expert-top expert-period expert-limit: --experts", \
+  "expert-offset: --expert-period", \
+  "attention-offset mamba-inner mamba-state mamba-conv mamba-rank: " \
+      "--attention-period", \
+  "text grammar tokens ids: !--domains", \
+  "T: !--lengths", \
+  "seed: --ablate key1|value1-mean|kstar, --isolate or --probe: eval",

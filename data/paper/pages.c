@@ -6,6 +6,15 @@
  * SPDX-License-Identifier: MIT
  */
 
+/* Can a file of this name be written? Leaves none. */
+static int file_ready(const char *path, Error *e) {
+  Writing w;
+  if (writing_begin(&w, path, e))
+    return e->status;
+  fclose(w.f);
+  return remove(w.beside) ? fail(e, 1, "%s: it stays. Try: remove it", w.beside) : 0;
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 1  Pictures
  *
@@ -990,11 +999,12 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
                 s->quantize ? "8" : s->report);
   if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
+  if (results_ready(s, e)) return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
-    if (!open_model(&one, words[i], 0, &t, &of_model))
+    if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, &of_model);

@@ -727,8 +727,8 @@ static bool asks(const Row *row, const char *what) {
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = toys_open; out->groups = "mtd";
-  if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
+  out->data.open = toys_open; out->groups = MODEL | TRAIN | DATA;
+  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e)) return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
@@ -3219,7 +3219,7 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
     Near near = {.word = words[0]};
-    for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name);
+    for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name, x->item[i].name);
     return verb_unknown(q->s->program, near, e);
   }
   if (q->own->show) flag = "show";
@@ -3245,7 +3245,9 @@ static int command_do(const Command *q, Error *e) {
 }
 
 /* ./paper ITEM, ./paper all */
-static int verb_item(Settings *s, const char **words, int n, Error *e) {
+static int verb_item(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   Command q;
   if (command_open(&q, s, e)) return e->status;
   if (!command_words(&q, words, n, e)) command_do(&q, e);
@@ -3264,8 +3266,8 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
   return e->status;
 }
 
-static int verb_items(Settings *s, const char **words, int n, Error *e) {
-  Command q; Results r; Bytes out = {0}; (void)words; (void)n;
+static int verb_items(Settings *s, Error *e) {
+  Command q; Results r; Bytes out = {0};
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
     printf("\n./sink list shows the paper's variants.\n");
@@ -3289,9 +3291,8 @@ static void others_markdown(Bytes *out, const Command *q, Error *e) {
 }
 
 /* The tables of the results' README.md: every claim and item on the corpus. */
-static int verb_readme(Settings *s, const char **words, int n, Error *e) {
+static int verb_readme(Settings *s, Error *e) {
   Command q; Results r; Bytes out = {0}, text = {0}, page = {0}; char path[PATH_ROOM + 16];
-  (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
   snprintf(path, sizeof path, "%s/README.md", own_of(s)->results);
   if (!e->status && !file_read(path, &text, e) &&
@@ -3301,46 +3302,51 @@ static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   return command_close(&q, &r, &out, e);
 }
 
-static int verb_report(Settings *s, const char **words, int n, Error *e) {
+static int verb_report(Settings *s, Error *e) {
   const char *path = s->out[0] ? s->out : "out/report.html";
-  Command q; (void)words; (void)n;
-  if (command_open(&q, s, e)) return e->status;
+  Command q;   if (command_open(&q, s, e)) return e->status;
+  char runs[2 * PATH_ROOM];
+  snprintf(runs, sizeof runs, "%s/%s", q.own->results, q.corpus->name);
+  s->words[0] = EXPERIMENTS_FILE;   /* what the page is made of stays */
+  s->words[1] = runs;
+  s->n_words = 2;
   if (!outputs_ready(s, &path, 1, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
 }
 
-#define OWN(field) offsetof(Own, field)
+#define OF_PAPER(field) offsetof(Own, field)
+enum { ITEM = OWN, KEPT_RUNS = OWN << 1 };
 static const Option PAPER_OPTIONS[] = {
-  {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
-  {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
+  {"row", ITEM, 's', OF_PAPER(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
+  {"seed", ITEM, 'i', OF_PAPER(only_seed), "-1", 0, 2147483647, "N",
    "one seed; 0 is for tuning [those of the table]"},
-  {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
-  {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
+  {"seeds", ITEM, 'i', OF_PAPER(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
+  {"corpus", ITEM | KEPT_RUNS, 's', OF_PAPER(corpus), "", 0, 64, "NAME",
    "the runs' text, by its name in the table [the first]"},
-  {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
+  {"texts", ITEM, 'f', OF_PAPER(texts), "", 0, PATH_ROOM, "FOLDER",
    "where the texts are that data/ does not have"},
-  {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
+  {"models", ITEM, 's', OF_PAPER(models), "models", 0, PATH_ROOM, "FOLDER",
    "published ones, NAME.model as of ./hf"},
-  {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
+  {"results", ITEM | KEPT_RUNS, 'f', OF_PAPER(results), RESULTS_FOLDER, 0, PATH_ROOM, "FOLDER",
    "where finished runs are kept"},
-  {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
+  {"commands", ITEM, 'b', OF_PAPER(commands), "0", 0, 1, "",
    "print a command a line for each missing run"},
-  {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
-  {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
-  {"predict", 'x', 'b', OWN(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
-  {"cost", 'x', 'b', OWN(cost), "0", 0, 1, "", "of remedies: a step of each row over softmax's"},
+  {"verify", ITEM, 'b', OF_PAPER(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
+  {"show", ITEM, 'b', OF_PAPER(show), "0", 0, 1, "", "run nothing; show what there is"},
+  {"predict", ITEM, 'b', OF_PAPER(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
+  {"cost", ITEM, 'b', OF_PAPER(cost), "0", 0, 1, "", "of remedies: a step of each row over softmax's"},
   {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
 };
 
 static const Verb PAPER_VERBS[] = {
-  {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
-  {"list", "", " corpus results ", "the items, runs done, claims tested", verb_items},
-  {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
-  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
-  {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
-  {NULL, NULL, NULL, NULL, NULL}
+  {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
+  {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
+  {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
+  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
+  {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {NULL, NULL, 0, NULL, NULL}
 };
 
 #ifndef PAPER_NO_MAIN
