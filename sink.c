@@ -4860,7 +4860,7 @@ static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-pairing half\nrope-scaling none\n"
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
-    "bias-in all\ntoy none\n";
+    "bias-in all\ntoy none\nend-token 50256\n";
 
 static void settings_of(Settings *s, unsigned groups, char *text, const char *file, Error *e) {
   char unused[80];
@@ -5659,10 +5659,9 @@ static void dump_config(Dump *d) {
   char value[PATH_ROOM]; Bytes out = {0};
   d->s->groups = MODEL | DUMP;   /* also of a model's, for option_idle */
   for (const Option *o = OPTIONS; o->flag; o++) {
-    char what[80];
     option_text(o, d->s, value, sizeof value);
     if (option_find(o->flag, MODEL | DUMP) != o || o->kind == 'f'
-        || (!d->drawn && (!strcmp(o->flag, "init") || !strcmp(o->flag, "seed"))) || option_idle(o->flag, d->s, what)
+        || (!d->drawn && (!strcmp(o->flag, "init") || !strcmp(o->flag, "seed"))) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0})) continue;   /* no flag takes this value */
     bool word = o->kind == 'c' || !strcmp(value, "none");
     if (o->kind == 'b' && o->most == 1) strcpy(value, strcmp(value, "0") ? "true" : "false");
@@ -5956,7 +5955,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 
 typedef char ArmFiles[2][PATH_ROOM];   /* an arm's checkpoint and log, "" without --out */
 
-static void command_echo(const Settings *s, Error *e);   /* 16.4 */
+static void command_echo(const Settings *s);   /* 16.4 */
 /* One arm, from the seed or from its files, to its numbers; the first's settings become *base. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *base, ArmFiles f, Error *e) {
   Settings s = *base; Trainer t; int starts;
@@ -5964,7 +5963,7 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *base, ArmFiles f, 
   if (trainer_begin(&t, &s, arm->flags, e)) return;
   if (arm == RUN_ARMS) {
     *base = t.s;
-    command_echo(base, e);
+    command_echo(base);
   }
   o->name = arm->name; o->source = arm->source;
   outcome_begin(o, &t, t.s.eval_T);
@@ -7411,18 +7410,10 @@ const Option OPTIONS[] = {
 
   NAME("text", DATA, data.text, "",
        "file, folder or -; <|endoftext|> ends a document"),
-  NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "",
-       "expanded without end [the shipped stories]"),
-  NAME("tokens", DATA, data.tokens, "",
-       "16-bit ids as of llm.c or nanoGPT; folder; -"),
-  WHOLE("end-token", DATA, data.end_token, "50256", 0, 65535,
-        "ends a document of --tokens"),
   NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
        "tokenizer.bin", "the vocabulary"),
   WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1e7,
         "<|fix|> at this place (Table 10)"),
-  STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N",
-         "or one of N|text|other|natural (Table 10, section 5)"),
   STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
          "drawn anew (section 5)"),
   REAL("data-tokens", TRAIN, data.data_tokens, "0", 1, 1e15,
@@ -7469,7 +7460,7 @@ const Option OPTIONS[] = {
   WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
         "of what is drawn"),
   WHOLE("n", GENERATE, how_many, "0", 1, 1e7,
-        "tokens [100], documents of a grammar [1]"),
+        "tokens [100]"),
   REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
        "0 takes the likeliest"),
   WHOLE("top-k", GENERATE, top_k, "0", 1, 1e7,
@@ -7479,69 +7470,39 @@ const Option OPTIONS[] = {
   MORE_OPTIONS {0}
 };
 
-/* Flags, what they belong to, and of which verbs that holds, where not of all.
- * "--extra k|kv" is one of these values, "--window" any but none, "or" one of
- * these flags, "!" none of them. Where it does not hold they are refused. */
-static const char *const BELONGS[] = {
-  "rope-base: --pos rotary",
-  "rotary-dims: --pos rotary or --extra-order lowfreq",
-  "pnorm: --normalizer pnorm",
-  "extra-shared extra-dims: --extra k|kv",
-  "extra-order: --extra-dims",
-  "extra-value: --extra k",
-  "extra-norm: --extra-value e1|ones",
-  "init: !--start",
-  "min-lr: --schedule cosine",
-  "beta1 beta2 adam-eps: --optimizer adamw|muon",
-  "save-every: --out",
-  "sim kernel normalizer scale extra: sink train: run",
-  "end-token: --tokens",
-  "tokenizer: !--tokens",
-  "tokenizer bos: !--out: tokenize",
-  "valid: --text or --tokens or --domains: train run eval",
-  "input: !--inputs or --ids",
-  "text grammar tokens tokenizer end-token fix-token first-tokens bos valid: "
-      "!--ids",
-  "top-k top-p: --temperature",
-  "seed: --temperature or --first-tokens: generate",
-  "prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain: "
-      "!--grammar: generate",
-  MORE_BELONGS NULL
-};
-
-/* Our flag, or what to do; and what llm.c, nanoGPT, transformers call it. */
+/* Our flag, or advice; and what llm.c, nanoGPT, transformers call it. */
 static const char *const THEIRS[] = {
-  "--lr: learning-rate",
-  "--prompt: start",
-  "--norm-eps: rms-norm-eps",
-  "--act: hidden-act",
-  "--context: block-size sequence-length max-position-embeddings",
-  "--heads: n-head num-attention-heads",
-  "--kv-heads: num-key-value-heads n-kv-heads",
-  "--layers: n-layer num-hidden-layers",
-  "--wd: weight-decay",
-  "--dim: hidden-size n-embd d-model",
-  "--ffn: intermediate-size",
-  "--vocab: vocab-size",
-  "--clip: max-grad-norm grad-clip",
-  "--warmup: warmup-steps warmup-iters",
-  "--batch: batch-size per-device-train-batch-size",
-  "--accumulate: gradient-accumulation-steps",
-  "--steps: max-steps max-iters num-iterations num-train-epochs epochs",
-  "--temperature: do-sample",
-  "--rope-base: rope-theta",
-  "--tied: tie-word-embeddings",
-  "--tokens: input-bin train-bin",
-  "--text: train-file dataset",
-  "--log-every: logging-steps log-interval eval-interval",
-  "--save-every: save-steps",
-  "--out: output-dir",
-  "--start: init-from model-name-or-path",
-  "--n: max-new-tokens",
+  "lr: learning-rate",
+  "prompt: start",
+  "norm-eps: rms-norm-eps",
+  "act: hidden-act",
+  "context: block-size sequence-length max-position-embeddings",
+  "heads: n-head num-attention-heads",
+  "kv-heads: num-key-value-heads n-kv-heads",
+  "layers: n-layer num-hidden-layers",
+  "wd: weight-decay",
+  "dim: hidden-size n-embd d-model",
+  "ffn: intermediate-size",
+  "vocab: vocab-size",
+  "clip: max-grad-norm grad-clip",
+  "warmup: warmup-steps warmup-iters",
+  "batch: batch-size per-device-train-batch-size",
+  "accumulate: gradient-accumulation-steps",
+  "steps: max-steps max-iters num-iterations num-train-epochs epochs",
+  "temperature: do-sample",
+  "rope-base: rope-theta",
+  "tied: tie-word-embeddings",
+  "tokens: input-bin train-bin",
+  "text: train-file dataset",
+  "log-every: logging-steps log-interval eval-interval",
+  "save-every: save-steps",
+  "out: output-dir",
+  "start: init-from model-name-or-path",
+  "n: max-new-tokens",
   "without it, as the paper trains: dropout attention-dropout",
   "without it, since all runs on the processor in float: device dtype compile "
       "bf16 fp16",
-  "make paper; ./paper help: report inputs domains lengths ablate isolate "
+  "make paper; ./paper help: grammar tokens first-tokens report inputs domains lengths ablate isolate "
       "probe repro all readme toy soft-cap score-scale score-bias clip-low "
       "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
   "make paper or hf; ./paper help, ./hf help: signs quantize stream cache "
@@ -7556,12 +7517,13 @@ enum { VALUE_ROOM = 96 };
 /* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   const char *at = o->value;
-  char *to = word;
+  *word = 0;
   for (; i > 0 && at; i--)
     at = strchr(at + 1, ' ');
-  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ','; at++)
-    *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-  *to = 0;
+  if (at)
+    sscanf(strchr(at, '_'), "_%95[^,]", word);
+  for (char *c = word; *c; c++)
+    *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
   return word;
 }
 
@@ -7682,25 +7644,11 @@ void settings_default(Settings *s) {
       option_set(o, s, o->fallback, false, &(Error){0});
 }
 
-/* The option after o, the first after NULL: a program's own follow OPTIONS. */
-static const Option *option_after(const Option *o, const Program *program) {
-  o = o ? o + 1 : OPTIONS;
-  bool end = o == OPTIONS + sizeof OPTIONS / sizeof *OPTIONS - 1;
-  return o->flag ? o : end ? program->options : NULL;
-}
-static const Option *option_named(const char *flag, unsigned groups,
-                                  const Program *program) {
-  const Option *o = NULL;
-  while ((o = option_after(o, program)) != NULL)
-    if (!strcmp(o->flag, flag) && o->groups & groups)
-      break;
-  return o;
-}
 const Option *option_find(const char *flag, unsigned groups) {
-  return option_named(flag, groups, &SINK);
-}
-static void *option_base(const Option *o, const Settings *s) {
-  return o->groups < OWN ? (void *)s : s->own;
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (!strcmp(o->flag, flag) && o->groups & groups)
+      return o;
+  return NULL;
 }
 
 /* Is it one of the words, which blanks part? */
@@ -7713,44 +7661,48 @@ static bool has_word(const char *words, const char *word) {
   return false;
 }
 
-/* Does a row of BELONGS hold? Also where the verb has none of its flags. */
-static bool is_chosen(const Settings *s, const char *what) {
-  char flag[24], values[24], is[PATH_ROOM];
-  bool known = !strstr(what, "--"), chosen = false;
-  for (const char *at = what; (at = strstr(at, "--")) != NULL; at += 2) {
-    int n = sscanf(at, "--%23[a-z-] %23[a-z0-9|-]", flag, values);
-    const Option *o = option_find(flag, s->groups);
-    if (!o)
-      continue;
-    known = true;
-    option_text(o, s, is, sizeof is);
-    const char *word = strstr(values, is);
-    if (n < 2 || !strcmp(values, "or"))   /* no value is named */
-      chosen = chosen || (*is && strcmp(is, "0"));
-    else   /* a whole word: a | or the end follows */
-      chosen = chosen || (word && strchr("|", word[strlen(is)]));
-  }
-  return !known || chosen != (*what == '!');
-}
-bool option_idle(const char *flag, const Settings *s, char what[80]) {
-  char flags[100], verbs[40];
-  for (int i = 0; BELONGS[i]; i++) {
-    int n = sscanf(BELONGS[i], "%99[^:]: %79[^:]: %39[a-z ]", flags, what,
-                   verbs);
-    if (has_word(flags, flag) && (n < 3 || has_word(verbs, s->verb))
-        && !is_chosen(s, what))
-      return true;
-  }
-  return false;
+/* When a flag changes something, where that is not always and not so now. */
+const char *option_idle(const char *flag, const Settings *s) {
+  const Config *m = &s->model;
+  const Train *r = &s->train;
+  bool rotary = m->pos == POS_ROTARY, low = m->extra_order == ORDER_LOWFREQ;
+  bool biased = m->extra == EXTRA_K || m->extra == EXTRA_KV;
+  const struct {
+    const char *flags, *when;
+    bool is;
+  } BELONGS[] = {
+    {"rope-base", "with --pos rotary", rotary},
+    {"rotary-dims", "with --pos rotary or --extra-order lowfreq",
+     rotary || low},
+    {"pnorm", "with --normalizer pnorm", m->normalizer == NORMALIZER_PNORM},
+    {"extra-shared extra-dims", "with --extra k|kv", biased},
+    {"extra-order", "with --extra-dims", m->extra_dims},
+    {"extra-value", "with --extra k", m->extra == EXTRA_K},
+    {"extra-norm", "with --extra-value e1|ones", m->extra_value},
+    {"init", "without --start", !s->start[0]},
+    {"min-lr", "with --schedule cosine", r->schedule},
+    {"beta1 beta2 adam-eps", "without --optimizer sgd",
+     r->optimizer != OPTIMIZER_SGD},
+    {"save-every", "with --out", s->out[0]},
+    {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
+    {"top-k top-p", "with a --temperature", s->temperature > 0},
+    {"sim kernel normalizer scale extra", "with train, as the arms have theirs",
+     strcmp(s->verb, "run")},
+    MORE_BELONGS
+  };
+  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
+    if (has_word(BELONGS[i].flags, flag) && !BELONGS[i].is)
+      return BELONGS[i].when;
+  return NULL;
 }
 
 /* Do the positions that flag o names lie within the tokens that there are? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->eval_T;
-  if (option_find("prompt", s->groups))   /* a text that begins with a token */
+  if (s->groups & GENERATE)   /* the text begins with one token */
     most = 1;
-  else if (option_find("context", s->groups))
+  else if (s->groups & MODEL)
     most = s->model.context;
   option_text(o, s, is, sizeof is);
   positions_parse(o->flag, is, at, 16, e);
@@ -7761,30 +7713,22 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
 }
 
 int settings_count(const Settings *s, Error *e) {
-  char what[80];
   for (const Option *o = OPTIONS; o->flag && s->groups && !e->status; o++) {
-    if (!s->given[o - OPTIONS])
-      continue;
-    if (has_word("fix-token random-tokens T", o->flag))
+    const char *when = option_idle(o->flag, s);
+    if (s->given[o - OPTIONS] && has_word("fix-token random-tokens T", o->flag))
       positions_fit(o, s, e);
-    if (!option_idle(o->flag, s, what))
-      continue;
-    if (*what == '!')
-      fail(e, 2, "--%s: it changes nothing beside %s. Try: without one of them",
-           o->flag, what + 1);
-    else
-      fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it",
-           o->flag, what);
+    if (s->given[o - OPTIONS] && when)
+      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag, when);
   }
   return e->status;
 }
 
-/* What THEIRS has for a word, of flags those that are in these groups. */
-static void near_theirs(Near *n, unsigned groups, const Program *program) {
+/* What THEIRS has for a word: advice, or a flag that is in these groups. */
+static void near_theirs(Near *n, unsigned groups) {
   char ours[80], words[300];
   for (int i = 0; THEIRS[i]; i++) {
     sscanf(THEIRS[i], "%79[^:]: %299[^:]", ours, words);
-    if (*ours == '-' && !option_named(ours + 2, groups, program))
+    if (!strchr(ours, ' ') && !option_find(ours, groups))
       continue;
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
       near_look(n, word, ours);
@@ -7794,31 +7738,28 @@ static void near_theirs(Near *n, unsigned groups, const Program *program) {
 /* A flag that the verb does not take. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         unsigned groups, Error *e) {
-  char ours[80];
   Near near = {.word = flag};
   if (groups & (EVAL | GENERATE | DUMP)
       && (option_find(flag, MODEL) || !strcmp(flag, "variant")))
     return fail(e, 2, "%s: the model has its own. Try: without it", word);
   snprintf(near.best, sizeof near.best, "%s help %s", s->program->name, s->verb);
-  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;)
-    if (o->groups & groups) {
-      snprintf(ours, sizeof ours, "--%s", o->flag);
-      near_look(&near, o->flag, ours);
-    }
-  near_theirs(&near, groups, s->program);
-  return fail(e, 2, "%s: no such flag here. Try: %s", word, near.best);
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (o->groups & groups)
+      near_look(&near, o->flag, o->flag);
+  near_theirs(&near, groups);
+  return fail(e, 2, "%s: no such flag here. Try: %s%s", word,
+              strchr(near.best, ' ') ? "" : "--", near.best);
 }
 
 static int variant_set(Settings *s, const char *name, Error *e) {
-  Near near = {.word = name, .best = "sink list"};
+  Near near = {.word = name, .best = "sigmoid"};
   for (const Variant *v = VARIANTS; v->name; v++) {
-    char answer[80];
     if (!strcmp(v->name, name))
       return settings_flags(s, v->flags, MODEL, e);
-    snprintf(answer, sizeof answer, "--variant %s", v->name);
-    near_look(&near, v->name, answer);
+    near_look(&near, v->name, v->name);
   }
-  return fail(e, 2, "--variant %s: no such row. Try: %s", name, near.best);
+  return fail(e, 2, "--variant %s: no such row of sink list. Try: --variant %s",
+              name, near.best);
 }
 
 /* --flag value or --flag=value; one dash does for two, and _ for -. A switch
@@ -7834,7 +7775,7 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
       *c = '-';
   bool no = !strncmp(flag, "no-", 3) && !value;
   bool variant = !strcmp(flag, "variant") && groups & MODEL;
-  const Option *o = option_named(flag + (no ? 3 : 0), groups, s->program);
+  const Option *o = option_find(flag + (no ? 3 : 0), groups);
   s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
   if (!s->help && !variant && (!o || (no && o->kind != 'b')))
     flag_unknown(s, word, flag, groups, e);
@@ -7853,9 +7794,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   else if (variant)
     variant_set(s, value, e);
   else {
-    option_set(o, option_base(o, s), value, true, e);
-    if (o->groups < OWN)
-      s->given[o - OPTIONS] = true;
+    option_set(o, s, value, true, e);
+    s->given[o - OPTIONS] = true;
   }
   return takes;
 }
@@ -7916,12 +7856,10 @@ static bool is_read(const Settings *s, const char *path) {
   files_list(located(at, source_name(&s->data), &s->data, &none), &names, &none);
   for (int i = 0; i < s->n_words; i++)
     files_list(s->words[i], &names, &(Error){0});
-  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;) {
-    const char *base = option_base(o, s);
+  for (const Option *o = OPTIONS; o->flag; o++)
     if (o->kind == 'f')
-      files_list(located(at, base + o->field, &s->data, &none), &names,
-                 &(Error){0});
-  }
+      files_list(located(at, (const char *)s + o->field, &s->data, &none),
+                 &names, &(Error){0});
   const char *name = (const char *)names.at, *end = name + names.size;
   for (; name < end; name += strlen(name) + 1)
     read = read || same_file(path, name);
@@ -7990,33 +7928,24 @@ static void heat_cell(const char *text, double x, bool colour, FILE *out) {
     fputs(text, out);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head. */
+/* [FIG19] alpha of a column by layer (down) and head (across). */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
   bool colour = wants_colour(out);
-  int H = maps->s->H, width = H > 1 ? 6 * H + 1 : 11;
   char text[32];
-  for (int i = 0; i < 2 * n; i++) {
-    const HeatMap *map = &maps[i % n];
-    fprintf(out, i % n ? " %-*s" : "       %-*s", width,
-            i < n ? map->title : map->column_name);
-    if (i % n == n - 1)
-      fputc('\n', out);
-  }
-  for (int l = 0; l < maps->s->L; l++) {
-    if (!sinks_attends(maps->s, l))
-      continue;
-    fprintf(out, "%5d ", l + 1);
-    for (int i = 0; i < n; i++) {
-      const Sinks *s = maps[i].s;
-      fprintf(out, i ? "%*s" : " ", width + 1 - 6 * H, "");
-      for (int h = 0; h < H; h++) {
-        idx row = ((idx)l * H + h) * s->S;
-        double alpha = s->alpha[row + maps[i].column];
-        snprintf(text, sizeof text, "%5.2f ", alpha);
+  for (const HeatMap *map = maps; map < maps + n; map++) {
+    const Sinks *s = map->s;
+    fprintf(out, "%s %s\n", map->title, map->column_name);
+    for (int l = 0; l < s->L; l++) {
+      if (!sinks_attends(s, l))
+        continue;
+      fprintf(out, "%5d ", l + 1);
+      for (int h = 0; h < s->H; h++) {
+        double alpha = s->alpha[((idx)l * s->H + h) * s->S + map->column];
+        snprintf(text, sizeof text, " %.2f ", alpha);
         heat_cell(text, alpha, colour, out);
       }
+      fputc('\n', out);
     }
-    fputc('\n', out);
   }
 }
 
@@ -8028,37 +7957,32 @@ void progress_start(Progress *p, const char *name, bool quiet) {
  * is cut where the terminal is narrower (\x1b[?7l: no wrapping). */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  double now = seconds(), done = (double)(t->step - p->from);
-  bool due = t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
-  if (p->live)
-    due = now - p->shown >= 0.2;
-  if (p->quiet || (!due && t->step < r->steps))
-    return;
-  double per = (now - p->start) / fmax(done, 1);
+  double now = seconds(), left = r->steps - (double)t->step;
+  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  int full = (int)(12.0 * (double)t->step / r->steps);
-  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  Sink_1 %4.1f%%  "
-          "alpha_1 %.3f", p->live ? "\r\x1b[?7l" : "", p->name, full,
-          "############", 12 - full, "............", t->step, r->steps, t->loss,
-          100 * p->sink1, p->alpha1);
-  if (p->has_star)
-    fprintf(stderr, "  Sink_* %4.1f%%", 100 * p->sink_star);
-  fprintf(stderr, "  %.0f tok/s  %.0f s left%s", tokens / per,
-          per * (r->steps - (double)t->step), p->live ? "\x1b[K\x1b[?7h" : "");
-  if (!p->live || t->step >= r->steps)
-    fputc('\n', stderr);
+  int full = (int)(12 * t->step / r->steps);
+  bool due = p->live ? now - p->shown >= 0.2
+                     : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
+  if (p->quiet || (!due && left > 0))
+    return;
+  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 "
+          "%.3f  %.0f tok/s  %.0f s left%s%s", p->live ? "\r\x1b[?7l" : "",
+          p->name, full, "############", 12 - full, "............", t->step,
+          r->steps, t->loss, 100 * p->sink1, p->alpha1, tokens / each,
+          each * left, p->live ? "\x1b[K\x1b[?7h" : "",
+          p->live && left > 0 ? "" : "\n");
   p->shown = now;
 }
 
 /* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
-  int first = config_column_first(c), star = j - (c->extra ? 1 : 0) + 1;
+  int first = config_column_first(c);
   if (j >= first)
     snprintf(text, 16, "%d", j - first + 1);
-  else if (star == 0)
+  else if (j == 0 && c->extra)
     snprintf(text, 16, "*");
   else
-    snprintf(text, 16, c->sink_token > 1 ? "x*%d" : "x*", star);
+    snprintf(text, 16, c->sink_token > 1 ? "x*%d" : "x*", j + !c->extra);
   return text;
 }
 
@@ -8081,28 +8005,22 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
 
 /* A line for each block, with means over its heads. */
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
+  const double *const of_head[] = {s->cosine, s->cosine + 1, s->product,
+                                   s->product + 1, s->entropy, s->raw};
   fprintf(out, "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   "
           "|q||k|  entropy     mass%s\n", post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
-    idx row = (idx)l * s->N, head = (idx)l * s->H;
+    idx row = (idx)l * s->N;
     double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N),
                      norm_ratio(s->knorm + row, s->N),
-                     norm_ratio(s->vnorm + row, s->N),
-                     [9] = norm_ratio(s->prenorm + row, s->N)};
-    for (idx h = head; h < head + s->H; h++) {
-      is[3] += s->cosine[2 * h] / s->H;
-      is[4] += s->cosine[2 * h + 1] / s->H;
-      is[5] += s->product[2 * h] / s->H;
-      is[6] += s->product[2 * h + 1] / s->H;
-      is[7] += s->entropy[h] / s->H;
-      is[8] += s->raw[h] / s->H;
-    }
+                     norm_ratio(s->vnorm + row, s->N)};
+    is[9] = norm_ratio(s->prenorm + row, s->N);
+    for (int i = 0; i < 6; i++)
+      for (int h = l * s->H; h < (l + 1) * s->H; h++)
+        is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
     fprintf(out, "%5d", l + 1);
-    for (int i = 0; i < (post ? 10 : 9); i++)
-      if (sinks_attends(s, l) || i == 0 || i == 9)
-        fprintf(out, " %8.3f", is[i]);
-      else
-        fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
+    for (int i = 0; i < (sinks_attends(s, l) ? 9 + post : 1); i++)
+      fprintf(out, " %8.3f", is[i]);
     fputc('\n', out);
   }
   fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the "
@@ -8337,28 +8255,14 @@ static int checks_run(const Program *program, const char *name, FILE *out, Error
 /* ----------
  * 16.4  Verbs */
 
-/* A blank and a word, quoted where a shell needs it. */
-static void word_add(Bytes *out, const char *word, Error *e) {
-  const char *special = " \t\n'\"`$&;()*?[]{}!<>|\\#~";
-  const char *quote = *word && !strpbrk(word, special) ? "" : QUOTE;
-  bytes_print(out, e, " %s", quote);
-  for (; *word; word++)
-    if (*word == *QUOTE)
-      bytes_print(out, e, "'\\''");
-    else
-      bytes_add(out, word, 1, e);
-  bytes_print(out, e, "%s", quote);
-}
-
-/* The command as it was given goes to stderr, so that a log can be repeated. */
-static void command_echo(const Settings *s, Error *e) {
-  Bytes line = {0};
+/* The command as it was given, to repeat what a log shows. */
+static void command_echo(const Settings *s) {
+  if (s->quiet)
+    return;
+  fprintf(stderr, "%s %s", s->program->name, s->verb);
   for (int i = 0; i < s->argc; i++)
-    word_add(&line, s->argv[i], e);
-  if (!s->quiet && !e->status)
-    fprintf(stderr, "%s %s%.*s\n", s->program->name, s->verb, (int)line.size,
-            (const char *)line.at);
-  bytes_free(&line);
+    fprintf(stderr, " %s", s->argv[i]);
+  fputc('\n', stderr);
 }
 
 typedef struct Work {
@@ -8399,7 +8303,7 @@ static int verb_train(Settings *s, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (trainer_begin(t, s, "", e) || outputs_ready(s, path, 3, e))
     return work_end(&w, e);
-  command_echo(s, e);
+  command_echo(s);
   if (!s->out[0])
     fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet)
@@ -8498,21 +8402,10 @@ static int results_ready(const Settings *s, Error *e) {
   return outputs_ready(s, (const char *[]){s->csv, s->json, s->report}, 3, e);
 }
 
-/* Table 7's two numbers: p_1 in another place. */
-static void edit_print(const Work *w, const Settings *s) {
-  const Sinks *r = &w->o.s;
-  int swap = s->swap_position, t = swap + s->replace_position;
-  int first = config_column_first(&s->model), there = first + t - 1;
-  if (t)
-    printf("\np_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, "
-           "alpha_%d %.4f\n", swap ? "swapped with" : "replaced by", t,
-           100 * sinks_sink(r, first, 0), t, 100 * sinks_sink(r, there, 0),
-           sinks_alpha(r, first), t, sinks_alpha(r, there));
-}
-
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
   bool natural = s->input == INPUT_NATURAL;
+  int edited = s->swap_position + s->replace_position;
   printf(natural ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (natural)
@@ -8523,9 +8416,11 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens)
     printf(", its training's random tokens not drawn");
+  if (edited)   /* Table 7 */
+    printf(", p_1 %s p_%d", s->swap_position ? "swapped with" : "replaced by",
+           edited);
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
-  sinks_print(r, &s->model, s->eval_k, stdout);
-  edit_print(w, s);
+  sinks_print(r, &s->model, edited > s->eval_k ? edited : s->eval_k, stdout);
   if (natural)
     printf("\nloss %.4f nats a token\n", r->loss);
   if (w->table.size)
@@ -8587,84 +8482,28 @@ static int verb_list(Settings *s, Error *e) {
   return e->status;
 }
 
-/* Documents of a grammar: at least so many, and so many bytes. */
-static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out,
-                     Error *e) {
-  Bytes text = {0};
-  Grammar g = {0};
-  size_t start = out->size;
-  char path[PATH_ROOM];
-  uint64_t seed = (uint64_t)s->train.seed + 1;
-  if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
-    grammar_read(&g, text.at, text.size, s->data.grammar, e);
-  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-    if (!grammar_document(&g, seed, (uint64_t)i, out, e))
-      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g);
-  bytes_free(&text);
-  return e->status;
-}
-
-static int tokenize_train(Work *w, const Settings *s, Error *e) {
-  enum { TOLD = 8000000 };   /* bytes of a grammar's text */
-  Tokenizer *t = &w->t.data.tokenizer;
-  int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-  size_t ends = (size_t)(s->n_words - 1) * strlen(DOCUMENT_END);
-  for (int i = 1; i < s->n_words && !e->status; i++)
-    text_read(s->words[i], &w->in, e);
-  if (s->data.grammar[0])
-    tell_some(s, 1, TOLD, &w->in, e);
-  if (!e->status && !outputs_ready(s, (const char *[]){s->out}, 1, e)
-      && !tokenizer_train(t, w->in.at, w->in.size, vocab, e)
-      && !tokenizer_save(s->out, t, e))
-    printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w->in.size - ends,
-           s->out);
-  return e->status;
-}
-
-static void tokenize_encode(Work *w, const Settings *s, Error *e) {
-  Data *d = &w->t.data;
-  if (w->in.size > 2 && !memcmp(w->in.at, "\xEF\xBB\xBF", 3))
-    fprintf(stderr, "sink: the text's byte order mark has ids too\n");
-  if (s->data.bos)
-    id_add(&w->ids, d->tokenizer.bos, e);
-  tokenizer_encode(&d->encoder, w->in.at, w->in.size, &w->ids, e);
-  for (size_t i = 0; i < w->ids.size && !e->status; i++)
-    printf("%d%c", w->ids.at[i], i + 1 < w->ids.size ? ' ' : '\n');
-}
-
-static void tokenize_decode(Work *w, const char *path, Error *e) {
-  Data *d = &w->t.data;
-  const Tokenizer *t = &d->tokenizer;
-  if (ids_parse(&w->in, path, t->vocab, &w->ids, &d->starts, e)
-      || tokenizer_decode(t, w->ids.at, w->ids.size, &w->out, e))
-    return;
-  bool blank = t->blank && w->out.size && w->out.at[0] == ' ';   /* encode's */
-  if (w->out.size)
-    fwrite(w->out.at + blank, 1, w->out.size - blank, stdout);
-}
-
 static int verb_tokenize(Settings *s, Error *e) {
   Work w = {0};
-  int n = s->n_words;
-  const char *what = n ? s->words[0] : "", *path = n > 1 ? s->words[1] : "-";
-  bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
-  bool from = n > 1 || s->data.grammar[0];
-  if (train && from && s->out[0])
-    tokenize_train(&w, s, e);
-  else if (train || n > 2 || s->model.vocab || s->data.grammar[0]
-           || (!encode && (s->data.bos || strcmp(what, "decode"))))
-    fail(e, 2, "tokenize %s: expected train FILE .. --out FILE, encode or "
-         "decode. %s", what, HINT);
-  else if (s->out[0] || s->force)
-    fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
-         s->out[0] ? "out" : "force", what);
-  else if (!data_open_ids(&w.t.data, &s->data, e)
-           && !file_read(path, &w.in, e)) {
-    if (encode)
-      tokenize_encode(&w, s, e);
-    else
-      tokenize_decode(&w, path, e);
+  Data *d = &w.t.data;
+  const Tokenizer *t = &d->tokenizer;
+  const char *what = s->words[0] ? s->words[0] : "";
+  const char *path = s->n_words > 1 ? s->words[1] : "-";
+  bool encode = !strcmp(what, "encode");
+  if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
+    fail(e, 2, "tokenize %s: expected encode or decode. %s", what, HINT);
+  else if (data_open_ids(d, &s->data, e) || file_read(path, &w.in, e))
+    ;
+  else if (encode) {
+    if (s->data.bos)
+      id_add(&w.ids, t->bos, e);
+    tokenizer_encode(&d->encoder, w.in.at, w.in.size, &w.ids, e);
+    for (size_t i = 0; i < w.ids.size && !e->status; i++)
+      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
+  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
+             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
+    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* encode's */
+    if (w.out.size)
+      fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
   }
   return work_end(&w, e);
 }
@@ -8686,31 +8525,28 @@ static int likelier(const void *a, const void *b) {
 static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
                       Error *e) {
   Scored *by = grab(V, sizeof *by, e);
-  int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
-  double sum = 0, held = 0, top = s->top_p < 1 ? s->top_p : INFINITY;
-  for (int v = 0; by && v < V; v++) {
-    by[v] = (Scored){y[v], v};
-    if (y[v] > y[best])
-      best = v;
-  }
-  if (isnan(vec_sum(V, y)) || !isfinite(y[best]))
-    fail(e, 1, "generate: expected logits that are numbers, found others. "
-         "Try: another model");
-  if (e->status || s->temperature <= 0)
-    kept = 0;
-  else if (kept < V || s->top_p < 1)
+  int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
+  if (s->temperature <= 0)
+    kept = 1;
+  double sum = 0, held = 0, top = by ? vec_max(V, y) : 0;
+  for (int v = 0; by && v < V; v++)
+    by[v] = (Scored){exp((y[v] - top) / fmax(s->temperature, 1e-30)), v};
+  if (by)
     qsort(by, (size_t)V, sizeof *by, likelier);
-  for (int i = 0; i < kept; i++)
-    sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
-  for (int i = 0; i < kept; i++)
-    if ((held += by[i].x) >= top * sum)
+  for (int i = 0; by && i < kept; i++)
+    sum += by[i].x;
+  for (int i = 0; by && i < kept && s->top_p < 1; i++)
+    if ((held += by[i].x) >= s->top_p * sum) {
       kept = i + 1;
-  double draw = kept ? rng_uniform(rng) : 0;
-  for (int i = 0; i < kept && draw >= 0; i++)
-    if ((draw -= by[i].x / held) < 0)
-      best = by[i].id;
+      sum = held;
+    }
+  double draw = rng_uniform(rng) * sum;
+  for (int i = 0; by && i < kept && draw >= 0; i++) {
+    draw -= by[i].x;
+    id = by[i].id;
+  }
   free(by);
-  return best;
+  return id;
 }
 
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
@@ -8743,7 +8579,8 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     id_add(&w->ids, next, e);
     if (next < known->vocab)
       tokenizer_decode(known, &next, 1, &w->out, e);
-    printf("%.*s", (int)w->out.size, (const char *)w->out.at);
+    if (w->out.size)
+      fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
   fputc('\n', stdout);
@@ -8755,13 +8592,9 @@ static int verb_generate(Settings *s, Error *e) {
   Work w = {0};
   Data *d = &w.t.data;
   const char *path = s->words[0];
-  bool tells = s->data.grammar[0] != 0;
-  if (tells == (path != NULL))
-    fail(e, 2, "generate: expected one model, or --grammar FILE. "
-         "Try: sink help generate");
-  else if (tells && !tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
-    fwrite(w.out.at, 1, w.out.size, stdout);
-  else if (!tells && !open_model(s, path, 4e9, &w.t, e)
+  if (!path)
+    fail(e, 2, "generate: expected a model. Try: sink help generate");
+  else if (!open_model(s, path, 4e9, &w.t, e)
            && !data_open_ids(d, &s->data, e)
            && !tokenizer_same(&w.t, path, e)
            && !first_open(d, &s->data, 0, e)
@@ -8841,9 +8674,9 @@ static const Verb VERBS[] = {
    "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
   {"list", "", 0, "the paper's variants by name", verb_list},
-  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+  {"tokenize", "encode|decode [FILE]", GENERAL | TOKENIZE,
    "text and its ids", verb_tokenize},
-  {"generate", "[MODEL]", GENERAL | GENERATE, "text from a model",
+  {"generate", "MODEL", GENERAL | GENERATE, "text from a model",
    verb_generate},
   {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
    "every tensor of a pass, for NumPy", verb_dump},
@@ -8868,45 +8701,34 @@ static const Verb *verb_find(const Program *program, const char *name) {
 
 /* near may know words that are no verbs. */
 static int verb_unknown(const Program *program, Near near, Error *e) {
-  char answer[VALUE_ROOM];
+  for (const Verb *v = NULL; (v = verb_after(v, program));)
+    near_look(&near, v->name, v->name);
+  near_theirs(&near, 0);
   if (!near.best[0])
-    snprintf(near.best, sizeof near.best, "%s %s", program->name,
-             program->other ? "list" : "help; make paper, ./paper list");
-  for (const Verb *v = NULL; (v = verb_after(v, program));) {
-    snprintf(answer, sizeof answer, "%s %s", program->name, v->name);
-    near_look(&near, v->name, answer);
-  }
-  near_theirs(&near, 0, program);
-  return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word,
-              near.best);
+    strcpy(near.best, program->other ? "list"
+                                     : "sink help; make paper, ./paper list");
+  return fail(e, 2, "there is no verb '%s' here. Try: %s %s", near.word,
+              strchr(near.best, ' ') ? "" : program->name, near.best);
 }
 
-/* A verb's flags, by what they are about. */
+/* A verb's flags; a blank line where another group begins. */
 static int help_verb(const Program *program, const Verb *v) {
-  static const char *const ABOUT[] = {"Model", "Training", "Data", "Measuring",
-                                      "Besides"};
-  enum { BESIDES = 4 };
+  unsigned about = 0;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
   if (v->groups & MODEL)
     printf("\n  --variant NAME        a row of `sink list`: its flags\n");
-  for (int k = 0; k <= BESIDES; k++) {
-    bool begun = false;
-    for (const Option *o = NULL; (o = option_after(o, program)) != NULL;) {
-      int about = 0;
-      while (about < BESIDES && !(o->groups >> about & 1))
-        about++;
-      if (about != k || option_named(o->flag, v->groups, program) != o)
-        continue;
-      char left[128], value[VALUE_ROOM];
-      snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-      printf("%s%s%s", begun ? "" : "\n", begun ? "" : ABOUT[k],
-             begun ? "" : "\n");
-      begun = true;
-      printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "",
-             o->help);
-      bool said = *o->fallback && strcmp(o->fallback, "0");
-      printf(said ? " [%s]\n" : "\n", o->fallback);
-    }
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    char left[128], value[VALUE_ROOM];
+    if (option_find(o->flag, v->groups) != o)
+      continue;
+    if (about != (o->groups & KEPT))
+      printf("\n");
+    about = o->groups & KEPT;
+    snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
+    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "",
+           o->help);
+    printf(strcmp(o->fallback, "0") && *o->fallback ? " [%s]\n" : "\n",
+           o->fallback);
   }
   return 0;
 }
@@ -8934,43 +8756,43 @@ static int verb_help(Settings *s, Error *e) {
   return 0;
 }
 
-/* Before a verb: no word too many, no flag that changes nothing. */
-static int verb_begin(const Settings *s, const Verb *v, Error *e) {
+static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
-  if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
-    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
-            s->threads);
   if (s->n_words > most)
     return fail(e, 2, "%s: a word too many. Try: %s %s, or --text %s",
                 s->words[most], s->program->name, v->name, s->words[most]);
-  /* beside a model or a checkpoint they are counted where it is read */
-  return s->resume || s->start[0] || s->n_words ? 0 : settings_count(s, e);
+  if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
+    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
+            s->threads);
+  /* beside a model they are counted where that is read */
+  if (!s->resume && !s->start[0] && !s->n_words && settings_count(s, e))
+    return e->status;
+  return v->run(s, e);
 }
 
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
   const char *name = argc > 1 ? argv[1] : "help";
+  volatile real ones[] = {1, REAL_EPS / 4};
+  real one = ones[0], tiny = ones[1];
+  if (one + tiny - one != 0)   /* a sum in another order: -funsafe-math.. */
+    fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
   streams_begin();
   settings_default(&s);
   s.program = program;
-  s.own = program->own;
   s.data.open = program->open;
   program_folder(s.data.home, argv[0]);
-  for (const Option *o = program->options; o && o->flag; o++)
-    option_set(o, s.own, o->fallback, false, &e);
   if (!strcmp(name, "--help") || !strcmp(name, "-h"))
     name = "help";
-  if (!strcmp(name, "--version")) {
-    printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
-           sizeof(real));
-    return fflush(stdout) != 0;
-  }
   const Verb *v = verb_find(program, name);
   int used = v ? 2 : 1;   /* words before the verb's own */
   if (!v)
     v = program->other;
-  if (!v)
+  if (!strcmp(name, "--version"))
+    printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
+           sizeof(real));
+  else if (!v)
     verb_unknown(program, (Near){.word = name}, &e);
   else {
     s.argc = argc > used ? argc - used : 0;
@@ -8982,8 +8804,8 @@ static int sink_main(const Program *program, int argc, char **argv) {
     settings_parse(&s, s.argc, s.argv, s.groups, &e);
     if (s.help)
       help_verb(program, v);
-    else if (!e.status && !verb_begin(&s, v, &e))
-      v->run(&s, &e);
+    else if (!e.status)
+      verb_do(v, &s, &e);
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");

@@ -412,6 +412,9 @@ typedef struct Source {
   int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
 } Source;
 
+#ifndef MORE_SETTINGS
+#define MORE_SETTINGS            /* a companion's own */
+#endif
 enum { WORDS_MOST = 64 };
 typedef struct Settings {
   Config model; Train train; Source data;
@@ -423,10 +426,11 @@ typedef struct Settings {
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
   int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/paper/signs.c */
-  const struct Program *program; void *own;     /* who is asked, and its own settings */
+  const struct Program *program;                /* who is asked */
   int argc; char **argv; const char *verb;      /* the command as it was given */
   unsigned groups; bool given[200];             /* flags it takes; which of OPTIONS were given */
   const char *words[WORDS_MOST]; int n_words;   /* those that are no flags */
+  MORE_SETTINGS
 } Settings;
 
 #define SINK_VERSION "1.0"
@@ -601,7 +605,7 @@ enum {
   GENERATE = 4096,
   DUMP = 8192,
   STREAM = 1 << 14,             /* of companions */
-  OWN = 1 << 15                 /* from here on: fields of Program.own */
+  OWN = 1 << 15                 /* from here on: of one program */
 };
 
 typedef struct Option {
@@ -632,13 +636,15 @@ extern const Option OPTIONS[];   /* ends with a NULL flag */
   {flag, groups, 'f', AT(field), fallback, 0, PATH_ROOM, "FILE", help}
 
 #ifndef MORE_OPTIONS
-#define MORE_OPTIONS    /* a companion's rows of OPTIONS, and of BELONGS */
-#define MORE_BELONGS
+#define MORE_OPTIONS    /* a companion's rows of OPTIONS */
+#endif
+#ifndef MORE_BELONGS
+#define MORE_BELONGS    /* and of BELONGS */
 #endif
 
 const Option *option_find(const char *flag, unsigned groups);
-/* Does a flag need others beside it? `what` says which. */
-bool option_idle(const char *flag, const Settings *s, char what[80]);
+/* NULL, or "with --window": when alone a flag changes something. */
+const char *option_idle(const char *flag, const Settings *s);
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e);
 void option_text(const Option *o, const void *base, char *text, size_t room);
@@ -658,8 +664,6 @@ typedef struct Check Check;     /* a table of chapter 7 */
 typedef struct Program {
   const char *name;
   const Verb *verbs;            /* its own, ended by a NULL name */
-  const Option *options;        /* its own, ended by a NULL flag */
-  void *own;                    /* their fields */
   const Check *checks;          /* more checks, ended by one without lines */
   const Verb *other;            /* whose word is the first, if that is no verb */
   /* the page of a run, a training or an evaluation: n models, a table and what

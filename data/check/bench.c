@@ -11,10 +11,22 @@
  * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
  * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
+#define MORE_SETTINGS \
+  struct Own { \
+    int m, n, k, isa;           /* isa 0: the best */ \
+    char peer[PATH_ROOM]; \
+  } own;
+#define MORE_OPTIONS \
+  WHOLE("m", OWN, own.m, "768", 1, 65536, "rows of the product"), \
+  WHOLE("n", OWN, own.n, "768", 1, 65536, "columns"), \
+  WHOLE("k", OWN, own.k, "768", 1, 65536, "the inner size"), \
+  {"isa", OWN, 'c', AT(own.isa), "", 0, 0, \
+   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"}, \
+  NAME("peer", OWN, own.peer, "", "another program's figures of the same run"),
 #include "../../sink.c"
 #include "../later/later.c"
 
-typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best */
+typedef struct Own Own;
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
@@ -159,7 +171,7 @@ static const char *beside(char text[16], const Bytes *peer, const char *key, dou
 
 /* bench gemm. Operations a cycle are those of one thread. */
 static int bench_gemm(Settings *s, Error *e) {
-  const Own *own = s->own;
+  const Own *own = &s->own;
   Isa isa; Bytes peer = {0};
   if (own_read(own, &isa, &peer, e)) return e->status;
   double rate[WAYS], peak = fma_peak(isa, workers());
@@ -277,7 +289,7 @@ static int bench_all(Settings *s, Error *e) {
   Isa isa; Bytes peer = {0};
   int most = workers();
   char key[96], text[16];
-  if (own_read(s->own, &isa, &peer, e)) return e->status;
+  if (own_read(&s->own, &isa, &peer, e)) return e->status;
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
          peer.at ? ", times the peer" : "", "");
@@ -466,17 +478,6 @@ static int bench_length(Settings *s, Error *e) {
   return e->status;
 }
 
-#define OF_BENCH(field) offsetof(Own, field)
-static const Option BENCH_OPTIONS[] = {
-  {"m", OWN, 'i', OF_BENCH(m), "768", 1, 65536, "M", "rows of the product"},
-  {"n", OWN, 'i', OF_BENCH(n), "768", 1, 65536, "N", "columns"},
-  {"k", OWN, 'i', OF_BENCH(k), "768", 1, 65536, "K", "the inner size"},
-  {"isa", OWN, 'c', OF_BENCH(isa), "", 0, 0,
-   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
-  {"peer", OWN, 'f', OF_BENCH(peer), "", 0, PATH_ROOM, "FILE", "another program's figures of the same run"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
-};
-
 static const Verb BENCH_VERBS[] = {
   {"all", "", OWN | GENERAL, "this machine: parts of its peak", bench_all},
   {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations", bench_gemm},
@@ -487,9 +488,7 @@ static const Verb BENCH_VERBS[] = {
 };
 
 int main(int argc, char **argv) {
-  Own own;
-  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
-                         .own = &own, .other = BENCH_VERBS};
+  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .other = BENCH_VERBS};
   char *all[] = {argv[0], "all", NULL};
   return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
 }

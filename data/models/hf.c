@@ -30,6 +30,25 @@
  * data/check/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; data/check/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
+/* What the flags of this program fill. */
+#define MORE_SETTINGS \
+  struct HfOwn { \
+    int link, questions, batch;   /* batch: of pace */ \
+    char tokenizer[PATH_ROOM], choices[PATH_ROOM]; \
+  } own;
+#define IMPORT OWN              /* groups of flags */
+#define LINKED (OWN << 1)
+#define PACE (OWN << 2)
+#define OWN_OPTIONS \
+  SWITCH("link", LINKED, own.link, \
+         "MODEL points into the published files, without a copy"), \
+  NAME("tokenizer", IMPORT, own.tokenizer, "", \
+       "not the folder's; of export: not the model's"), \
+  NAME("choices", EVAL, own.choices, "", \
+       "multiple choice: acc, acc_norm (Figure 10); hf choices"), \
+  WHOLE("questions", EVAL, own.questions, "0", 1, 1e9, \
+        "of these; default: all"), \
+  WHOLE("batch", PACE, own.batch, "8", 1, 1e6, "sequences"),
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
@@ -44,11 +63,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the flags of this program fill. */
-typedef struct HfOwn {
-  int link, questions, batch;   /* batch: of pace */
-  char tokenizer[PATH_ROOM], choices[PATH_ROOM];
-} HfOwn;
+typedef struct HfOwn HfOwn;
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Half floats
@@ -1622,7 +1637,7 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
  * copied. Prints a line on stdout. */
 static int export_folder(const Settings *s, const char *model, const char *folder, Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
-  const char *tokenizer = ((const HfOwn *)s->own)->tokenizer; char beside[PATH_ROOM];
+  const char *tokenizer = s->own.tokenizer; char beside[PATH_ROOM];
   if (checkpoint_load(model, &t, false, e)) return e->status;
   if (!*tokenizer)
     tokenizer = file_missing(t.s.data.tokenizer) ? "tokenizer.bin" : t.s.data.tokenizer;
@@ -3150,7 +3165,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
  * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
 typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-  const HfOwn *own = s->own;
+  const HfOwn *own = &s->own;
   Bytes file = {0}; Choices c = {0}; Ids ids = {0}; int n = 0, right[2] = {0};
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
@@ -3469,7 +3484,7 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 
 /* What eval measures besides: --choices. */
 static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-  const HfOwn *own = s->own;
+  const HfOwn *own = &s->own;
   Chosen x;
   if (own->questions && !own->choices[0])
     fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
@@ -3500,7 +3515,7 @@ static int out_wanted(const Settings *s, const char *verb, Error *e) {
 static int verb_import(Settings *s, Error *e) {
   const char **words = s->words;
   const int n = s->n_words;
-  const HfOwn *own = s->own;
+  const HfOwn *own = &s->own;
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
@@ -3603,7 +3618,7 @@ static int verb_pace(Settings *s, Error *e) {
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
-  int B = ((const HfOwn *)s->own)->batch, T = s->model.context;
+  int B = s->own.batch, T = s->model.context;
   int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
   for (idx i = 0; ids && i < 2 * (idx)B * T; i++) ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
   if (!t.m.file)
@@ -3633,20 +3648,6 @@ static int verb_pace(Settings *s, Error *e) {
   return e->status;
 }
 
-#define OF_HF(field) offsetof(HfOwn, field)
-enum { IMPORT = OWN, LINKED = OWN << 1, CHOICES = OWN << 2, PACE = OWN << 3 };
-static const Option HF_OPTIONS[] = {
-  {"link", LINKED, 'b', OF_HF(link), "0", 0, 1, "",
-   "MODEL points into the published files, without a copy"},
-  {"tokenizer", IMPORT, 'f', OF_HF(tokenizer), "", 0, PATH_ROOM, "FILE",
-   "not the folder's; of export: not the model's"},
-  {"choices", CHOICES | EVAL, 'f', OF_HF(choices), "", 0, PATH_ROOM, "FILE",
-   "multiple choice: acc, acc_norm (Figure 10); hf choices"},
-  {"questions", CHOICES | EVAL, 'i', OF_HF(questions), "0", 1, 1e9, "N",
-   "of these; default: all"},
-  {"batch", PACE, 'i', OF_HF(batch), "8", 1, 1e6, "N", "sequences"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
-
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  IMPORT | LINKED | OUTPUT,
    "a published model as --out, and .tok\n"
@@ -3667,9 +3668,7 @@ static const Verb HF_VERBS[] = {
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-  HfOwn own;
-  const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                      .page = report_write, .survey = survey,
+  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write, .survey = survey,
                       .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);

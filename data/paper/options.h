@@ -117,28 +117,56 @@
    "what numbers the keys"}, \
   WHOLE("n", STREAM, how_many, "0", 2, 1e7, "tokens of the text [4096]"),
 
-#define MORE_OPTIONS \
-  LATER_OPTIONS PUBLISHED_OPTIONS JAMBA_OPTIONS MEASURE_OPTIONS
+/* Text without end, text as ids, and other first tokens (data/text). */
+#define TEXT_OPTIONS \
+  NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "", \
+       "expanded without end"), \
+  NAME("tokens", DATA, data.tokens, "", \
+       "16-bit ids as of llm.c or nanoGPT; folder; -"), \
+  WHOLE("end-token", DATA, data.end_token, "50256", 0, 65535, \
+        "ends a document of --tokens"), \
+  STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N", \
+         "or one of N|text|other|natural (Table 10, section 5)"),
 
+#ifndef OWN_OPTIONS
+#define OWN_OPTIONS             /* of one program */
+#endif
+#define MORE_OPTIONS \
+  LATER_OPTIONS PUBLISHED_OPTIONS JAMBA_OPTIONS MEASURE_OPTIONS TEXT_OPTIONS \
+  OWN_OPTIONS
+
+/* When they act (option_idle: m is the model, r the training). */
 #define MORE_BELONGS \
-  "rope-scaling rope-local: --pos rotary", \
-  "rope-pairing: --pos rotary or --extra-order lowfreq", \
-  "rope-factor: --rope-scaling linear|llama3|yarn", \
-  "rope-low rope-high rope-original: --rope-scaling llama3|yarn", \
-  "bias-in: --linear-bias", \
-  "window-period rope-local: --window", \
-  "window-offset window-others: --window-period", \
-  "extra-logit: --extra logit", \
-  "qk-whole: --qk-norm", \
-  "behind-only: --place sandwich", \
-  "isolate-blocks: --isolate", \
-  "positions: --cache", \
-  "replace-position swap-position: !--signs", \
-  "expert-slope: --expert-limit", \
-  "expert-top expert-period expert-limit: --experts", \
-  "expert-offset: --expert-period", \
-  "attention-offset mamba-inner mamba-state mamba-conv mamba-rank: " \
-      "--attention-period", \
-  "text grammar tokens ids: !--domains", \
-  "T: !--lengths", \
-  "seed: --ablate key1|value1-mean|kstar, --isolate or --probe: eval",
+  {"rope-scaling rope-local", "with --pos rotary", rotary}, \
+  {"rope-pairing", "with --pos rotary or --extra-order lowfreq", \
+   rotary || low}, \
+  {"rope-factor", "with --rope-scaling linear|llama3|yarn", \
+   m->rope_scaling && m->rope_scaling != ROPE_LONGROPE}, \
+  {"rope-low rope-high rope-original", "with --rope-scaling llama3|yarn", \
+   m->rope_scaling == ROPE_LLAMA3 || m->rope_scaling == ROPE_YARN}, \
+  {"bias-in", "with --linear-bias", m->linear_bias}, \
+  {"window-period rope-local", "with --window", m->window}, \
+  {"window-offset window-others", "with --window-period", m->window_period}, \
+  {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
+  {"qk-whole", "with --qk-norm", m->qk_norm}, \
+  {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \
+  {"isolate-blocks", "with --isolate", s->isolate}, \
+  {"positions", "with --cache", s->cache[0]}, \
+  {"replace-position swap-position", "without --signs", !s->signs}, \
+  {"expert-slope", "with --expert-limit", m->expert_limit > 0}, \
+  {"expert-top expert-period expert-limit", "with --experts", m->experts}, \
+  {"expert-offset", "with --expert-period", m->expert_period}, \
+  {"attention-offset mamba-inner mamba-state mamba-conv mamba-rank", \
+   "with --attention-period", m->attention_period}, \
+  {"text grammar tokens ids", "without --domains", !s->domains[0]}, \
+  {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
+  {"input", "without --inputs and --ids", !s->inputs && !s->ids[0]}, \
+  {"T", "without --lengths", !s->lengths[0]}, \
+  {"end-token", "with --tokens", s->data.tokens[0]}, \
+  {"tokenizer", "without --tokens", !s->data.tokens[0]}, \
+  {"valid", "without --grammar", !s->data.grammar[0]}, \
+  {"prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain", \
+   "without --grammar", strcmp(s->verb, "generate") || !s->data.grammar[0]}, \
+  {"seed", "with --ablate key1|value1-mean|kstar, --isolate or --probe", \
+   strcmp(s->verb, "eval") || s->isolate || s->probe \
+   || (s->ablate && s->ablate != ABLATE_VALUE1)},

@@ -6,6 +6,19 @@
  * SPDX-License-Identifier: MIT
  */
 
+/* A blank and a word, quoted where a shell needs it. */
+static void word_add(Bytes *out, const char *word, Error *e) {
+  const char *special = " \t\n'\"`$&;()*?[]{}!<>|\\#~";
+  const char *quote = *word && !strpbrk(word, special) ? "" : QUOTE;
+  bytes_print(out, e, " %s", quote);
+  for (; *word; word++)
+    if (*word == *QUOTE)
+      bytes_print(out, e, "'\\''");
+    else
+      bytes_add(out, word, 1, e);
+  bytes_print(out, e, "%s", quote);
+}
+
 /* Can a file of this name be written? Leaves none. */
 static int file_ready(const char *path, Error *e) {
   Writing w;

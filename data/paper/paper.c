@@ -23,22 +23,49 @@
  * data/check/test_paper.c and data/check/test_onset.c.
  */
 #define SINK_NO_MAIN
+#define RESULTS_FOLDER   "data/results"
+#define SEEDS_MOST 99
+/* What the flags of this program fill. */
+#define MORE_SETTINGS \
+  struct Own { \
+    char row[64], corpus[64];   /* one row; the runs' text, "" the first */ \
+    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM]; \
+    int only_seed, seeds;       /* -1 all; 1 .. this, 0 those of the table */ \
+    int commands, verify, show, predict, cost; \
+  } own;
+#define ITEM OWN                /* groups of flags */
+#define KEPT_RUNS (OWN << 1)
+#define OWN_OPTIONS \
+  STRING("row", ITEM, own.row, "NAME", \
+         "one row of the item; with --seed one run"), \
+  WHOLE("seed", ITEM, own.only_seed, "-1", 0, INT32_MAX, \
+        "one seed; 0 is for tuning [those of the table]"), \
+  WHOLE("seeds", ITEM, own.seeds, "0", 1, SEEDS_MOST, \
+        "seeds 1 .. N of every row"), \
+  STRING("corpus", ITEM | KEPT_RUNS, own.corpus, "NAME", \
+         "the runs' text, by its name in the table [the first]"), \
+  NAME("texts", ITEM, own.texts, "", \
+       "folder of the texts that data/ does not have"), \
+  {"models", ITEM, 's', AT(own.models), "models", 0, PATH_ROOM, "FOLDER", \
+   "published ones, NAME.model as of ./hf"}, \
+  NAME("results", ITEM | KEPT_RUNS, own.results, RESULTS_FOLDER, \
+       "folder where finished runs are kept"), \
+  SWITCH("commands", ITEM, own.commands, \
+         "print a command a line for each missing run"), \
+  SWITCH("verify", ITEM, own.verify, \
+         "run one finished run again: the same bytes?"), \
+  SWITCH("show", ITEM, own.show, "run nothing; show what there is"), \
+  SWITCH("predict", ITEM, own.predict, \
+         "of onset: the law, and what it foretells"), \
+  SWITCH("cost", ITEM, own.cost, \
+         "of remedies: a step of each row over softmax's"),
 #include "options.h"
 #include "../../sink.c"
 #include "../later/later.c"
 #include "pages.c"
 
-/* What the flags of this program fill. */
-typedef struct Own {
-  char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
-  char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
-  int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-  int commands, verify, show, predict, cost;
-} Own;
-static const Own *own_of(const Settings *s) {
-  static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
-  return s->own ? s->own : &NONE;
-}
+typedef struct Own Own;
+static const Own *own_of(const Settings *s) { return &s->own; }
 
 /* -------------------------------------------------------------------------------------------------
  * 1  The table of experiments
@@ -77,7 +104,6 @@ static const Own *own_of(const Settings *s) {
  * and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
-#define RESULTS_FOLDER   "data/results"
 #define ALSO " cache dense domains grid known map onset signs swap until valid "      /* +WORD */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
@@ -1106,7 +1132,6 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * `diverged` is 1) or void, a number that is not there, or a need that the means over the seeds of
  * both its sides do not meet. A counterexample to an exact claim stands where runs are missing.
  */
-enum { SEEDS_MOST = 99 };
 typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
   Verdict;
 typedef struct Judged {
@@ -3200,7 +3225,7 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   char path[PATH_ROOM]; Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
   const char *kept = located(path, q->own->results, &s->data, &(Error){0});
-  if (s->own && kept == path) strcpy(((Own *)s->own)->results, path);
+  if (kept == path) strcpy(((Own *)q->own)->results, path);
   if (!file_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
@@ -3316,30 +3341,6 @@ static int verb_report(Settings *s, Error *e) {
   return e->status;
 }
 
-#define OF_PAPER(field) offsetof(Own, field)
-enum { ITEM = OWN, KEPT_RUNS = OWN << 1 };
-static const Option PAPER_OPTIONS[] = {
-  {"row", ITEM, 's', OF_PAPER(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
-  {"seed", ITEM, 'i', OF_PAPER(only_seed), "-1", 0, 2147483647, "N",
-   "one seed; 0 is for tuning [those of the table]"},
-  {"seeds", ITEM, 'i', OF_PAPER(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
-  {"corpus", ITEM | KEPT_RUNS, 's', OF_PAPER(corpus), "", 0, 64, "NAME",
-   "the runs' text, by its name in the table [the first]"},
-  {"texts", ITEM, 'f', OF_PAPER(texts), "", 0, PATH_ROOM, "FOLDER",
-   "where the texts are that data/ does not have"},
-  {"models", ITEM, 's', OF_PAPER(models), "models", 0, PATH_ROOM, "FOLDER",
-   "published ones, NAME.model as of ./hf"},
-  {"results", ITEM | KEPT_RUNS, 'f', OF_PAPER(results), RESULTS_FOLDER, 0, PATH_ROOM, "FOLDER",
-   "where finished runs are kept"},
-  {"commands", ITEM, 'b', OF_PAPER(commands), "0", 0, 1, "",
-   "print a command a line for each missing run"},
-  {"verify", ITEM, 'b', OF_PAPER(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
-  {"show", ITEM, 'b', OF_PAPER(show), "0", 0, 1, "", "run nothing; show what there is"},
-  {"predict", ITEM, 'b', OF_PAPER(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
-  {"cost", ITEM, 'b', OF_PAPER(cost), "0", 0, 1, "", "of remedies: a step of each row over softmax's"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
-};
-
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
@@ -3351,9 +3352,7 @@ static const Verb PAPER_VERBS[] = {
 
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
-  Own own;
-  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS, .own =
-                         &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
+  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
                          .survey = survey, .heads = outcome_heads, .ablate = eval_causes, .open =
                          toys_open};
   return sink_main(&paper, argc, argv);
