@@ -15,7 +15,7 @@ LDLIBS = -lm
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
-SINK = sink.c sink.h data/later/later.c data/paper/options.h
+SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h
 PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c
 TESTED = test_sink.c $(SINK)
 
@@ -121,12 +121,15 @@ check: out/paper-double
 	./out/paper-double check
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
-tokenizer: sink
-	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
+tokenizer: paper
+	./paper tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
-# Six documents of every grammar, beside it, for a reader to look at.
-samples: sink
-	for g in data/text/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
+# The shipped text, 8 MB that the grammar tells; and six documents of every grammar, beside it, for a reader.
+stories: paper
+	./paper generate --grammar $(GRAMMAR) --n 4489 > data/text/stories.txt
+
+samples: paper
+	for g in data/text/*.grammar; do ./paper generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
@@ -151,5 +154,5 @@ stats:
 clean:
 	rm -rf out sink paper hf bench
 
-.PHONY: run tables readme test test-double asan exhaustive anywhere mutants check tokenizer samples xref book \
+.PHONY: run tables readme test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
     stats clean

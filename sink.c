@@ -3461,973 +3461,390 @@ static const Line METRIC[] = {
 /* ==========
  * 8  Tokenizer   section 2
  *
- * Byte pair encoding (BPE): text is cut into pieces, and a piece begins as its bytes, each a token.
- * Of all neighbours that are a merge the pair of lowest rank, the leftmost of its kind, becomes one
- * token, until none is left. Ids 0 to 2 never come out of text, even text that spells their names:
- * chapter 9 writes them. A piece is the longest of
- *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
- *     [ ] digits      one space or none, then one to three bytes 0-9
- *     [ ] others      one space or none, then bytes that are no letter, digit or white space
- *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
- *                     kind follows, that space belongs to the follower
- * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut It|'|s| 1|,|024| | km.
+ * A model reads numbers, ids. Byte pair encoding (BPE) makes them of a text:
+ * the text is cut into pieces, and every byte of a piece becomes an id. Then
+ * neighbours are merged. There is a list of pairs of ids, each with the id
+ * that it becomes; of the pairs in a piece the one that stands first in the
+ * list is taken, and again, until no pair in the piece is in the list. The
+ * list is learnt from a text (data/text/vocabulary.c): its pairs were the most
+ * frequent ones, so a common word ends as one id.
  *
- * TRAINING starts from the 256 bytes and merges, again and again, a text's most frequent pair.
+ * A piece is the longest of
+ *     [ ] letters   one space or none, then bytes A-Z, a-z, and from 0x80 up
+ *                   (so all of UTF-8 beyond ASCII)
+ *     [ ] digits    one space or none, then one to three bytes 0-9
+ *     [ ] others    one space or none, then bytes that are no letter, digit or
+ *                   white space
+ *     white         space, \t \n \v \f \r; if its last byte is a space and a
+ *                   piece of another kind follows, that space is the follower's
+ * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut
+ * It|'|s| 1|,|024| | km.
  *
- * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * Ids 0 to 2 never come out of text, not even of text that spells their names:
+ * chapter 9 writes them between documents.
+ *
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M is how
+ * many merges there are.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
  *     12          4       vocabulary size, 259 + M, at most 262144
  *     16          4       M
- *     20          8 M     by rank: left id, right id, 4 bytes each, from 3 to 258 + rank; no pair
- *                         twice; no token longer than 128 bytes
- *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * Version 2 is a published model's: data/models.
+ *     20          8 M     in the list's order: left id, right id, 4 bytes each,
+ *                         of tokens before it, from 3 on; no pair twice; no
+ *                         token longer than 128 bytes
+ *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the
+ *                         tokenizer's hash
+ * A file of version 2 has a published model's tokenizer, which ./hf reads.
  */
 
 enum {
-  TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
-  TOKEN_BOS = 1,   /* <|bos|>        begins a document, with --bos */
-  TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
-  TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
-  TOKEN_MERGE = 259,   /* 259 ..: the merge of rank id - 259 */
+  TOKEN_END = 0,       /* <|endoftext|>  stands after each document */
+  TOKEN_BOS = 1,       /* <|bos|>        begins a document, with --bos */
+  TOKEN_FIX = 2,       /* <|fix|>        an intervention writes it (9.3) */
+  TOKEN_BYTE = 3,      /* 3 .. 258: the byte id - 3 */
+  TOKEN_MERGE = 259,   /* 259 ..: what merge id - 259 makes */
   PIECE_MAX = 128, TOKENIZER_VOCAB_MAX = 1 << 18,
-  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
+  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2,
+  TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
 };
 #define TOKENIZER_MAGIC "SINKTOK1"
 
-/* Empty, but data/models, which includes this file, fills it. */
-static const TokenizerKind PUBLISHED_TOKENIZERS;
-
-/* ---- 8.1  Ids and numbered pairs --- */
-
-static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
-  Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
-  if (!bytes_add(&b, from, n * sizeof *from, e))
-    *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
-  return e->status;
-}
-static int id_add(Ids *a, int32_t id, Error *e) { return ids_add(a, &id, 1, e); }
-static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
-
-typedef struct Pair {
-  int32_t left, right;
-  uint32_t last;   /* 8.5; a companion's: 1 + what ends here, 0 nothing */
-  int64_t count;   /* training only: how often the pair is in the text */
-} Pair;
-
-static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
-  uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-  key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
-  size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
-  for (; p->slot[s]; s = (s + 1) & mask) {
-    const Pair *q = &p->at[p->slot[s] - 1];
-    if (q->left == left && q->right == right) break;
-  }
-  return s;
-}
-static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
-  return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
-}
-static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
-
-static int pairs_grow(Pairs *p, Error *e) {
-  Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
-  q.at = grab((idx)q.room, sizeof *q.at, e);
-  q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
-  for (size_t i = 0; i < q.size && !e->status; i++) {
-    q.at[i] = p->at[i];
-    q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
-  }
-  pairs_free(e->status ? &q : p);
-  if (!e->status) *p = q;
-  return e->status;
-}
-
-static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-  int64_t number = pairs_find(p, left, right);
-  if (number >= 0) return number;
-  if (p->size == p->room && pairs_grow(p, e)) return -1;
-  p->at[p->size] = (Pair){.left = left, .right = right};
-  p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
-  return (int64_t)p->size - 1;
-}
-
-/* ---- 8.2  Cutting text --- */
-
-/* Bytes before the first <|endoftext|>, or n. */
-static size_t document_length(const unsigned char *text, size_t n) {
-  size_t mark = strlen(DOCUMENT_END);
-  for (size_t at = 0; at + mark <= n; at++)
-    if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
-  return n;
-}
+/* ---- 8.1  Cutting text --- */
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
 /* By the rule of pieces; not ctype.h's, which depends on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
-  if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80) return LETTER;
-  if (b >= '0' && b <= '9') return DIGIT;
+  if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80)
+    return LETTER;
+  if (b >= '0' && b <= '9')
+    return DIGIT;
   return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
+
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE;
   enum ByteKind kind = byte_kind(text[end]);
   size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
-  while (end < n && end < most && byte_kind(text[end]) == kind) end++;
+  while (end < n && end < most && byte_kind(text[end]) == kind)
+    end++;
   bool follower = end < n && byte_kind(text[end]) != WHITE;
   return end - (kind == WHITE && follower && text[end - 1] == ' ');
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer --- */
+/* ---- 8.2  Reading a tokenizer --- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
-  if (bytes_add(&t->pool, spelling, n, e)) return e->status;
-  t->start[++t->vocab] = (uint32_t)t->pool.size;
+  if (bytes_add(&t->pool, spelling, n, e))
+    return e->status;
+  t->token[++t->vocab].start = (uint32_t)t->pool.size;
   return 0;
 }
 
+/* What every vocabulary has: three ids that are no text's, and the bytes. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-  static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+  static const char *const SPECIAL[TOKEN_BYTE] = {
+    DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-  t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-  if (!t->start) return e->status;
-  for (int i = 0; i < TOKEN_BYTE; i++) token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-  for (int b = 0; b < 256; b++) token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
+  t->token = grab((idx)vocab + 1, sizeof *t->token, e);
+  if (!t->token)
+    return e->status;
+  for (int i = 0; i < TOKEN_BYTE; i++)
+    token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+  for (int b = 0; b < 256; b++)
+    token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
   return e->status;
 }
 
-static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-  *length = t->start[id + 1] - t->start[id];
-  return t->pool.at + t->start[id];
+static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
+                                            size_t *length) {
+  *length = t->token[id + 1].start - t->token[id].start;
+  return t->pool.at + t->token[id].start;
 }
 
-/* The next merge and its token. Without a limit of bytes they could double each time. */
-static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX]; size_t n = 0, more = 0;
-  bool known = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab;
-  if (known) {
+/* The id that a pair becomes, or 0, which no merge makes. */
+static int32_t merge_find(const Tokenizer *t, int32_t left, int32_t right) {
+  int32_t id = t->token[left].first;
+  while (id && t->token[id].right != right)
+    id = t->token[id].next;
+  return id;
+}
+
+/* Adds the next merge and its token. Were tokens of any length, each could
+ * have twice the bytes of the one before. */
+static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
+                           const char *name, Error *e) {
+  unsigned char both[2 * PIECE_MAX];
+  size_t n = 0, more = 0;
+  bool good = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE
+              && right < t->vocab && !merge_find(t, left, right);
+  if (good) {
     const unsigned char *first = tokenizer_token(t, left, &n);
     const unsigned char *second = tokenizer_token(t, right, &more);
     memcpy(both, first, n);
     memcpy(both + n, second, more);
   }
-  if (!known || pairs_find(&t->merges, left, right) >= 0 || n + more > PIECE_MAX)
-    return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
-                "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
-                (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
+  if (!good || n + more > PIECE_MAX)
+    return fail(e, 1, "%s: expected merge %d of ids 3 to %d, new, of at most "
+                "%d bytes, found %u and %u. %s", name, t->vocab - TOKEN_MERGE,
+                t->vocab - 1, PIECE_MAX, (unsigned)left, (unsigned)right, HINT);
+  TokenEntry *made = &t->token[t->vocab];
+  made->left = left;
+  made->right = right;
+  made->next = t->token[left].first;
+  t->token[left].first = t->vocab;
+  return token_add(t, both, n + more, e);
 }
+
 static void tokenizer_free(Tokenizer *t) {
-  if (t->kind) t->kind->close(t);
-  pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
+  if (t->close)
+    t->close(t);
+  bytes_free(&t->pool);
+  free(t->token);
   *t = (Tokenizer){0};
 }
 
-static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
-                            Error *e) {
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
+                            const char *name, Error *e) {
   size_t body = n - TOKENIZER_TAIL;
-  return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
-       : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
-              size, n, HINT);
+  if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
+    return 0;
+  return fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, "
+              "damaged. %s", name, size, n, HINT);
 }
 
 /* After a failure t is empty. */
-static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
-                          Error *e) {
+static int tokenizer_read(const unsigned char *bytes, size_t n,
+                          const char *name, Tokenizer *t, Error *e) {
   *t = (Tokenizer){0};
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
-    return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-                ", found another kind of file. %s", name, HINT);
-  unsigned version = (unsigned)number_at(bytes + 8, 4);
-  unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
-  size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-  if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
-    t->kind = &PUBLISHED_TOKENIZERS;
-    t->kind->read(t, bytes, n, name, e);
-  } else if (version == TOKENIZER_PUBLISHED)
-    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/models/hf.c -o hf -lm", name);
-  else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
-           merges != vocab - TOKEN_MERGE)
-    fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
-         "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
-  else if (!tokenizer_sealed(bytes, n, size, name, e)) {
-    const unsigned char *p = bytes + TOKENIZER_HEAD;
-    tokenizer_begin(t, (int)vocab, e);
-    for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
-      tokenizer_merge(t, (int32_t)number_at(p, 4), (int32_t)number_at(p + 4, 4), name, e);
-    t->hash = number_at(p, TOKENIZER_TAIL);
-  }
-  if (e->status) tokenizer_free(t);
+    return fail(e, 1, "%s: expected a tokenizer, which begins with "
+                TOKENIZER_MAGIC ", found another kind of file. %s", name, HINT);
+  size_t vocab = (size_t)number_at(bytes + 12, 4);
+  size_t merges = (size_t)number_at(bytes + 16, 4);
+  if (number_at(bytes + 8, 4) != TOKENIZER_OWN || vocab > TOKENIZER_VOCAB_MAX
+      || vocab != TOKEN_MERGE + merges)
+    return fail(e, 1, "%s: expected sink's own tokenizer, of up to %d tokens, "
+                "found another. Try: make hf, and ./hf", name,
+                TOKENIZER_VOCAB_MAX);
+  size_t size = TOKENIZER_HEAD + 8 * merges + TOKENIZER_TAIL;
+  if (tokenizer_sealed(bytes, n, size, name, e))
+    return e->status;
+  tokenizer_begin(t, (int)vocab, e);
+  const unsigned char *p = bytes + TOKENIZER_HEAD;
+  for (size_t i = 0; i < merges && !e->status; i++, p += 8)
+    tokenizer_merge(t, (int32_t)number_at(p, 4), (int32_t)number_at(p + 4, 4),
+                    name, e);
+  t->hash = number_at(p, 8);
+  if (e->status)
+    tokenizer_free(t);
   return e->status;
 }
-static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
+
+static int tokenizer_load(const char *path, const Source *s, Tokenizer *out,
+                          Error *e) {
   Bytes file = {0};
   *out = (Tokenizer){0};
-  if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
-  bytes_free(&file);
-  return e->status;
-}
-
-static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-  bytes_add(out, TOKENIZER_MAGIC, 8, e);
-  bytes_number(out, TOKENIZER_OWN, 4, e);
-  bytes_number(out, (uint64_t)t->vocab, 4, e);
-  bytes_number(out, t->merges.size, 4, e);
-  for (size_t rank = 0; rank < t->merges.size; rank++) {
-    bytes_number(out, (uint64_t)t->merges.at[rank].left, 4, e);
-    bytes_number(out, (uint64_t)t->merges.at[rank].right, 4, e);
+  if (!file_read(path, &file, e)) {
+    TokenizerReader *other = s->read_tokenizer;
+    (other ? other : tokenizer_read)(file.at, file.size, path, out, e);
   }
-  bytes_number(out, hash64(0, out->at, out->size), 8, e);
-  return e->status;
-}
-static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
-  Bytes file = {0};
-  if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
   bytes_free(&file);
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding --- */
+/* ---- 8.3  Encoding and decoding --- */
 
-static void encoder_free(Encoder *c) {
-  if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
-  *c = (Encoder){0};
+static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
+  size_t wide = sizeof *from;
+  Bytes b = {(unsigned char *)a->at, a->size * wide, a->room * wide};
+  if (!bytes_add(&b, from, n * wide, e))
+    *a = (Ids){(int32_t *)(void *)b.at, b.size / wide, b.room / wide};
+  return e->status;
 }
 
-static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
+static int id_add(Ids *a, int32_t id, Error *e) {
+  return ids_add(a, &id, 1, e);
+}
+
+static void ids_free(Ids *a) {
+  free(a->at);
+  *a = (Ids){0};
+}
+
+/* The pair that stands first in the list makes the lowest id. */
+static int piece_encode(const Tokenizer *t, const unsigned char *piece,
+                        size_t n, Ids *out, Error *e) {
   int32_t id[PIECE_MAX];
-  for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+  for (size_t i = 0; i < n; i++)
+    id[i] = TOKEN_BYTE + piece[i];
   for (;;) {
-    size_t at = n; int64_t best = INT64_MAX;
+    size_t at = 0;
+    int32_t lowest = INT32_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
-      if (rank >= 0 && rank < best) best = rank, at = i;
+      int32_t made = merge_find(t, id[i], id[i + 1]);
+      if (!made || made >= lowest)
+        continue;
+      lowest = made;
+      at = i;
     }
-    if (at == n) return ids_add(out, id, n, e);
-    id[at] = TOKEN_MERGE + (int32_t)best;
+    if (lowest == INT32_MAX)
+      return ids_add(out, id, n, e);
+    id[at] = lowest;
     n--;
     memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
   }
 }
 
-static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-  const TokenizerKind *kind = c->tokenizer->kind;
+static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
+                            size_t n, Ids *out, Error *e) {
+  if (t->encode)
+    return t->encode(t, text, n, out, e);
   for (size_t at = 0, length; at < n && !e->status; at += length) {
-    length = kind ? kind->cut(c->tokenizer, text + at, n - at) : piece_length(text + at, n - at);
-    (kind ? kind->piece : piece_encode)(c, text + at, length, out, e);
+    length = piece_length(text + at, n - at);
+    piece_encode(t, text + at, length, out, e);
   }
   return e->status;
 }
 
-static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-  const TokenizerKind *kind = c->tokenizer->kind;
-  return (kind ? kind->encode : pieces_encode)(c, text, n, out, e);
-}
-
-static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
-  size_t before = out->size;
-  for (size_t i = 0, length; i < n && !e->status; i++)
-    if (id[i] >= 0 && id[i] < t->vocab) {
-      const unsigned char *from = tokenizer_token(t, id[i], &length);
-      bytes_add(out, from, length, e);
-    } else fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. Try: the tokenizer "
-                "that made them", t->vocab - 1, id[i], i);
-  if (e->status) out->size = before;
-  return e->status;
-}
-
-/* ---- 8.5  Training --- */
-
-enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number nodes and symbols */
-typedef struct BpeTrainer {
-  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
-                 /* count, how often it is in the text; last, where in symbols it starts */
-  Ids symbols;   /* the ids that spell words, a -1 after each */
-  Pairs pairs;   /* the neighbours (left id, right id) in all words */
-} BpeTrainer;
-
-/* Counts a text's words; at first sight each is spelled by its bytes. */
-static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
-  for (size_t at = 0, length; at < n; at += strlen(DOCUMENT_END))
-    for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
-      int64_t node = -1;
-      length = piece_length(text + at, end - at);
-      for (size_t i = 0; i < length && !e->status; i++)
-        node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-      if (e->status) return;
-      Pair *word = &r->nodes.at[node];
-      if (word->count++ > 0) continue;
-      word->last = (uint32_t)r->symbols.size;
-      for (size_t i = 0; i < length; i++) id_add(&r->symbols, TOKEN_BYTE + text[at + i], e);
-      id_add(&r->symbols, -1, e);
-    }
-}
-
-/* Adds the pairs of word k, or with sign -1 takes them away; of what only begins words, 0 times. */
-static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
-  const Pair *word = &r->nodes.at[k];
-  for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
-    int64_t number = pairs_number(&r->pairs, s[0], s[1], e);
-    if (number >= 0) r->pairs.at[number].count += sign * word->count;
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
+                            Bytes *out, Error *e) {
+  for (size_t i = 0, length; i < n; i++) {
+    if (id[i] < 0 || id[i] >= t->vocab)
+      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
+                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
+    const unsigned char *spelling = tokenizer_token(t, id[i], &length);
+    bytes_add(out, spelling, length, e);
   }
-}
-
-/* In every word the token `made` takes the place of a pair, from left to right. */
-static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
-  for (size_t k = 0; k < r->nodes.size && !e->status; k++) {
-    if (!r->nodes.at[k].count) continue;   /* it only begins words */
-    int32_t *s = r->symbols.at + r->nodes.at[k].last, *to;
-    while (s[1] >= 0 && (s[0] != left || s[1] != right)) s++;
-    if (s[1] < 0) continue;
-    word_count(r, k, -1, e);   /* all of its pairs are there */
-    for (to = s; *s >= 0; s++) {
-      bool here = s[0] == left && s[1] == right;
-      *to++ = here ? made : *s;
-      s += here;
-    }
-    *to = -1;
-    word_count(r, k, 1, e);
-  }
-}
-
-/* The most frequent pair: of equals the lowest left id, then right id. NULL when none occurs twice:
- * merging it would save nothing. */
-static const Pair *bpe_best(const BpeTrainer *r) {
-  const Pair *best = NULL;
-  for (size_t i = 0; i < r->pairs.size; i++) {
-    const Pair *p = &r->pairs.at[i];
-    if (p->count < (best ? best->count : 2)) continue;
-    if (!best || p->count > best->count || p->left < best->left ||
-        (p->left == best->left && p->right < best->right)) best = p;
-  }
-  return best;
-}
-
-static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
-  BpeTrainer r = {0};
-  *t = (Tokenizer){0};
-  if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
-    return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
-                TOKENIZER_VOCAB_MAX, vocab);
-  if (n > TRAIN_BYTES_MAX)
-    return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(t, vocab, e)) bpe_words(&r, text, n, e);
-  for (size_t k = 0; k < r.nodes.size && !e->status; k++) word_count(&r, k, 1, e);
-  while (!e->status && t->vocab < vocab) {
-    const Pair *best = bpe_best(&r);
-    if (!best)
-      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", t->vocab);
-    else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
-      bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
-  }
-  if (e->status) tokenizer_free(t);
-  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   return e->status;
 }
 
 /* ==========
- * 9  Text, grammars, packing, interventions
+ * 9  Text, packing, interventions
  *
- * 9.1  Grammars: endless text from a page of rules
+ * 9.1  Text   section 2
  *
- * In place of a library of rich text the repository ships grammars. Document n of seed s is a pure
- * function of the grammar, s and n. The format:
- *
- *   # a comment            from a # at a line's start or after a blank to the line's end
- *   name = text | text     a rule, named in the first column; indented lines go on with it. The
- *                          first rule of the file is what a document is.
- *   3: text                an alternative with weight 3; without a number 1
- *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw word counts fall
- *   { text | text }        a choice in passing; { text | } is an optional part
- *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
- *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
- *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
- *   [$x]                   what x remembers           [x=$y]      x remembers what y does
- *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
- *                          of up to nine digits, or on one and a number of up to four
- *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
- *                          and [name] the first. An alternative without / serves every form: it
- *                          hands it on to those of its references that have it and name none.
- *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on are the mark itself
- *
- * A remembered choice is drawn up to eight times, while another variable holds the same text. All
- * its forms are told from the same random numbers: what they share is the same. Blanks: one at a
- * time, none before , . ; : ! ? or at either end of a line or an alternative. */
+ * A text is a row of documents: stories, chapters, articles, what stands by
+ * itself. Between two of them stands <|endoftext|>, and white space before a
+ * document does not count. --text names a file, standard input, or a folder,
+ * whose files follow by name; a file's end ends a document. What is not UTF-8
+ * is refused. Without --text sink reads the stories that come with it. */
 
-/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
- * inside rules, rules in all, bytes of it and of what it remembers. */
-enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
-       GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
+enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
-typedef struct Symbol {
-  const char *at;   /* its size letters, in Grammar.text */
-  int size;
-  const struct Node *rule, *shape;   /* the rule so named; one with the variable's forms; NULL */
-} Symbol;
-
-/* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
- * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
-enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
-typedef struct Node {
-  enum NodeKind kind;
-  int line;
-  struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
-  int forms, size;   /* how many forms; bytes of text */
-  uint64_t weight;   /* of a rule: of all; of an alternative: up to and with it */
-  const unsigned char *text;
-  Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
-  int low, high, number;   /* how many times; [$name+number] */
-  char operator;   /* + - * / % or 0 */
-  bool recall, silent, capital, article;   /* [$x]   [x=...]   [^...]   [a ...] */
-} Node;
-
-/* scan_X takes an X at the cursor; scan_number: -1 for none, or one of over four digits. */
-typedef struct Scan {
-  Grammar *g;
-  unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
-  int line, depth;   /* depth: of { } */
-  Error *e;
-} Scan;
-
-static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  int c = *s->p; char found[24];
-  snprintf(found, sizeof found, !c ? "the end of the file" : c == ' ' ? "a blank"
-           : c == '\n' || c == '\v' ? "the end of the line" : c < 127 ? "%c" : "byte %d", c);
-  return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
-              found, hint);
-}
-
-static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
-                      const char *hint, Error *e) {
-  return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-              y->size, y->at, hint);
-}
-
-static void scan_blanks(Scan *s) {
-  for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
-}
-static bool scan_take(Scan *s, int c) {
-  bool here = *s->p == c;
-  s->p += here;
-  return here;
-}
-static bool begins_name(unsigned char c) {
-  return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
-}
-
-/* A plain search: 30,000 names take a second. */
-static Symbol *scan_name(Scan *s, const char *expected) {
-  Grammar *g = s->g;
-  const unsigned char *from = s->p;
-  if (!begins_name(*from))
-    return scan_wrong(s, expected, "letters, digits and _, a letter first"), NULL;
-  while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
-  const Symbol y = {.at = (const char *)from, .size = (int)(s->p - from)};
-  Symbol *at = g->symbols, *end = at + g->symbol_count;
-  while (at < end && (at->size != y.size || memcmp(at->at, y.at, (size_t)y.size))) at++;
-  if (at == end) g->symbols[g->symbol_count++] = y;
+/* Bytes before the first that is 0 or no UTF-8, n when there is none. A
+ * character is a byte below 0x80, or one that says by its highest bits how
+ * many follow, each of which is 10xxxxxx in bits. */
+static size_t utf8_length(const unsigned char *text, size_t n) {
+  size_t at = 0, more, follow;
+  for (; at < n && text[at]; at += 1 + more) {
+    unsigned char c = text[at];
+    more = (size_t)(c >= 0xC2) + (c >= 0xE0) + (c >= 0xF0);
+    follow = 0;
+    while (at + follow + 1 < n && text[at + follow + 1] >> 6 == 2)
+      follow++;
+    if (follow != more || (c >= 0x80 && c < 0xC2) || c > 0xF4)
+      break;
+  }
   return at;
 }
 
-static int scan_number(Scan *s) {
-  int n = 0, digits = 0;
-  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++) n = 10 * n + s->p[digits] - '0';
-  if (!digits || digits > 4) return -1;
-  s->p += digits;
+/* Appends a text and a separator. A byte order mark becomes white space. */
+static int text_read(const char *path, Bytes *out, Error *e) {
+  size_t before = out->size;
+  if (file_read(path, out, e))
+    return e->status;
+  unsigned char *text = out->at + before;
+  size_t n = out->size - before, good = utf8_length(text, n);
+  if (good < n)
+    return fail(e, 1, "%s: expected text in UTF-8, found 0x%02X behind %zu "
+                "bytes. Try: iconv -t utf-8 -f latin1, or -f utf-16", path,
+                text[good], good);
+  if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3))
+    memset(text, ' ', 3);
+  return bytes_print(out, e, DOCUMENT_END);
+}
+
+static bool source_named(const Source *s) {
+  return s->text[0] || s->grammar[0] || s->tokens[0];
+}
+
+static const char *source_name(const Source *s) {
+  if (s->tokens[0])
+    return s->tokens;
+  if (s->text[0])
+    return s->text;
+  return s->grammar[0] ? s->grammar : SHIPPED_TEXT;
+}
+
+/* A file of that name, or where there is none the one beside the program. */
+static const char *located(char path[PATH_ROOM], const char *name,
+                           const Source *s, Error *e) {
+  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
+      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM)
+    return name;
+  if (!file_missing(path))
+    return path;
+  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its "
+       "path", name, s->home);
+  return name;
+}
+
+/* Bytes before the first <|endoftext|>, or n. */
+static size_t document_length(const unsigned char *text, size_t n) {
+  size_t mark = strlen(DOCUMENT_END);
+  for (size_t at = 0; at + mark <= n; at++)
+    if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark))
+      return at;
   return n;
 }
 
-static Node *node_new(Scan *s, enum NodeKind kind) {
-  Node *p = &s->g->nodes[s->g->node_count++];
-  p->kind = kind; p->line = s->line;
-  return p;
-}
+typedef struct Document {
+  size_t from, to;   /* its bytes, in all that was read */
+} Document;
 
-/* Behind its [. In this order: ^, a, 2-5, x: or x=, $, a name, an operation or /form. */
-static int scan_reference(Scan *s, Node *p) {
-  p->kind = NODE_REFERENCE;
-  p->capital = scan_take(s, '^');
-  p->article = s->p[0] == 'a' && s->p[1] == ' ';
-  if (p->article) s->p += 2;
-  int times = scan_number(s);
-  p->low = p->high = times < 0 ? 1 : times;
-  if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-  if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
-  if (times >= 0) scan_blanks(s);
-  p->recall = scan_take(s, '$');
-  if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
-  if (!p->recall && (*s->p == ':' || *s->p == '=')) {
-    p->silent = *s->p++ == '='; p->variable = p->name;
-    p->recall = scan_take(s, '$');
-    if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
-  }
-  bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
-  if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
-    p->operator = (char)*s->p++;
-    if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
-    else if ((p->number = scan_number(s)) < 0)
-      scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
-  } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
-  if (s->e->status || scan_take(s, ']')) return s->e->status;
-  return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
-}
-
-static int scan_text(Scan *s, Node *p) {
-  unsigned char *to = s->p;
-  p->text = to;
-  for (; !strchr("[]{}|/\n", *s->p); s->p++) {   /* strchr also stops at the final \0 */
-    int c = *s->p;
-    if (c == '\\') {
-      c = *++s->p;
-      if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
-      if (c == 'n' && to > p->text && to[-1] == ' ') to--;
-      *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
-    } else if (c == ' ' || c == '\v') {
-      s->line += c == '\v';
-      if (to == p->text || !strchr(" \n", to[-1])) *to++ = ' ';
-    } else *to++ = (unsigned char)c;
-  }
-  p->size = (int)(to - p->text);
-  return 0;
-}
-
-static int scan_alternatives(Scan *s, Node *rule, bool zipf);
-
-static int scan_form(Scan *s, Node *form) {
-  Node *p = NULL, **last = &form->first;
-  scan_blanks(s);
-  while (!s->e->status && *s->p && !strchr("|/\n]}", *s->p)) {
-    p = *last = node_new(s, NODE_TEXT);
-    last = &p->next;
-    if (scan_take(s, '[')) scan_reference(s, p);
-    else if (scan_take(s, '{')) {
-      p->kind = NODE_GROUP;
-      if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
-        scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
-    } else scan_text(s, p);
-  }
-  if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
-  return s->e->status;
-}
-
-static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
-  Node **last = &rule->first;
-  uint64_t k = 1;
-  if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
-  do {
-    Node *a = *last = node_new(s, NODE_FORM), *form = a;
-    last = &a->next;
-    scan_blanks(s);
-    unsigned char *start = s->p;
-    int weight = scan_number(s);
-    if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
-    rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
-    a->weight = rule->weight;
-    for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
-      form = form->form = node_new(s, NODE_FORM);
-    if (s->e->status) return 1;
-    if (a->forms > 1 && a->forms != rule->forms)
-      return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
-  } while (scan_take(s, '|'));
-  s->depth--;
-  return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
-}
-
-static int scan_rule(Scan *s) {
-  Node *rule = node_new(s, NODE_RULE), *form = rule;
-  for (;; form = form->form = node_new(s, NODE_RULE)) {
-    if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
-    if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
-    if (!scan_take(s, '/')) break;
-  }
-  if (rule->name->rule)
-    return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
-  rule->name->rule = rule;
-  scan_blanks(s);
-  bool zipf = scan_take(s, '~');
-  if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
-  if (scan_alternatives(s, rule, zipf)) return 1;
-  if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
-  s->line++;
-  return 0;
-}
-
-static int form_index(const Node *rule, const Symbol *name) {
-  int i = 0;
-  for (; rule && rule->name != name; rule = rule->form) i++;
-  return rule ? i : -1;
-}
-
-static const Node *reference_shape(const Node *p) {
-  return p->recall ? p->name->shape : p->name->rule;
-}
-
-static int reference_check(const Grammar *g, const Node *p, Error *e) {
-  const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
-  if (!p->recall && !shape)
-    return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
-  const Symbol *unset = p->right && !p->right->shape ? p->right : NULL;
-  if (p->variable && !held) unset = p->variable;
-  if (!shape) unset = p->name;
-  if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
-  if (p->wanted && form_index(shape, p->wanted) < 0)
-    return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
-  if (!p->variable) return 0;
-  do shape = shape->form, held = held->form;
-  while (shape && held && shape->name == held->name);
-  return !shape && !held ? 0
-       : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
-}
-
-/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
-static int grammar_link(Grammar *g, Error *e) {
-  const Node *p, *end = g->nodes + g->node_count;
-  for (int round = 0; round < 8; round++)
-    for (p = g->nodes; p < end; p++)
-      if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
-  for (p = g->nodes; p < end && !e->status; p++)
-    if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
-  return e->status;
-}
-
-typedef struct Telling {
-  const Grammar *g; Rng rng;
-  Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
-  size_t *values;   /* of each symbol: where in memory its first form is, 0 nowhere */
-  size_t start, floor;   /* where in out the document begins, and what tell_text may change */
-  int depth, steps; Error *e;
-} Telling;
-
-/* Appends text; of blanks where it begins one stays at most. */
-static void tell_text(Telling *t, const void *text, size_t n) {
-  Bytes *o = t->out; const char *p = text;
-  int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
-  if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
-  if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
-  bytes_add(o, p, n, t->e);
-}
-
-static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
-
-static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  size_t at = t->values[name - t->g->symbols];
-  if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
-  return at;
-}
-
-static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-  size_t at = tell_recall(t, p, name);
-  if (!at) return 0;
-  char *text = (char *)t->memory.at + at, *end;
-  long long number = strtoll(text, &end, 10);
-  if (end == text || *end || end - text > 9 + (*text == '-'))
-    name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
-  return number;
-}
-
-/* Computes into memory, alike in every form; where there. */
-static size_t tell_operation(Telling *t, const Node *p) {
-  char text[24]; size_t at = t->memory.size;
-  long long x = tell_number(t, p, p->name);
-  long long y = p->right ? tell_number(t, p, p->right) : p->number;
-  if (!y && strchr("/%", p->operator))
-    fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name, p->line);
-  if (t->e->status) return 0;
-  long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-              : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-  size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
-  for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
-  return at;
-}
-
-/* Tells a rule's forms into memory, by way of out: up to eight times (9.1). Where there. */
-static size_t tell_forms(Telling *t, const Node *p) {
-  size_t from = t->out->size, floor = t->floor, at = 0; bool held = true;
-  for (int tries = 0; tries < 8 && held; tries++) {
-    const Rng start = t->rng; Rng after = start;
-    for (const Node *form = p->name->rule; form; form = form->form) {
-      t->rng = start; t->floor = t->out->size;
-      tell_rule(t, p->name->rule, form->name);
-      bytes_add(t->out, "", 1, t->e);
-      if (form == p->name->rule) after = t->rng;
-    }
-    t->rng = after; t->floor = floor;
-    at = t->memory.size;
-    if (t->e->status || bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) break;
-    t->out->size = from; held = false;
-    const char *m = (const char *)t->memory.at;
-    for (int i = 0; i < t->g->symbol_count && !held; i++)
-      held = t->values[i] && p->variable != t->g->symbols + i && !strcmp(m + t->values[i], m + at);
-  }
-  return at;
-}
-
-static bool takes_an(const unsigned char *word, size_t n) {
-  enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
-  static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
-      "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
-  for (int i = 0; i < WORDS; i++)
-    if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
-  return n && strchr("aeiouAEIOU", *word);
-}
-
-/* Article and capital of what was told from start on. */
-static void tell_finish(Telling *t, const Node *p, size_t start) {
-  Bytes *o = t->out;
-  while (start < o->size && o->at[start] == ' ') start++;
-  if (p->article && start < o->size) {
-    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
-    if (bytes_add(o, "an ", n, t->e)) return;
-    memmove(o->at + start + n, o->at + start, size);
-    memcpy(o->at + start, n == 3 ? "an " : "a ", n);
-  }
-  if (!p->capital) return;
-  while (start < o->size && strchr("\"'", o->at[start])) start++;
-  if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-}
-
-/* What is computed, recalled or drawn: remembered, and told in the form `wanted`. */
-static void tell_value(Telling *t, const Node *p, const Symbol *wanted) {
-  size_t at = p->operator ? tell_operation(t, p)
-            : p->recall ? tell_recall(t, p, p->name) : tell_forms(t, p);
-  if (p->variable) t->values[p->variable - t->g->symbols] = at;
-  if (p->silent || t->e->status) return;
-  const char *text = (const char *)t->memory.at + at;
-  for (int f = form_index(reference_shape(p), wanted); f > 0; f--) text += strlen(text) + 1;
-  tell_text(t, text, strlen(text));
-}
-
-static int tell_bounded(const Telling *t, const Node *p) {
-  if (t->depth > GRAMMAR_DEPTH || t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE
-      || t->out->size - t->start > GRAMMAR_SIZE)
-    fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d rules or %d "
-         "bytes. Try: an alternative that ends", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
-  return t->e->status;
-}
-
-static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
-  int times = p->low;
-  if (p->wanted) wanted = p->wanted;
-  if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
-  for (int i = 0; i < times && !tell_bounded(t, p); i++) {
-    if (i) tell_text(t, " ", 1);
-    size_t start = t->out->size;
-    if (p->recall || p->variable) tell_value(t, p, wanted);
-    else tell_rule(t, p->name->rule, wanted);
-    if (!p->silent) tell_finish(t, p, start);
-  }
-}
-
-static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-  t->depth++, t->steps++;
-  if (tell_bounded(t, rule)) return;
-  const Node *a = rule->first;
-  uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
-  while (a->weight <= draw) a = a->next;
-  int index = form_index(rule, wanted);
-  if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;   /* nothing to hand on */
-  for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
-  for (const Node *p = a->first; p && !t->e->status; p = p->next)
-    if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
-    else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
-    else tell_reference(t, p, wanted);
-  t->depth--;
-}
-
-/* Appends document n of a seed; after a failure nothing. */
-static int grammar_document(const Grammar *g, uint64_t seed, uint64_t n, Bytes *out, Error *e) {
-  size_t start = out->size;
-  Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
-  t.rng.state = rng_next(&t.rng) ^ n;
-  t.rng.state = rng_next(&t.rng);
-  t.values = grab(g->symbol_count, sizeof *t.values, e);
-  if (t.values && !bytes_add(&t.memory, "", 1, e) && !bytes_add(out, "", 0, e))
-    tell_rule(&t, g->nodes, NULL);
-  if (e->status) out->size = start;
-  else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-  bytes_free(&t.memory); free(t.values);
-  return e->status;
-}
-static void grammar_free(Grammar *g) {
-  bytes_free(&g->text); free(g->symbols); free(g->nodes);
-  *g = (Grammar){0};
-}
-
-/* Comments and controls become blanks; a line's end inside a rule, or of a blank line, \v. */
-static void grammar_plain(unsigned char *t, size_t n) {
-  bool comment = false;
-  for (size_t i = 0; i < n; i++) {
-    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    if (i && t[i - 1] == '\n' && strchr(" \n", t[i])) t[i - 1] = '\v';
-  }
-}
-
-/* Document 0 is told as the last check: has it an end? After a failure g is empty. */
-static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
+/* All that --text names, and its documents, but for those of white space. */
+static void source_read(const Source *s, Bytes *all, Bytes *documents,
                         Error *e) {
-  Scan s = {.g = g, .line = 1, .e = e}; Bytes trial = {0};
-  *g = (Grammar){0};
-  snprintf(g->name, sizeof g->name, "%s", name);
-  if (n > GRAMMAR_FILE)
-    return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
-  while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
-  /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
-  g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
-  g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
-  if (!bytes_add(&g->text, text, n, e) && !bytes_add(&g->text, "\n", 2, e)) {
-    grammar_plain(g->text.at, n);
-    s.p = g->text.at;
-    for (scan_blanks(&s); !e->status && *s.p; scan_blanks(&s))
-      if (scan_take(&s, '\n')) s.line++;
-      else scan_rule(&s);
-    if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  Bytes names = {0};
+  char room[PATH_ROOM];
+  const char *name = s->text[0] ? s->text : located(room, SHIPPED_TEXT, s, e);
+  files_list(name, &names, e);
+  for (size_t at = 0; at < names.size; at += strlen(name) + 1) {
+    name = (const char *)names.at + at;
+    text_read(name, all, e);
   }
-  if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  bytes_free(&trial);
-  if (e->status) grammar_free(g);
-  return e->status;
+  for (size_t at = 0, end; at < all->size; at = end + strlen(DOCUMENT_END)) {
+    end = at + document_length(all->at + at, all->size - at);
+    while (at < end && isspace(all->at[at]))
+      at++;
+    if (at < end)
+      bytes_add(documents, &(Document){at, end}, sizeof(Document), e);
+  }
+  bytes_free(&names);
 }
 
 /* ----------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
- * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
- * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
- * start inside a document, and attention crosses documents, as in the paper. A text's blocks come
- * in a new random order at each pass; a grammar's as they are told.
+ * A document becomes ids, followed by <|endoftext|> (after <|bos|> when asked).
+ * All documents are joined and cut into blocks of T+1 tokens: T inputs, and the
+ * same tokens one later as targets. A block may start inside a document, and
+ * attention crosses documents, as in the paper. A training reads every block
+ * once, which is a pass, then passes again, each time in a new random order.
  *
- * Held back for validation, whatever the seed: of a text or shards, the documents whose number
- * hashes below --valid; where that leaves one side empty, the end of the last document, its share
- * by length. Of a grammar, the documents of a seed no training has. An evaluation reads
- * these of the model's own text, and all of another one, unless --valid is said.
- *
- * --text names a file, standard input, or a folder, whose files follow by name; a file's end ends a
- * document. What is not UTF-8, or has a byte 0, is refused.
- *
- * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
- *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
- *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
- * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
- * --fix-token; a shard that has them is then refused. */
+ * Some documents are held back, so that there is text to measure a loss on that
+ * no training has seen: those whose number hashes below --valid, whatever the
+ * seed. Where that leaves one side empty, the end of the last document is held
+ * back instead, its share by length. An evaluation reads what was held back of
+ * the model's own text, and all of another one, unless --valid is said. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
-       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
-
-/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
-static size_t utf8_length(const unsigned char *text, size_t n) {
-  for (size_t at = 0, more; at < n; at += more + 1) {
-    const unsigned char b = text[at];
-    more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || n - at <= more) return at;
-    /* the second byte: no code that has a shorter form, no surrogate, none above 0x10FFFF */
-    int least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
-    int most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
-    for (size_t i = 1; i <= more; i++, least = 0x80, most = 0xBF)
-      if (text[at + i] < least || text[at + i] > most) return at;
-  }
-  return n;
+static uint64_t hash_number(uint64_t seed, uint64_t n) {
+  return hash_numbers(seed, &n, 8, 8);
 }
-
-/* Appends the ids, of ID_BYTES each. */
-static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab,
-                      Bytes *out, Error *e) {
-  bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-  size_t start = head ? SHARD_HEAD : 0;
-  if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
-                                       number_at(bytes + 8, 4) != (n - start) / 2)))
-    return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
-                "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-  for (size_t at = start; at < n && !e->status; at += 2) {
-    int32_t id = (int32_t)number_at(bytes + at, 2);
-    if (id < vocab) bytes_add(out, &id, ID_BYTES, e);
-    else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
-              vocab, id, (at - start) / 2, id + 3);
-  }
-  return e->status;
-}
-
-static bool source_named(const Source *s) { return s->text[0] || s->grammar[0] || s->tokens[0]; }
-
-static const char *source_name(const Source *s) {
-  return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-       : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-}
-
-/* A file or folder of that name, or where there is none the one beside the program. */
-static const char *located(char path[PATH_ROOM], const char *name, const Source *s, Error *e) {
-  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
-      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM) return name;
-  if (!file_missing(path)) return path;
-  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its path", name, s->home);
-  return name;
-}
-
-/* Appends a text and a separator. Its byte order mark becomes blanks, which document_next drops. */
-static int text_read(const char *path, Bytes *out, Error *e) {
-  size_t before = out->size, good, line = 1;
-  if (file_read(path, out, e)) return e->status;
-  unsigned char *text = out->at + before; size_t n = out->size - before;
-  if (n > 1 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2)))
-    return fail(e, 1, "%s: expected text in UTF-8, found UTF-16. Try: iconv -f utf-16 -t utf-8",
-                path);
-  if (n && memchr(text, 0, n))
-    return fail(e, 1, "%s: expected a text, found a byte 0: UTF-16, or none. Try: another", path);
-  if ((good = utf8_length(text, n)) < n) {
-    for (size_t i = 0; i < good; i++) line += text[i] == '\n';
-    bool cut = n - good < 4 && text[good] >= 0xC2 && text[good] <= 0xF4;   /* a character begins */
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: %siconv -f latin1",
-                path, line, text[good], cut ? "to end at a whole character, or " : "");
-  }
-  if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3)) memset(text, ' ', 3);
-  return bytes_print(out, e, DOCUMENT_END);
-}
-
-/* All that --text or --tokens names: texts, or the bytes of ids. */
-static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
-  int below = s->bos || s->fix_token ? d->bos : d->vocab;
-  Bytes names = {0}, file = {0};
-  files_list(source_name(s), &names, e);
-  for (size_t at = 0; at < names.size && !e->status; at += strlen((char *)names.at + at) + 1) {
-    const char *name = (const char *)names.at + at;
-    file.size = 0;
-    if (!s->tokens[0]) text_read(name, out, e);
-    else if (!file_read(name, &file, e)) shard_read(file.at, file.size, name, below, out, e);
-  }
-  bytes_free(&names); bytes_free(&file);
-}
-
-/* The next document that is not empty, [from,to) of all; *at goes behind its end. */
-static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
-                          size_t *from, size_t *to) {
-  while ((*from = *to = *at) < all->size) {
-    if (s->tokens[0]) {
-      while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
-      *at = *to + ID_BYTES;
-    } else {
-      *to += document_length(all->at + *from, all->size - *from);
-      *at = *to + strlen(DOCUMENT_END);
-      while (*from < *to && isspace(all->at[*from])) ++*from;
-    }
-    if (*from < *to) return true;
-  }
-  return false;
-}
-
-/* hash64 of n bytes of numbers of that width, their lowest byte first: alike on every machine. */
-static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
-  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;   /* turns round the bytes of a number */
-  uint64_t h = hash_start(seed);
-  for (size_t i = 0; i < n; i++) h = hash_add(h, (const char *)x + (i ^ flip), 1);
-  return hash_end(h);
-}
-static uint64_t hash_number(uint64_t seed, uint64_t n) { return hash_numbers(seed, &n, 8, 8); }
 
 static bool document_held(double share, uint64_t number) {
   Rng draw = {hash_number(HELD_SEED, number)};
@@ -4439,245 +3856,230 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* d->read: how much of its text is held; in an evaluation, where T is 0, also whose it is. */
-static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
-  bool other = !T && s->own && !data_own(d, s);
-  const char *whose = T || d->source == s->own ? "" : other ? "; not the model's own, "
-                    : s->own ? "; changed since the training" : "; the model's own is not known";
-  char much[32] = "all of it";
-  if (share > 0) snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much, whose,
-           other ? s->own_name : "");
+static const char *data_whose(const Data *d, const Source *s) {
+  if (d->source == s->own)
+    return "";
+  if (!s->own)
+    return "; the model's own is not known";
+  if (data_own(d, s))
+    return "; changed since the training";
+  return "; not the model's own, ";
 }
 
-/* A document's tokens: --bos, its own, its end. */
-static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-  if (out == &d->held) id_add(&d->starts, (int32_t)out->size, e);
-  if (s->bos) id_add(out, d->bos, e);
-  if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
-  else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
+/* Fills d->read: how much of the text is held, and in an evaluation, where T
+ * is 0, whose text it is. */
+static void data_describe(Data *d, const Source *s, double share, bool held,
+                          int T) {
+  const char *whose = T ? "" : data_whose(d, s);
+  char much[32] = "all of it";
+  if (share < 1)
+    snprintf(much, sizeof much, "%g of it", share);
+  snprintf(d->read, sizeof d->read, "%s%s%s",
+           held ? "held-out documents" : much, whose,
+           strchr(whose, ',') ? s->own_name : "");
+}
+
+/* Appends a document's tokens: --bos, its own, its end. */
+static int data_encode(Data *d, const Source *s, const void *from, size_t n,
+                       Ids *out, Error *e) {
+  if (out == &d->held)
+    id_add(&d->starts, (int32_t)out->size, e);
+  if (s->bos)
+    id_add(out, d->bos, e);
+  if (s->tokens[0])
+    ids_add(out, from, n / sizeof *out->at, e);
+  else
+    tokenizer_encode(&d->tokenizer, from, n, out, e);
   return id_add(out, d->end, e);
 }
 
-/* Shares out a text's or shards' documents. If a text's last is cut, then at white space. */
-static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-  size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
-  uint64_t n = 0, held = 0, i = 0; size_t from, to;
-  source_read(d, s, &all, e);
-  d->source = hash_numbers(0, all.at, all.size, unit);
+/* Where the last document is cut: of a text at white space. */
+static size_t document_cut(const Bytes *all, Document last, double share,
+                           size_t unit) {
+  double n = (double)((last.to - last.from) / unit);
+  size_t at = last.to - unit * (size_t)(n * share);
+  while (unit == 1 && at < last.to && !isspace(all->at[at]))
+    at++;
+  return at;
+}
+
+/* Shares out the documents, of a text or of ids (data/text/shards.c). T 0: all
+ * of another text than the model's own are held. */
+static int data_share(Data *d, const Source *s, int T, const Bytes *all,
+                      const Bytes *documents, Error *e) {
+  const Document *of = (const Document *)(const void *)documents->at;
+  size_t unit = s->tokens[0] ? sizeof *d->held.at : 1;
+  size_t n = documents->size / sizeof *of, held = 0;
   double share = s->whole && !data_own(d, s) ? 0 : s->valid;
-  for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
-    held += document_held(share, n);
-  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
-  bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
-  for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
-    size_t mid = whole || (!cut && document_held(share, i)) ? from : to;   /* held from here on */
-    if (cut && i + 1 == n) {
-      mid -= unit * (size_t)((double)((to - from) / unit) * share);
-      while (unit == 1 && mid < to && !isspace(all.at[mid])) mid++;
-    }
-    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    if (room && from < mid) data_encode(d, s, all.at + from, mid - from, &d->train, e);
-    if (mid < to) data_encode(d, s, all.at + mid, to - mid, &d->held, e);
+  if (!T && share == 0)
+    share = 1;
+  if (!n)
+    fail(e, 1, "%s: expected documents, found none. Try: another file",
+         d->name);
+  for (size_t i = 0; i < n; i++)
+    held += document_held(share, i);
+  bool cut = share > 0 && share < 1 && (!held || held == n);
+  for (size_t i = 0; i < n && !e->status; i++) {
+    size_t from = of[i].from, to = of[i].to;
+    size_t mid = cut || !document_held(share, i) ? to : from;
+    if (cut && i + 1 == n)
+      mid = document_cut(all, of[i], share, unit);
+    bool room = !s->data_tokens || (double)d->train.size < s->data_tokens;
+    if (T && room && from < mid)
+      data_encode(d, s, all->at + from, mid - from, &d->train, e);
+    if (mid < to)
+      data_encode(d, s, all->at + mid, to - mid, &d->held, e);
   }
-  data_describe(d, s, share, T || (s->whole && share > 0), T);
+  data_describe(d, s, share, T || (s->whole && share < 1), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
-    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller --valid",
-         source_name(s), d->held.size);
+    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller "
+         "--valid", d->name, d->held.size);
+  return e->status;
+}
+
+static int data_open_text(Data *d, const Source *s, int T, Error *e) {
+  Bytes all = {0}, documents = {0};
+  source_read(s, &all, &documents, e);
+  d->source = hash64(0, all.at, all.size);
+  if (!e->status)
+    data_share(d, s, T, &all, &documents, e);
   bytes_free(&all);
+  bytes_free(&documents);
   return e->status;
 }
 
-static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-  Bytes text = {0};
-  if (!grammar_document(&d->grammar, seed, number, &text, e))
-    data_encode(d, s, text.at, text.size, out, e);
-  bytes_free(&text);
-  return e->status;
-}
-
-static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-  char room[PATH_ROOM]; const char *path = located(room, d->name, s, e);
-  Bytes text = {0};
-  if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
-  d->source = hash64(0, text.at, text.size);
-  data_describe(d, s, 0, true, T);
-  bytes_free(&text);
-  for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
-    data_told(d, s, HELD_SEED, i, &d->held, e);
-  while (T && (double)d->train.size < s->data_tokens && !e->status)
-    data_told(d, s, d->seed, d->document++, &d->train, e);
-  return e->status;
-}
-
-/* The tokenizer; of --tokens, which has none, what it would say. */
-static int data_open_ids(Data *d, const Source *s, Error *e) {
+static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
-  if (s->tokens[0]) {
-    d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-    d->end = s->end_token; d->bos = d->vocab - 2; d->fix = d->vocab - 1;
-    int below = s->bos || s->fix_token ? d->bos : d->vocab;
-    return d->end < below ? 0
-         : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
-                below, d->end + 3);
-  }
   char path[PATH_ROOM];
-  if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)) return e->status;
-  d->encoder.tokenizer = t;
-  d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
-  bool bos = s->bos && d->bos < 0, fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
-  return !bos && !fix ? 0
-       : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
-              "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+  if (tokenizer_load(located(path, s->tokenizer, s, e), s, t, e))
+    return e->status;
+  d->vocab = t->vocab;
+  d->end = t->end;
+  d->bos = t->bos;
+  d->fix = t->fix;
+  bool bos = s->bos && d->bos < 0;
+  bool fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
+  if (!bos && !fix)
+    return 0;
+  return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: "
+              "--tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
+              s->tokenizer);
 }
 
-/* Where a sequence is overwritten, 0 for nowhere. */
-static int fixed_at(const Source *s) {
-  if (!strcmp(s->first_tokens, "natural")) return 0;
-  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
+/* What ./paper has and ./sink has not: 2, and which program to ask. */
+static int data_refuse(const char *flag, Error *e) {
+  return fail(e, 2, "--%s: for ./paper. Try: make paper", flag);
 }
 
-/* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
- * model keeps of its own, or of all but these. Room for a model's --vocab too. */
-static int first_counts(Data *d, const Source *s, int T, Error *e) {
-  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  bool other = drew != what, text = !strcmp(drew, "text");
-  const double *kept = text && !T && !strcmp(s->first_own, "text")
-                       && (!s->vocab || d->vocab <= s->vocab) ? s->first_counts : NULL;
-  const Ids *from = d->train.size ? &d->train : &d->held;
-  idx N = strtol(drew, NULL, 10);
-  idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
-  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
-                "natural. Try: --first-tokens 16", what, all);
-  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
-  if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
-  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  idx i = 0, rank = 0;   /* of the next of the N; of v among the ordinary ids */
-  for (int v = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix;
-    bool chosen = ordinary && i < N && rank == (2 * i + 1) * all / (2 * N);
-    if (chosen) d->first[v] = 1;
-    if (other) d->first[v] = !(d->first[v] > 0);
-    if (!ordinary) d->first[v] = 0;
-    i += chosen; rank += ordinary;
-    d->draws += d->first[v];
-  }
-  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+/* The flag of a text that ./sink does not read. */
+static const char *source_other(const Source *s) {
+  if (s->toy)
+    return "toy";
+  if (s->grammar[0])
+    return "grammar";
+  return s->tokens[0] ? "tokens" : "";
 }
 
-/* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would be as uncertain. */
-static int first_open(Data *d, const Source *s, int T, Error *e) {
-  enum { NAMED = 16 };
-  const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
-  if (!*s->first_tokens) return 0;
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);
-  if ((!T && !fixed_at(s)) || first_counts(d, s, T, e)) return e->status;
-  for (int32_t v = 0; v < d->vocab; v++) {
-    if (!(d->first[v] > 0)) continue;
-    times += d->first[v] * log(d->first[v]);
-    if (++n > NAMED) continue;
-    bytes_print(&names, e, t->vocab ? "|" : " %d", v);
-    if (t->vocab) tokenizer_decode(t, &v, 1, &names, e);
-  }
-  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
-           (int)names.size, names.at ? (char *)names.at : "", n > NAMED ? " .." : "");
-  bytes_free(&names);
-  return e->status;
+/* The tokens that --first-tokens draws (9.3). */
+static int data_first(Data *d, const Source *s, int T, Error *e) {
+  if (!s->first_tokens[0])
+    return 0;
+  return s->first ? s->first(d, s, T, e) : data_refuse("first-tokens", e);
 }
 
-/* seed orders the data, other than HELD_SEED; T 0: held ones alone. After a failure d is empty. */
+/* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
+ * a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .pass = -1};
+  const char *other = source_other(s);
+  *d = (Data){.pass = -1};
+  d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
   if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
-    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: "
+                "one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
-  if (s->toy && s->open) return s->open(d, s, T, e);
-  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
-  if (!data_open_ids(d, s, e)) {
-    if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, T, e);
-  }
+  if (*other && !s->open)
+    data_refuse(other, e);
+  else if (*other)
+    s->open(d, s, T, e);
+  else if (!data_open_tokenizer(d, s, e))
+    data_open_text(d, s, T, e);
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = (idx)d->train.size / (T + 1);
-  bool endless = d->grammar.nodes && s->data_tokens == 0;
-  if (T && !endless && !d->blocks)
-    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: more "
-         "text, or a smaller --context", source_name(s), T + 1, d->train.size);
-  if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status || first_open(d, s, T, e)) data_close(d);
+  if (T && !d->blocks && !d->next)
+    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: "
+         "more text, or a smaller --context", d->name, T + 1, d->train.size);
+  if (!e->status && d->blocks)
+    d->order = grab(d->blocks, sizeof(int32_t), e);
+  if (e->status || data_first(d, s, T, e))
+    data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
-  tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
-  ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->first); free(d->drawn_from);
+  if (d->close)
+    d->close(d);
+  tokenizer_free(&d->tokenizer);
+  ids_free(&d->train);
+  ids_free(&d->held);
+  ids_free(&d->starts);
+  free(d->order);
+  free(d->first);
   *d = (Data){0};
 }
 
 /* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash_number(d->seed, (uint64_t)pass)};
-  for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
+  for (idx i = 0; i < d->blocks; i++)
+    d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
     idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
     int32_t swap = d->order[i];
-    d->order[i] = d->order[j]; d->order[j] = swap;
+    d->order[i] = d->order[j];
+    d->order[j] = swap;
   }
   d->pass = pass;
 }
 
-/* [S2] The next block of T+1 tokens. Its number decides its random tokens: the same at every pass,
- * as in the authors' code. */
-static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
-  size_t n = (size_t)T + 1;
+/* [S2] The next block of T+1 tokens, NULL after a failure. Its number decides
+ * its random tokens: the same at every pass, as in the authors' code. */
+static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
   *number = d->sample++;
-  if (d->draw) return d->draw(d, d->seed, *number, block, T + 1), 0;
-  if (d->blocks) {
-    uint64_t blocks = (uint64_t)d->blocks, pass = *number / blocks;
-    if ((idx)pass != d->pass) data_shuffle(d, (idx)pass);
-    *number = (uint64_t)d->order[*number % blocks];
-    memcpy(block, d->train.at + *number * n, n * sizeof *block);
-    return 0;
-  }
-  /* a grammar without end; nothing of it is told at the start and after a checkpoint was read */
-  for (size_t have = 0; have < n;) {
-    if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-    if (d->offset < d->told.size) {
-      block[have++] = d->told.at[d->offset++];
-    } else {
-      d->document++;
-      d->told.size = d->offset = 0;
-    }
-  }
-  return 0;
+  if (d->next)
+    return d->next(d, *number, T + 1, e);
+  uint64_t blocks = (uint64_t)d->blocks;
+  idx pass = (idx)(*number / blocks);
+  if (pass != d->pass)
+    data_shuffle(d, pass);
+  *number = (uint64_t)d->order[*number % blocks];
+  return d->train.at + *number * ((uint64_t)T + 1);
 }
 
 /* ----------
- * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10 left: --batch
+ * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10: --batch
  *
- * They overwrite, they do not insert: the target before position p changes with it, and is scored.
+ * They overwrite, they do not insert: with token p changes the target before
+ * it, which is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
- *   --first-tokens ..    an ordinary id at p, or 1, drawn once for a block:
- *       N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
- *       text    as often as the training text, of an endless grammar its held documents, has it
- *       other   evenly one that a model's training did not draw       natural   none is drawn
- * Then --random-tokens draws so too. Otherwise the sink is read without random ids. */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
+ *                        block
+ *   --first-tokens ..    at p, or 1, an id drawn once for a block, by weights
+ *                        that data/text/first.c makes; --random-tokens then
+ *                        draws by these too
+ * While the sink is read no token is random, but for one of --first-tokens. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
-static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
+static int positions_parse(const char *flag, const char *text, int *positions,
+                           int room, Error *e) {
   int n = 0;
   for (const char *at = text; *at;) {
     char *end;
     long p = strtol(at, &end, 10);
-    if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
-      return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
-                  flag, text, room, flag);
+    if (end == at || p < 1 || p > 1 << 24 || n == room
+        || (*end && (*end != ',' || !end[1])))
+      return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. "
+                  "Try: --%s 16", flag, text, room, flag);
     positions[n++] = (int)p;
     at = end + (*end == ',');
   }
@@ -4691,94 +4093,138 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
 }
 
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
-  if (p >= 1 && p <= T) ids[p - 1] = id;
-  if (targets && p >= 2 && p <= T + 1) targets[p - 2] = id;
+  if (p >= 1 && p <= T)
+    ids[p - 1] = id;
+  if (targets && p >= 2 && p <= T + 1)
+    targets[p - 2] = id;
 }
 
-/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  if (!strcmp(s->first_tokens, "natural"))
+    return 0;
+  return s->fix_token ? s->fix_token : s->first_tokens[0] != 0;
+}
+
+/* What stands there: <|fix|>, or draw `number` of a seed by the weights. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
-  if (!d->first) return d->fix;
+  if (!d->first)
+    return d->fix;
   Rng rng = {hash_number(seed, number)};
-  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
-  while (id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  double draw = floor(rng_uniform(&rng) * d->draws);
+  int id = 0;
+  while (id < d->vocab - 1 && draw >= d->first[id])
+    draw -= d->first[id++];
   return id;
 }
 
-static void intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
-                      int *ids, int *targets, Error *e) {
+/* HELD_SEED says that the sink is read. 1024 is the authors' script's seed. */
+static void intervene(const Data *d, const Source *s, uint64_t seed,
+                      uint64_t number, int T, int *ids, int *targets,
+                      Error *e) {
   int at[17];
-  Rng rng = {hash_number(1024, number)};   /* 1024: the seed of the authors' script */
-  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return;
+  Rng rng = {hash_number(1024, number)};
+  if (positions_parse("random-tokens", s->random_tokens, at, 16, e))
+    return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
-  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
-    overwrite(ids, targets, T, at[i],
-              d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
-                       : (int)rng_below(&rng, (uint64_t)d->vocab));
+  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++) {
+    int id = (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (d->first)
+      id = fixed_id(d, seed + (uint64_t)at[i], number);
+    overwrite(ids, targets, T, at[i], id);
+  }
 }
 
-static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
-  int32_t *block = grab(T + 1, sizeof *block, e); uint64_t number;
+/* B blocks: ids, targets [B,T]. */
+static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
+                      int *targets, Error *e) {
+  uint64_t number;
   for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
-    if (data_block(d, s, T, block, &number, e)) break;
+    const int32_t *block = data_block(d, T, &number, e);
+    if (!block)
+      break;
     block_split(block, T, ids, targets);
     intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
   }
-  free(block);
   return e->status;
 }
 
 /* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as in the paper; then further stretches
- *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
+ *   natural   the first T tokens of held documents, as in the paper; then
+ *             further stretches
+ *   random    T tokens drawn evenly from the vocabulary
+ *   repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* What is read is spread over a text: neighbours may be one chapter. A grammar's documents are
- * alike, and the first serve; data/results was measured on a text's first, too. */
-static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
+/* What is read is spread over a text: neighbours may be of one chapter. Where
+ * documents are alike the first serve; so they do for results (./paper). */
+static bool data_spreads(const Data *d, const Source *s) {
+  return !d->alike && !s->from_start;
+}
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 
-/* Fills ids [n,T], of natural input targets too; returns how many, *starts of them at a start. */
-static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
-                      int *targets, int *starts) {
+static int probe_natural(const Data *d, const Source *s, int n, int T,
+                         int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
-  int got = *starts = 0, last = -1;   /* a pass that finds none is the last */
-  for (idx skip = 0; natural && last < got && got < n; skip += spare > 0 ? spare * T : T) {
-    last = got;
+  idx stride = spare > 0 ? spare * T : T;
+  int got = 0, before = -1;
+  /* a pass over the documents takes the stretch at `skip` of each that has it;
+   * one that finds none is the last */
+  for (idx skip = 0; before < got && got < n; skip += stride) {
+    before = got;
     for (int i = 0; i < documents && got < n; i++) {
-      idx from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
-      if (from + T + 1 > end) continue;
+      idx from = d->starts.at[i] + skip;
+      idx end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      if (from + T + 1 > end)
+        continue;
       block_split(d->held.at + from, T, ids, targets);
-      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets, &(Error){0});
-      ids += T, targets += T;
+      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets,
+                &(Error){0});
+      ids += T;
+      targets += T;
     }
-    if (skip == 0) *starts = got;
-  }
-  if (natural) return got;
-  Rng rng = {hash64(HELD_SEED, "probe", 5)};
-  for (; got < n; got++, ids += T) {
-    int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
-    for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
+    if (skip == 0)
+      *starts = got;
   }
   return got;
 }
 
+/* Fills ids [n,T], of natural input targets too; returns how many sequences
+ * there are, *starts of them at a document's start. */
+static int data_probe(const Data *d, const Source *s, int input, int n, int T,
+                      int *ids, int *targets, int *starts) {
+  Rng rng = {hash64(HELD_SEED, "probe", 5)};
+  bool repeat = input == INPUT_REPEAT, first = repeat && d->first;
+  *starts = 0;
+  if (input == INPUT_NATURAL)
+    return probe_natural(d, s, n, T, ids, targets, starts);
+  for (int i = 0; i < n; i++, ids += T) {
+    int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (first)
+      once = fixed_id(d, HELD_SEED, (uint64_t)i);
+    for (int t = 0; t < T; t++)
+      ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (!first)
+      intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL, &(Error){0});
+  }
+  return n;
+}
+
 /* Up to n blocks for a held loss; how many. */
-static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
-                     Error *e) {
+static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
+                     int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
-  for (idx i = 0; !e->status && i < blocks; i++) {
+  for (idx i = 0; i < blocks; i++) {
     idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
     intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
-    ids += T, targets += T;
+    ids += T;
+    targets += T;
   }
   return (int)blocks;
 }
@@ -4937,7 +4383,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = !with_moments ? 0 : t->start ? PARTS_START : PARTS_RUN;
-  if (d->first_counts && !strcmp(d->first_tokens, "text")) parts |= PARTS_FIRST;
+  if (d->first_counts) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status) checkpoint_room(c, t, count, parts, width, with_moments);
@@ -5013,7 +4459,7 @@ static int trainer_room(Trainer *t, Error *e) {
     return fail(e, 2, "--optimizer muon: for ./paper. Try: make paper");
   if (muon) t->muon = grab(BEYOND.muon_room(&t->m, NULL), sizeof(real), e);
   t->m.plain = t->s.plain;
-  t->s.data.first_counts = t->data.first;
+  t->s.data.first_counts = t->data.first_kept ? t->data.first : NULL;
   strcpy(t->s.data.first_own, t->s.data.first_tokens);
   return e->status ? e->status : acts_create(&t->a, &t->m, B, T, ACTS_ALL, e);
 }
@@ -5152,7 +4598,11 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags, Error
     return settings_count(s, e) || settings_flags(&now, flags, MODEL, e) ? e->status
          : trainer_create(t, &now, e);
   if (checkpoint_load(s->start, t, false, e)) return e->status;
-  if (settings_go_on(&now, &t->s, s, flags, false, e)) trainer_free(t);
+  const char *text = t->data.source ? source_name(&t->s.data) : "FILE";
+  if (!source_named(&s->data) && !s->data.toy && strcmp(text, SHIPPED_TEXT))
+    fail(e, 2, "--start %s: expected the text to train on, found none. Try: %s %s", s->start,
+         t->s.data.grammar[0] ? "--grammar" : t->s.data.tokens[0] ? "--tokens" : "--text", text);
+  if (e->status || settings_go_on(&now, &t->s, s, flags, false, e)) trainer_free(t);
   else {
     if (!s->quiet) fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
     trainer_restart(t, &now, e);
@@ -5411,7 +4861,7 @@ static int none_held(const Data *d, int T, Error *e) {
   if (longest > 2) snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
   const char *more = "a larger --valid or a longer text";
   if (!d->source) more = "longer lines";   /* of --ids, which are no text with a hash */
-  if (d->grammar.nodes) more = "a grammar of longer documents";
+  if (d->alike) more = "a grammar of longer documents";
   return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d in one. Try: %s%s",
               T + 1, d->held.size, longest, shorter, more);
 }
@@ -7145,6 +6595,14 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
+/* Each number's lowest byte first, whatever order the machine has. */
+uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
+  size_t flip = *(char *)&(int){1} ? 0 : width - 1;
+  uint64_t h = hash_start(seed);
+  for (size_t i = 0; i < n; i++)
+    h = hash_add(h, (const char *)x + (i ^ flip), 1);
+  return hash_end(h);
+}
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
@@ -7334,7 +6792,7 @@ const Option OPTIONS[] = {
         "width of a head; default: C / H"),
   WHOLE("ffn", MODEL, model.ffn, "128", 1, 1e6,
         "hidden width (paper: 1536)"),
-  WHOLE("vocab", MODEL | TOKENIZE, model.vocab, "0", 1, 1e7,
+  WHOLE("vocab", MODEL, model.vocab, "0", 1, 1e7,
         "vocabulary; default: the tokenizer's"),
   WHOLE("context", MODEL, model.context, "128", 1, 1e7,
         "longest sequence (paper: 2048)"),
@@ -7502,8 +6960,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains: dropout attention-dropout",
   "without it, since all runs on the processor in float: device dtype compile "
       "bf16 fp16",
-  "make paper; ./paper help: grammar tokens first-tokens report inputs domains lengths ablate isolate "
-      "probe repro all readme toy soft-cap score-scale score-bias clip-low "
+  "make paper; ./paper help: grammar tokens first-tokens report inputs "
+      "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
       "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
   "make paper or hf; ./paper help, ./hf help: signs quantize stream cache "
       "sinks cache-size positions",
@@ -8355,14 +7813,17 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   now.train = t->s.train;
   now.data = t->s.data;
   d->open = s->data.open;
+  d->first = s->data.first;
+  d->read_tokenizer = s->data.read_tokenizer;
   strcpy(d->home, s->data.home);
   if (file_missing(d->tokenizer))
     strcpy(d->tokenizer, "tokenizer.bin");
-  d->own = t->data.source;   /* its text is read where it is still there */
+  bool reads = option_find("valid", s->groups);   /* its text, if still there */
+  bool lost = reads && source_named(d) && file_missing(source_name(d));
+  d->own = t->data.source;
   if (d->own)
     strcpy(d->own_name, source_name(d));
-  if (source_named(&s->data) || file_missing(d->own_name)
-      || !option_find("valid", s->groups))
+  if (source_named(&s->data) || lost || !reads)
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
   d->random_tokens[0] = 0;
@@ -8371,6 +7832,10 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
   if (settings_count(&now, e))
     return e->status;
+  bool needs = !now.ids[0] && !now.domains[0] && now.input == INPUT_NATURAL;
+  if (lost && !source_named(d) && needs)
+    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
+                source_name(&t->s.data));
   *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
@@ -8388,9 +7853,15 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     t->data.vocab = vocab;
     return 0;
   }
-  /* ids alone are below the model's --vocab */
-  if (data_open(&t->data, &s->data, 0, 0, e) || s->data.tokens[0])
+  if (data_open(&t->data, &s->data, 0, 0, e))
     return e->status;
+  bool own = !source_named(&s->data) && !strcmp(s->data.own_name, SHIPPED_TEXT);
+  if (own && t->data.source != s->data.own && s->input == INPUT_NATURAL)
+    return fail(e, 1, "%s: its text is not " SHIPPED_TEXT " as it is now. Try: "
+                "--text FILE, or ./paper and --grammar data/text/story.grammar",
+                path);
+  if (s->data.tokens[0])   /* ids alone: they are below the model's --vocab */
+    return 0;
   if (hash)
     return tokenizer_same(t, path, e);
   return t->data.vocab == vocab ? 0
@@ -8477,8 +7948,8 @@ static int verb_list(Settings *s, Error *e) {
     printf("%-15s %-14s %-15s %4s %s\n", v->name, v->source, v->sink, v->loss,
            v->flags);
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
-         "-: it failed.\nTable 6: rows of Table 15. Without --text, --tokens "
-         "or --grammar, " SHIPPED_GRAMMAR "\nis trained on.\n");
+         "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
+         ", or --text FILE. ./paper has --grammar and --tokens too.\n");
   return e->status;
 }
 
@@ -8491,12 +7962,12 @@ static int verb_tokenize(Settings *s, Error *e) {
   bool encode = !strcmp(what, "encode");
   if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
     fail(e, 2, "tokenize %s: expected encode or decode. %s", what, HINT);
-  else if (data_open_ids(d, &s->data, e) || file_read(path, &w.in, e))
+  else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
     ;
   else if (encode) {
     if (s->data.bos)
       id_add(&w.ids, t->bos, e);
-    tokenizer_encode(&d->encoder, w.in.at, w.in.size, &w.ids, e);
+    tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
   } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
@@ -8595,15 +8066,15 @@ static int verb_generate(Settings *s, Error *e) {
   if (!path)
     fail(e, 2, "generate: expected a model. Try: sink help generate");
   else if (!open_model(s, path, 4e9, &w.t, e)
-           && !data_open_ids(d, &s->data, e)
+           && !data_open_tokenizer(d, &s->data, e)
            && !tokenizer_same(&w.t, path, e)
-           && !first_open(d, &s->data, 0, e)
+           && !data_first(d, &s->data, 0, e)
            && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
     if (fixed_at(&s->data) == 1)
       start = fixed_id(d, (uint64_t)s->train.seed, 0);
     id_add(&w.ids, start, e);
-    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt,
+    tokenizer_encode(&d->tokenizer, (const unsigned char *)s->prompt,
                      strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
@@ -8782,6 +8253,8 @@ static int sink_main(const Program *program, int argc, char **argv) {
   settings_default(&s);
   s.program = program;
   s.data.open = program->open;
+  s.data.first = program->first;
+  s.data.read_tokenizer = program->read_tokenizer;
   program_folder(s.data.home, argv[0]);
   if (!strcmp(name, "--help") || !strcmp(name, "-h"))
     name = "help";

@@ -335,59 +335,51 @@ void sinks_free(Sinks *s);
 
 /* ---------- 8  Tokenizer */
 
-typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing array of token ids */
+typedef struct Ids {
+  int32_t *at; size_t size, room;
+} Ids;                         /* a growing array of token ids */
 
-/* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
-typedef struct Pairs {
-  struct Pair *at; size_t size, room;   /* [room], 0 or a power of two; size of them in use */
-  uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty */
-} Pairs;
+typedef struct TokenEntry {
+  uint32_t start;              /* of its spelling in Tokenizer.pool; it ends at the next one's */
+  int32_t left, right;         /* of a merge: the pair that becomes this token */
+  int32_t first, next;   /* the lists of merges by their left token: its own, then one after it */
+} TokenEntry;
 
-/* Never changed once made, so that any number of threads may share one. */
+/* Never changed once made. */
 typedef struct Tokenizer {
-  int vocab, end, bos, fix; /* V; ids after a document, before one, of --fix-token, -1 none */
-  bool blank; Pairs merges; /* a space goes before a text; pair r is the merge of rank r */
-  uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
-  uint64_t hash;            /* of the file that it was read from, which checkpoints keep */
-  const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
+  int vocab, end, bos, fix;    /* V; ids after a document, before one, of --fix-token, -1 none */
+  bool blank;                  /* a space goes before a text */
+  TokenEntry *token; Bytes pool;    /* [V + 1]; their spellings, joined */
+  uint64_t hash;               /* of the file that it was read from, which checkpoints keep */
+  /* of a published model's, which data/models/words.c has: its ways, and what it knows; or NULL */
+  int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n, Ids *out, Error *e);
+  void (*close)(struct Tokenizer *t);
+  struct Published *published;
 } Tokenizer;
+typedef int TokenizerReader(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
+                            Error *e);
 
-/* One caller's way into a Tokenizer, one per thread; scratch: of a published model's, or NULL. */
-typedef struct Encoder { const Tokenizer *tokenizer; struct Scratch *scratch; } Encoder;
+/* ---------- 9  Text, packing, interventions */
 
-/* The ways of published models' tokenizers, which data/models has. */
-typedef struct TokenizerKind {
-  int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
-  void (*close)(Tokenizer *t);
-  int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
-  void (*done)(Encoder *c);
-  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);  /* its first piece */
-  int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
-} TokenizerKind;
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
+#define SHIPPED_TEXT "data/text/stories.txt"
 
-/* ---------- 9  Text, grammars, packing, interventions */
-
-/* A grammar ready to tell documents. Constant once read, so threads may share it. */
-typedef struct Grammar {
-  char name[PATH_ROOM]; Bytes text; /* the file's, for errors; a copy of it, its text made plain */
-  struct Symbol *symbols; struct Node *nodes; int symbol_count, node_count; /* 0: what is told */
-} Grammar;
-
-#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
-#define SHIPPED_GRAMMAR "data/text/story.grammar"
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
-  Tokenizer tokenizer; Encoder encoder; Grammar grammar;
+  Tokenizer tokenizer;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
-  idx blocks, pass; int32_t *order; /* 0: an endless grammar; the pass that order [blocks] is of */
-  double *first, draws; char drawn[800];    /* --first-tokens: [V] counts; sum; in words */
-  uint64_t seed, sample;       /* blocks read so far. Of a grammar, the next one starts in */
-  uint64_t document; size_t offset; Ids told;   /* this document, at this one of its tokens */
+  bool alike;                  /* its documents are: the first ones show as much as all */
+  idx blocks, pass; int32_t *order;         /* the pass that order [blocks] is of */
+  double *first, draws; bool first_kept;    /* 9.3: [V] weights; their sum; does a checkpoint */
+  char drawn[800];                          /* keep them? the same in words */
+  uint64_t seed, sample;       /* sample: blocks read so far */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
-  /* of --toy, else NULL: draws block `number` of a seed; from memory that is freed with d */
-  void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
-  void *drawn_from;
+  /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the place in
+   * it, which a checkpoint keeps; what it knows; frees that. */
+  const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
+  uint64_t document; size_t offset;
+  void *drawn_from; void (*close)(struct Data *d);
 } Data;
 
 /* ---------- 10 to 12  Settings of a run: everything that a command line can say */
@@ -403,13 +395,16 @@ typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token; char first_tokens[16];         /* where <|fix|> is, 0 nowhere; in its place */
-  double *first_counts; char first_own[16];     /* Data.first and --first-tokens of the model */
+  double *first_counts; char first_own[16];     /* of the model: Data.first, if kept; the flag */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
-  uint64_t own; char own_name[PATH_ROOM]; int whole, first;  /* the model's text: 9.2, 9.4 */
-  int toy;                                      /* a task of the companion instead, 0 none, */
-  int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
+  uint64_t own; char own_name[PATH_ROOM]; int whole, from_start; /* the model's text: 9.2, 9.4 */
+  int toy;                                      /* a task of ./paper instead, 0 none */
+  /* What a companion has besides, or NULL: opens --grammar, --tokens, --toy; fills Data.first; */
+  int (*open)(struct Data *d, const struct Source *s, int T, Error *e);
+  int (*first)(struct Data *d, const struct Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;              /* reads a published model's tokenizer too */
 } Source;
 
 #ifndef MORE_SETTINGS
@@ -565,6 +560,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 uint64_t hash_start(uint64_t seed);         /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
+/* n bytes of numbers of that width, alike on every machine */
+uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
@@ -671,8 +668,11 @@ typedef struct Program {
   int (*page)(const char *path, const char *verb, const Settings *s,
               const Outcome *o, int n, const char *table, const char *verdict,
               Error *e);
-  /* the data of --toy; eval of several models; fills o->map */
+  /* these three: Source */
   int (*open)(Data *d, const Source *s, int T, Error *e);
+  int (*first)(Data *d, const Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;
+  /* eval of several models; fills o->map */
   int (*survey)(const Settings *s, const char **words, int n, Error *e);
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);
   /* what eval measures besides, as numbers with names and in words */

@@ -52,6 +52,10 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #include "../paper/pages.c"
 #include "keys.h"
 #include "unicode.h"
@@ -1561,7 +1565,7 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
   }
   bytes_print(out, e, "},\n\"merges\": [");
   for (int id = TOKEN_MERGE; id < t->vocab && !e->status; id++) {
-    const Pair *pair = &t->merges.at[id - TOKEN_MERGE];
+    const TokenEntry *pair = &t->token[id];
     bytes_print(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
     print_token(out, t, pair->left, e);
     bytes_print(out, e, " ");
@@ -1646,7 +1650,7 @@ static int export_folder(const Settings *s, const char *model, const char *folde
   for (idx i = 0; i < t.m.count; i++)
     if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
   if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
-      !tokenizer_load(tokenizer, &words, e)) {
+      !tokenizer_load(tokenizer, &s->data, &words, e)) {
     if (words.hash != t.tokenizer_hash)
       fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE", model, tokenizer);
@@ -3099,7 +3103,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
   const size_t size = strlen((const char *)context);
   const int32_t bos = d->bos;
   Ids alone = {0}; Bytes text = {0};
-  tokenizer_encode(&d->encoder, context, size, &alone, e);
+  tokenizer_encode(&d->tokenizer, context, size, &alone, e);
   for (int k = 0; k < q->endings && !e->status; k++) {
     const char *ending = (const char *)c->text + q->field[1 + k];
     size_t from = ids->size;
@@ -3108,7 +3112,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     bytes_add(&text, " ", size > 0, e);
     bytes_add(&text, ending, strlen(ending), e);
     if (s->data.bos) ids_add(ids, &bos, 1, e);
-    tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+    tokenizer_encode(&d->tokenizer, text.at, text.size, ids, e);
     int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
     int cut = length > most + 1 ? length - most - 1 : 0;
     if (scored >= length) scored = length - 1;           /* the last token at least */
@@ -3663,13 +3667,18 @@ static const Verb HF_VERBS[] = {
   {"choices",   "FILE.jsonl",       OUTPUT, "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     0, "the propositions, on toys or on a model", verb_check_hf},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache_hf},
+  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+   "text and its ids; a vocabulary of texts", vocabulary_tokenize},
+  {"generate", "[MODEL]", GENERAL | GENERATE,
+   "text from a model or a grammar", told_generate},
   {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, 0, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write, .survey = survey,
-                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes};
+                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes,
+                      .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])

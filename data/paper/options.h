@@ -119,6 +119,8 @@
 
 /* Text without end, text as ids, and other first tokens (data/text). */
 #define TEXT_OPTIONS \
+  WHOLE("vocab", TOKENIZE, model.vocab, "0", 1, 1e7, \
+        "of tokenize train [2048]"), \
   NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "", \
        "expanded without end"), \
   NAME("tokens", DATA, data.tokens, "", \

@@ -62,6 +62,10 @@
 #include "options.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #include "pages.c"
 
 typedef struct Own Own;
@@ -724,6 +728,11 @@ static int result_path(char path[PATH_ROOM], const char *folder, const char *cor
  * 3  Two toys that show the mechanism in seconds                           beyond the paper */
 #include "toys.c"
 
+/* Source.open: what else than texts can be trained on. */
+static int paper_open(Data *d, const Source *s, int T, Error *e) {
+  return s->toy ? toys_open(d, s, T, e) : other_open(d, s, T, e);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
 static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
@@ -753,13 +762,13 @@ static bool asks(const Row *row, const char *what) {
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = toys_open; out->groups = MODEL | TRAIN | DATA;
+  out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e)) return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-  out->data.first = true;                                  /* as data/results has it */
+  out->data.from_start = true;                             /* as data/results has it */
   if (!strstr(row->flags, "--tokenizer "))
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   memcpy(out->data.home, s->data.home, PATH_ROOM);
@@ -3346,15 +3355,20 @@ static const Verb PAPER_VERBS[] = {
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
   {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
+  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+   "text and its ids; a vocabulary of texts", vocabulary_tokenize},
+  {"generate", "[MODEL]", GENERAL | GENERATE,
+   "text from a model or a grammar", told_generate},
   {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, 0, NULL, NULL}
 };
 
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
-  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
-                         .survey = survey, .heads = outcome_heads, .ablate = eval_causes, .open =
-                         toys_open};
+  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
+                         .other = PAPER_VERBS, .page = report_write, .survey = survey,
+                         .heads = outcome_heads, .ablate = eval_causes, .open = paper_open,
+                         .first = first_open};
   return sink_main(&paper, argc, argv);
 }
 #endif
