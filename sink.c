@@ -7751,44 +7751,45 @@ static void cell_print(const char *name, double x) {
   printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
 }
 
-static int verb_train(Settings *s, Error *e) {
-  Work w = {.o = {.name = "train", .source = ""}};
-  Trainer *t = &w.t;
-  Outcome *o = &w.o;
-  int starts;
-  if (s->program->page && s->out[0] && !s->report[0])
-    snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
+/* What a training ends with, as name=value; - for what there is none of. */
+static void train_print(const Trainer *t, const Outcome *o) {
+  double never = t->step ? 0 : NAN;
+  printf("steps=%ld ", t->step);
+  cell_print("loss", t->loss + never);
+  cell_print("valid_loss", o->loss);
+  printf("valid_tokens=%lld ", o->tokens);
+  cell_print("alpha_1", o->p.alpha1 + never);
+  cell_print("sink_1", o->p.sink1 + never);
+  cell_print("mass", o->p.mass + never);
+  printf("parameters=%lld text=%s%s%s\n", t->m.count, t->data.name,
+         t->s.out[0] ? " out=" : "", t->s.out);
+}
+
+/* Into o, which the caller frees with t. A training that diverges is no error
+ * yet: o->ended says why. */
+static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (trainer_begin(t, s, "", e) || outputs_ready(s, path, 3, e))
-    return work_end(&w, e);
+    return e->status;
   command_echo(s);
   if (!s->out[0])
     fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet)
     fprintf(stderr, "sink: %s\n", t->data.drawn);
-  Settings seen = t->s;
-  seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
-  outcome_begin(o, t, seen.eval_T);
+  o->name = "train";
+  o->source = "";
+  outcome_begin(o, t, (int)at_most(s->eval_T, t->m.c.context));
   progress_start(&o->p, "train", s->quiet);
-  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e)) {
-    double never = s->train.steps ? 0 : NAN;
-    printf("steps=%ld ", t->step);
-    cell_print("loss", t->loss + never);
-    cell_print("valid_loss", o->loss);
-    printf("valid_tokens=%lld ", o->tokens);
-    cell_print("alpha_1", o->p.alpha1 + never);
-    cell_print("sink_1", o->p.sink1 + never);
-    cell_print("mass", o->p.mass + never);
-    printf("parameters=%lld text=%s%s%s\n", t->m.count, t->data.name,
-           s->out[0] ? " out=" : "", s->out);
-  }
+  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
+    train_print(t, o);
   has_ended(o->ended, t, e);
-  if (!o->ended[0] && o->p.looks && s->report[0])
-    outcome_measure(o, t, &seen, &starts, e);
-  if (!e->status && s->report[0] && (o->ended[0] || o->p.looks))
-    s->program->page(s->report, "train", &seen, o, 1, NULL, o->ended, e);
-  if (o->ended[0])
-    fail(e, 1, "%s", o->ended);
+  return e->status;
+}
+
+static int verb_train(Settings *s, Error *e) {
+  Work w = {0};
+  if (!train_some(s, &w.t, &w.o, e) && w.o.ended[0])
+    fail(e, 1, "%s", w.o.ended);
   return work_end(&w, e);
 }
 
@@ -7894,46 +7895,34 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
   sinks_print(r, &s->model, edited > s->eval_k ? edited : s->eval_k, stdout);
   if (natural)
     printf("\nloss %.4f nats a token\n", r->loss);
-  if (w->table.size)
-    printf("\n%s", w->table.at);
-  printf("%.*s", (int)w->out.size, w->out.at);
+}
+
+static void eval_write(Work *w, const Settings *s, Error *e) {
+  const char *drawn = w->t.data.drawn;
+  const char *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
+  strcpy(w->row.label[0], w->o.text);
+  strcpy(w->row.label[1], w->o.read);
+  strcpy(w->row.label[2], drawn);
+  if (!eval_numbers(&w->row.all, &w->o.s, &w->besides, s, e))
+    rows_write(&w->row, 1, labels, s, e);
 }
 
 static int verb_eval(Settings *s, Error *e) {
-  const Program *program = s->program;
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
-  int starts = 0;
+  int starts;
   if (!path)
-    return fail(e, 2, "eval: expected a model file. "
-                "Try: sink eval out/model.ckpt");
-  if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
-    return program->survey ? program->survey(s, s->words, s->n_words, e)
-         : fail(e, 2, "eval of several models: paper has it. Try: make paper, "
-                "and ./paper eval");
-  double kept = s->signs || s->quantize ? INFINITY : 0;   /* in memory */
-  if (open_model(s, path, kept, &w.t, e) || results_ready(s, e)
-      || open_data(s, &w.t, path, e)
-      || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (program->ablate
-          && program->ablate(&w.besides, &w.table, s, &w.t, e))
-      || (program->measure
-          && program->measure(&w.besides, &w.out, s, &w.t, e)))
-    return work_end(&w, e);
-  w.o.loss = w.o.s.loss;
-  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
-  if (!results_alone(s))
-    eval_print(&w, s, starts);
-  const char *drawn = w.t.data.drawn;
-  const char *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
-  strcpy(w.row.label[0], w.o.text);
-  strcpy(w.row.label[1], w.o.read);
-  strcpy(w.row.label[2], drawn);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e))
-    rows_write(&w.row, 1, labels, s, e);
-  if (s->report[0] && program->page)
-    program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "",
-                  e);
+    fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  else if (s->n_words > 1)
+    fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
+         "./paper eval");
+  else if (!open_model(s, path, 0, &w.t, e) && !results_ready(s, e)
+           && !open_data(s, &w.t, path, e)
+           && !outcome_measure(&w.o, &w.t, s, &starts, e)) {
+    if (!results_alone(s))
+      eval_print(&w, s, starts);
+    eval_write(&w, s, e);
+  }
   return work_end(&w, e);
 }
 
@@ -8178,8 +8167,9 @@ static int verb_unknown(const Program *program, Near near, Error *e) {
   if (!near.best[0])
     strcpy(near.best, program->other ? "list"
                                      : "sink help; make paper, ./paper list");
-  return fail(e, 2, "there is no verb '%s' here. Try: %s %s", near.word,
-              strchr(near.best, ' ') ? "" : program->name, near.best);
+  bool said = strchr(near.best, ' ');
+  return fail(e, 2, "there is no verb '%s' here. Try: %s%s%s", near.word,
+              said ? "" : program->name, said ? "" : " ", near.best);
 }
 
 /* A verb's flags; a blank line where another group begins. */

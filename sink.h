@@ -672,14 +672,7 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
-  /* eval of several models; fills o->map */
-  int (*survey)(const Settings *s, const char **words, int n, Error *e);
-  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);
-  /* what eval measures besides, as numbers with names and in words */
-  int (*measure)(Result *besides, Bytes *said, const Settings *s, Trainer *t,
-                 Error *e);
-  int (*ablate)(Result *besides, Bytes *said, const Settings *s, Trainer *t,
-                Error *e);
+  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
 } Program;
 
 #endif

@@ -3652,6 +3652,8 @@ static int verb_pace(Settings *s, Error *e) {
   return e->status;
 }
 
+static int verb_eval_hf(Settings *s, Error *e) { return eval_more(s, choices_measure, e); }
+
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  IMPORT | LINKED | OUTPUT,
    "a published model as --out, and .tok\n"
@@ -3671,13 +3673,14 @@ static const Verb HF_VERBS[] = {
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", told_generate},
+  PAGED_VERBS(verb_eval_hf),
   {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, 0, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write, .survey = survey,
-                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes,
+  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
+                      .heads = outcome_heads,
                       .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);

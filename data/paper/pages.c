@@ -865,7 +865,11 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
+/* What eval measures besides: numbers with names, and what is said of them. */
+typedef int MeasureMore(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+
 typedef struct Survey {
+  MeasureMore *more;           /* or NULL */
   Measured *row; int rows, left_out;
   const Settings *s;                                       /* as the command line has it */
   int length[33];                                          /* 0 ends */
@@ -987,8 +991,8 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   const char *dot = strrchr(text, '.');
   snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);
-  if (!open_data(&s, t, model, e) && s.program->measure)
-    s.program->measure(&besides, &said, &s, t, e);
+  if (!open_data(&s, t, model, e) && v->more)
+    v->more(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
     for (int i = 0; i == 0 || v->length[i]; i++) {
       if (s.inputs) s.input = input;
@@ -1001,8 +1005,8 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   survey_failed(v, e);
 }
 
-static int survey(const Settings *s, const char **words, int n, Error *e) {
-  Survey v = {.s = s};
+static int survey(const Settings *s, const char **words, int n, MeasureMore *more, Error *e) {
+  Survey v = {.more = more, .s = s};
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->quantize ? "quantize"
                     : s->report[0] ? "report" : s->probe ? "probe" : s->signs ? "signs" : NULL;
@@ -1231,3 +1235,59 @@ static double closed_off(const Toy *y, int l, int h, int t, int from, const doub
 
 #include "signs.c"
 #include "known.c"
+
+/* -------------------------------------------------------------------------------------------------
+ * sink's train with a page, and its eval of several models and with more measurements */
+
+static int train_paged(Settings *s, Error *e) {
+  Work w = {0};
+  int starts;
+  if (s->out[0] && !s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
+  train_some(s, &w.t, &w.o, e);
+  if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
+    Settings seen = w.t.s;
+    seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
+    outcome_measure(&w.o, &w.t, &seen, &starts, e);
+  }
+  if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
+    report_write(s->report, "train", &w.t.s, &w.o, 1, NULL, w.o.ended, e);
+  if (w.o.ended[0])
+    fail(e, 1, "%s", w.o.ended);
+  return work_end(&w, e);
+}
+
+static int eval_more(Settings *s, MeasureMore *more, Error *e) {
+  const char *path = s->words[0];
+  Work w = {.o = {.name = path, .source = ""}};
+  int starts = 0;
+  if (!path)
+    return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
+    return survey(s, s->words, s->n_words, more, e);
+  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
+  if (open_model(s, path, kept, &w.t, e) || results_ready(s, e) || open_data(s, &w.t, path, e)
+      || outcome_measure(&w.o, &w.t, s, &starts, e)
+      || eval_causes(&w.besides, &w.table, s, &w.t, e)
+      || (more && more(&w.besides, &w.out, s, &w.t, e)))
+    return work_end(&w, e);
+  w.o.loss = w.o.s.loss;
+  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+  if (!results_alone(s)) {
+    eval_print(&w, s, starts);
+    if (w.table.size)
+      printf("\n%s", (const char *)w.table.at);
+    printf("%.*s", (int)w.out.size, (const char *)w.out.at);
+  }
+  eval_write(&w, s, e);
+  if (s->report[0])
+    report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+  return work_end(&w, e);
+}
+static int eval_paged(Settings *s, Error *e) { return eval_more(s, NULL, e); }
+
+#define PAGED_VERBS(eval) \
+  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \
+   "text in, checkpoint and page out", train_paged}, \
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
+   "the sink, norms and the alpha map", eval}

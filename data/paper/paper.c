@@ -3359,6 +3359,7 @@ static const Verb PAPER_VERBS[] = {
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", told_generate},
+  PAGED_VERBS(eval_paged),
   {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, 0, NULL, NULL}
 };
@@ -3366,8 +3367,8 @@ static const Verb PAPER_VERBS[] = {
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
-                         .other = PAPER_VERBS, .page = report_write, .survey = survey,
-                         .heads = outcome_heads, .ablate = eval_causes, .open = paper_open,
+                         .other = PAPER_VERBS, .page = report_write,
+                         .heads = outcome_heads, .open = paper_open,
                          .first = first_open};
   return sink_main(&paper, argc, argv);
 }
