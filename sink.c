@@ -7769,7 +7769,7 @@ static void train_print(const Trainer *t, const Outcome *o) {
  * yet: o->ended says why. */
 static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
-  if (trainer_begin(t, s, "", e) || outputs_ready(s, path, 3, e))
+  if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
     return e->status;
   command_echo(s);
   if (!s->out[0])
@@ -7986,22 +7986,27 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
                       Error *e) {
   Scored *by = grab(V, sizeof *by, e);
   int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
-  if (s->temperature <= 0)
+  double sum = 0, held = 0, top = vec_max(V, y);
+  if (!isfinite(top) || isnan(vec_sum(V, y)))
+    fail(e, 1, "generate: expected logits that are numbers, found others. "
+         "Try: another model");
+  if (e->status)
+    kept = 0;
+  else if (s->temperature <= 0)
     kept = 1;
-  double sum = 0, held = 0, top = by ? vec_max(V, y) : 0;
   for (int v = 0; by && v < V; v++)
     by[v] = (Scored){exp((y[v] - top) / fmax(s->temperature, 1e-30)), v};
-  if (by)
+  if (kept)
     qsort(by, (size_t)V, sizeof *by, likelier);
-  for (int i = 0; by && i < kept; i++)
+  for (int i = 0; i < kept; i++)
     sum += by[i].x;
-  for (int i = 0; by && i < kept && s->top_p < 1; i++)
+  for (int i = 0; i < kept && s->top_p < 1; i++)
     if ((held += by[i].x) >= s->top_p * sum) {
       kept = i + 1;
       sum = held;
     }
   double draw = rng_uniform(rng) * sum;
-  for (int i = 0; by && i < kept && draw >= 0; i++) {
+  for (int i = 0; i < kept && draw >= 0; i++) {
     draw -= by[i].x;
     id = by[i].id;
   }
