@@ -6960,7 +6960,8 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains: dropout attention-dropout",
   "without it, since all runs on the processor in float: device dtype compile "
       "bf16 fp16",
-  "make paper; ./paper help: grammar tokens first-tokens report inputs "
+  "make paper; ./paper help: grammar tokens input-bin first-tokens "
+      "train-bin report inputs "
       "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
       "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
   "make paper or hf; ./paper help, ./hf help: signs quantize stream cache "
@@ -7010,6 +7011,8 @@ typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near
 static void near_look(Near *n, const char *right, const char *answer) {
   int size = (int)strlen(n->word), most = (int)at_most((size + 2) / 3, 3);
   int found = differ(n->word, right);
+  if (tolower((unsigned char)n->word[0]) != *right)
+    found++;   /* a first letter is rarely wrong */
   if (found && size > 2 && !strncmp(right, n->word, (size_t)size))
     found = 1;   /* it begins so */
   if (found > most || n->close > 9 - found)
@@ -7186,7 +7189,8 @@ static void near_theirs(Near *n, unsigned groups) {
   char ours[80], words[300];
   for (int i = 0; THEIRS[i]; i++) {
     sscanf(THEIRS[i], "%79[^:]: %299[^:]", ours, words);
-    if (!strchr(ours, ' ') && !option_find(ours, groups))
+    bool advice = strchr(ours, ' ') != NULL;
+    if (advice ? !has_word(words, n->word) : !option_find(ours, groups))
       continue;
     for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
       near_look(n, word, ours);
@@ -7950,7 +7954,8 @@ static int verb_tokenize(Settings *s, Error *e) {
   const char *path = s->n_words > 1 ? s->words[1] : "-";
   bool encode = !strcmp(what, "encode");
   if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
-    fail(e, 2, "tokenize %s: expected encode or decode. %s", what, HINT);
+    fail(e, 2, "tokenize %s: expected encode or decode; ./paper has train. %s",
+         what, HINT);
   else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
     ;
   else if (encode) {
