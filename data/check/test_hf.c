@@ -5,9 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #define HF_NO_MAIN
 #include "../models/hf.c"
-#define TEST_FRAME
 #define PROGRAM FROM_HERE "hf"
-#include "../../test_sink.c"
+#include "harness.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Published files in the small, written here */

@@ -10,9 +10,8 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "later.c"
-#define TEST_FRAME
 #define PROGRAM FROM_HERE "sink"
-#include "../../test_sink.c"
+#include "../check/harness.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 
