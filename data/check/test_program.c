@@ -9,6 +9,10 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 
@@ -2128,13 +2132,12 @@ static void sink__generate(Test *t) {
                          "--tokenizer " SCRATCH "/tale.tok", PROMPT);
   Error *e = fresh(t);
   if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, e) || tokenizer_load(SCRATCH "/tale.tok",
-      &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+      &s.data, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
     fact(t, false, "%s", e->text);
     return;
   }
   ids_add(&ids, (int32_t[]){TOKEN_END}, 1, e);
-  Encoder encoder = {.tokenizer = &back.data.tokenizer};
-  tokenizer_encode(&encoder, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
+  tokenizer_encode(&back.data.tokenizer, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
   bytes_add(&text, PROMPT, strlen(PROMPT), e);
   const int V = back.m.c.vocab, prompted = (int)ids.size; real *y = reals(V);
   for (int i = 0; i < LENGTH; i++) {
