@@ -3741,12 +3741,14 @@ enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 static size_t utf8_length(const unsigned char *text, size_t n) {
   size_t at = 0, more, follow;
   for (; at < n && text[at]; at += 1 + more) {
-    unsigned char c = text[at];
-    more = (size_t)(c >= 0xC2) + (c >= 0xE0) + (c >= 0xF0);
+    const unsigned char *c = text + at;
+    if ((*c >= 0x80 && *c < 0xC2) || *c > 0xF4)
+      break;
+    more = (size_t)(*c >= 0xC2) + (*c >= 0xE0) + (*c >= 0xF0);
     follow = 0;
-    while (at + follow + 1 < n && text[at + follow + 1] >> 6 == 2)
+    while (follow < more && at + follow + 1 < n && c[follow + 1] >> 6 == 2)
       follow++;
-    if (follow != more || (c >= 0x80 && c < 0xC2) || c > 0xF4)
+    if (follow < more)
       break;
   }
   return at;

@@ -5,9 +5,8 @@
  * SPDX-License-Identifier: MIT */
 #define PAPER_NO_MAIN
 #include "../paper/paper.c"
-#define TEST_FRAME
 #define PROGRAM FROM_HERE "paper"
-#include "../../test_sink.c"
+#include "harness.c"
 
 /* A table of experiments that must be one. */
 static void table_open(Experiments *x, const char *text) {

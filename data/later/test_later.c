@@ -10,9 +10,12 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "later.c"
-#define TEST_FRAME
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
-#include "../../test_sink.c"
+#include "../check/harness.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 

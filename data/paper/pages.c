@@ -987,7 +987,7 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
   }
   for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-  if (!*text) text = "story";                              /* the shipped grammar */
+  if (!*text) text = "stories";                            /* the shipped text */
   const char *dot = strrchr(text, '.');
   snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);

@@ -23,6 +23,12 @@ typedef struct ShardForm {
   unsigned long long count;
 } ShardForm;
 
+/* llm.c's versions are 1 of 16 bits, 7 of 32. */
+static ShardForm shard_llmc(const unsigned char *bytes, size_t n, bool half) {
+  if (n < SHARD_HEAD || number_at(bytes + 4, 4) != (half ? 1 : 7)) return (ShardForm){0};
+  return (ShardForm){SHARD_HEAD, half ? 2 : 4, number_at(bytes + 8, 4)};
+}
+
 /* Of version 1, as all of short headers are: two bytes of length, then text. A count that is not
  * the only dimension does not fit the size. */
 static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
@@ -46,9 +52,9 @@ static bool shard_is_text(const unsigned char *bytes, size_t n) {
 static int shard_read(const unsigned char *bytes, size_t n, const char *name, int below,
                       Bytes *out, Error *e) {
   ShardForm x = {.width = 2, .count = n / 2};
-  uint64_t magic = n >= SHARD_HEAD ? number_at(bytes, 4) : 0;
+  uint64_t magic = n >= 4 ? number_at(bytes, 4) : 0;
   if (magic == SHARD_16 || magic == SHARD_32)
-    x = (ShardForm){SHARD_HEAD, magic == SHARD_16 ? 2 : 4, number_at(bytes + 8, 4)};
+    x = shard_llmc(bytes, n, magic == SHARD_16);
   else if (n > 10 && !memcmp(bytes, "\x93NUMPY\1", 7))
     x = shard_npy(bytes, n);
   else if (shard_is_text(bytes, n))
@@ -56,8 +62,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   bool wide = x.width == 2 || x.width == 4 || x.width == 8;
   if (!wide || x.start >= n || (n - x.start) % (size_t)x.width
       || (n - x.start) / (size_t)x.width != x.count)
-    return fail(e, 1, "%s: expected ids of 2 bytes each, or llm.c's or NumPy's header, which counts "
-                "them, found %zu bytes. Try: a whole file of one dimension, or --text", name, n);
+    return fail(e, 1, "%s: expected ids of 2 bytes each, or behind llm.c's or NumPy's header, "
+                "which counts them, found %zu bytes. Try: a whole file of one dimension", name, n);
   for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
     uint64_t id = number_at(bytes + at, x.width);
     if (id >= (uint64_t)below)

@@ -327,7 +327,7 @@ static size_t tell_operation(Telling *t, const Node *p) {
   return at;
 }
 
-/* Tells a rule's forms into memory, by way of out: up to eight times (9.1). Where there. */
+/* Tells a rule's forms into memory, by way of out: up to eight times (1). Where there. */
 static size_t tell_forms(Telling *t, const Node *p) {
   size_t from = t->out->size, floor = t->floor, at = 0; bool held = true;
   for (int tries = 0; tries < 8 && held; tries++) {
