@@ -15,9 +15,8 @@ LDLIBS = -lm
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
-SINK = sink.c sink.h data/later/later.c data/paper/options.h
+SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h
 PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c
-TESTED = test_sink.c $(SINK)
 
 sink: sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp sink.c -o sink $(LDLIBS) 2>/dev/null; \
@@ -49,7 +48,7 @@ out:
 # The tests, in double precision, the oracle, and in float: the mathematics of sink.c, the program
 # and its text, paper.c, hf.c. With OpenMP where the compiler has it, for the tests of threads.
 TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
-BASE = data/check/harness.c data/paper/options.h data/later/later.c sink.c sink.h
+BASE = data/check/harness.c $(SINK)
 out/test: test_sink.c $(BASE) | out
 	$(TEST) -fopenmp test_sink.c $(LDLIBS) || $(TEST) test_sink.c $(LDLIBS)
 
@@ -64,7 +63,7 @@ out/test-%-double: data/check/test_%.c $(BASE) | out
 out/test-%: data/check/test_%.c $(BASE) | out
 	$(TEST) -fopenmp $< $(LDLIBS) || $(TEST) $< $(LDLIBS)
 
-out/test-paper: data/check/test_paper.c data/check/test_onset.c data/check/test_known.c data/check/test_signs.c data/paper/paper.c data/paper/toys.c data/paper/onset.c data/paper/remedies.c data/paper/scale.c data/paper/pages.c data/paper/known.c data/paper/signs.c $(BASE) | out
+out/test-paper: data/check/test_*.c data/paper/*.[ch] $(BASE) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/check/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/check/test_paper.c $(LDLIBS)
 
@@ -72,7 +71,7 @@ out/test-later: data/later/test_later.c $(BASE) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/later/test_later.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/later/test_later.c $(LDLIBS)
 
-out/test-hf: data/check/test_hf.c data/check/test_families.c data/models/hf.c data/models/families.c data/models/words.c data/paper/pages.c data/paper/known.c data/paper/signs.c data/models/keys.h data/paper/options.h data/models/unicode.h $(BASE) | out
+out/test-hf: data/check/test_*.c data/models/*.[ch] $(PAGES) $(BASE) | out
 	$(TEST) -fopenmp data/check/test_hf.c $(LDLIBS) || $(TEST) data/check/test_hf.c $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
@@ -82,7 +81,7 @@ out/test-asan: test_sink.c $(BASE) | out
 out/test-%-asan: data/check/test_%.c $(BASE) | out
 	$(SANE) -DSINK_DOUBLE $< -o $@ $(LDLIBS)
 
-out/paper-double: data/paper/paper.c data/paper/toys.c data/paper/onset.c data/paper/remedies.c data/paper/scale.c data/paper/pages.c data/paper/known.c data/paper/signs.c data/paper/options.h data/later/later.c sink.c sink.h | out
+out/paper-double: data/paper/*.[ch] $(SINK) | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper/paper.c -o $@ $(LDLIBS)
 
 CHECKS = program text kernels
@@ -137,12 +136,15 @@ check: out/paper-double
 	./out/paper-double check
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
-tokenizer: sink
-	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
+tokenizer: paper
+	./paper tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
-# Six documents of every grammar, beside it, for a reader to look at.
-samples: sink
-	for g in data/text/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
+# The shipped text, 8 MB that the grammar tells; and six documents of every grammar, beside it, for a reader.
+stories: paper
+	./paper generate --grammar $(GRAMMAR) --n 4489 > data/text/stories.txt
+
+samples: paper
+	for g in data/text/*.grammar; do ./paper generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
@@ -167,5 +169,5 @@ stats:
 clean:
 	rm -rf out sink paper hf bench
 
-.PHONY: run tables readme test test-double asan exhaustive anywhere mutants check tokenizer samples xref book \
+.PHONY: run tables readme test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
     stats clean

@@ -3335,973 +3335,392 @@ static int checks_run(const Program *program, const char *name, FILE *out,
 /* ==========
  * 8  Tokenizer   section 2
  *
- * Byte pair encoding (BPE): text is cut into pieces, and a piece begins as its bytes, each a token.
- * Of all neighbours that are a merge the pair of lowest rank, the leftmost of its kind, becomes one
- * token, until none is left. Ids 0 to 2 never come out of text, even text that spells their names:
- * chapter 9 writes them. A piece is the longest of
- *     [ ] letters     one space or none, then bytes A-Z, a-z, and all from 0x80 up (so UTF-8)
- *     [ ] digits      one space or none, then one to three bytes 0-9
- *     [ ] others      one space or none, then bytes that are no letter, digit or white space
- *     white           space, \t \n \v \f \r; if its last byte is a space and a piece of another
- *                     kind follows, that space belongs to the follower
- * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut It|'|s| 1|,|024| | km.
+ * A model reads numbers, ids. Byte pair encoding (BPE) makes them of a text:
+ * the text is cut into pieces, and every byte of a piece becomes an id. Then
+ * neighbours are merged. There is a list of pairs of ids, each with the id
+ * that it becomes; of the pairs in a piece the one that stands first in the
+ * list is taken, and again, until no pair in the piece is in the list. The
+ * list is learnt from a text (data/text/vocabulary.c): its pairs were the most
+ * frequent ones, so a common word ends as one id.
  *
- * TRAINING starts from the 256 bytes and merges, again and again, a text's most frequent pair.
+ * A piece is the longest of
+ *     [ ] letters   one space or none, then bytes A-Z, a-z, and from 0x80 up
+ *                   (so all of UTF-8 beyond ASCII)
+ *     [ ] digits    one space or none, then one to three bytes 0-9
+ *     [ ] others    one space or none, then bytes that are no letter, digit or
+ *                   white space
+ *     white         space, \t \n \v \f \r; if its last byte is a space and a
+ *                   piece of another kind follows, that space is the follower's
+ * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut
+ * It|'|s| 1|,|024| | km.
  *
- * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
+ * Ids 0 to 2 never come out of text, not even of text that spells their names:
+ * chapter 9 writes them between documents.
+ *
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M is how
+ * many merges there are.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
  *     12          4       vocabulary size, 259 + M, at most 262144
  *     16          4       M
- *     20          8 M     by rank: left id, right id, 4 bytes each, from 3 to 258 + rank; no pair
- *                         twice; no token longer than 128 bytes
- *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * Version 2 is a published model's: data/models.
+ *     20          8 M     in the list's order: left id, right id, 4 bytes each,
+ *                         of tokens before it, from 3 on; no pair twice; no
+ *                         token longer than 128 bytes
+ *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the
+ *                         tokenizer's hash
+ * A file of version 2 has a published model's tokenizer, which ./hf reads.
  */
 
 enum {
-  TOKEN_END = 0,   /* <|endoftext|>  stands after each document */
-  TOKEN_BOS = 1,   /* <|bos|>        begins a document, with --bos */
-  TOKEN_FIX = 2,   /* <|fix|>        never in text: an intervention writes it */
-  TOKEN_BYTE = 3,   /* 3 .. 258: the byte id - 3 */
-  TOKEN_MERGE = 259,   /* 259 ..: the merge of rank id - 259 */
+  TOKEN_END = 0,       /* <|endoftext|>  stands after each document */
+  TOKEN_BOS = 1,       /* <|bos|>        begins a document, with --bos */
+  TOKEN_FIX = 2,       /* <|fix|>        an intervention writes it (9.3) */
+  TOKEN_BYTE = 3,      /* 3 .. 258: the byte id - 3 */
+  TOKEN_MERGE = 259,   /* 259 ..: what merge id - 259 makes */
   PIECE_MAX = 128, TOKENIZER_VOCAB_MAX = 1 << 18,
-  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2, TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
+  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2,
+  TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
 };
 #define TOKENIZER_MAGIC "SINKTOK1"
 
-/* Empty, but data/models, which includes this file, fills it. */
-static const TokenizerKind PUBLISHED_TOKENIZERS;
-
-/* ---- 8.1  Ids and numbered pairs --- */
-
-static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
-  Bytes b = {(unsigned char *)a->at, a->size * sizeof *from, a->room * sizeof *from};
-  if (!bytes_add(&b, from, n * sizeof *from, e))
-    *a = (Ids){(int32_t *)(void *)b.at, b.size / sizeof *from, b.room / sizeof *from};
-  return e->status;
-}
-static int id_add(Ids *a, int32_t id, Error *e) { return ids_add(a, &id, 1, e); }
-static void ids_free(Ids *a) { free(a->at); *a = (Ids){0}; }
-
-typedef struct Pair {
-  int32_t left, right;
-  uint32_t last;   /* 8.5; a companion's: 1 + what ends here, 0 nothing */
-  int64_t count;   /* training only: how often the pair is in the text */
-} Pair;
-
-static size_t pairs_slot(const Pairs *p, int32_t left, int32_t right) {
-  uint64_t key = (uint64_t)(uint32_t)left << 32 | (uint32_t)right;
-  key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio: spreads keys over the high bits */
-  size_t mask = 2 * p->room - 1, s = (size_t)(key >> 32) & mask;
-  for (; p->slot[s]; s = (s + 1) & mask) {
-    const Pair *q = &p->at[p->slot[s] - 1];
-    if (q->left == left && q->right == right) break;
-  }
-  return s;
-}
-static int64_t pairs_find(const Pairs *p, int32_t left, int32_t right) {
-  return p->room ? (int64_t)p->slot[pairs_slot(p, left, right)] - 1 : -1;
-}
-static void pairs_free(Pairs *p) { free(p->at); free(p->slot); *p = (Pairs){0}; }
-
-static int pairs_grow(Pairs *p, Error *e) {
-  Pairs q = {.size = p->size, .room = p->room ? 2 * p->room : 256};
-  q.at = grab((idx)q.room, sizeof *q.at, e);
-  q.slot = grab((idx)(2 * q.room), sizeof *q.slot, e);
-  for (size_t i = 0; i < q.size && !e->status; i++) {
-    q.at[i] = p->at[i];
-    q.slot[pairs_slot(&q, q.at[i].left, q.at[i].right)] = (uint32_t)(i + 1);
-  }
-  pairs_free(e->status ? &q : p);
-  if (!e->status) *p = q;
-  return e->status;
-}
-
-static int64_t pairs_number(Pairs *p, int32_t left, int32_t right, Error *e) {
-  int64_t number = pairs_find(p, left, right);
-  if (number >= 0) return number;
-  if (p->size == p->room && pairs_grow(p, e)) return -1;
-  p->at[p->size] = (Pair){.left = left, .right = right};
-  p->slot[pairs_slot(p, left, right)] = (uint32_t)++p->size;
-  return (int64_t)p->size - 1;
-}
-
-/* ---- 8.2  Cutting text --- */
-
-/* Bytes before the first <|endoftext|>, or n. */
-static size_t document_length(const unsigned char *text, size_t n) {
-  size_t mark = strlen(DOCUMENT_END);
-  for (size_t at = 0; at + mark <= n; at++)
-    if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark)) return at;
-  return n;
-}
+/* ---- 8.1  Cutting text --- */
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
 /* By the rule of pieces; not ctype.h's, which depends on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
-  if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80) return LETTER;
-  if (b >= '0' && b <= '9') return DIGIT;
+  if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80)
+    return LETTER;
+  if (b >= '0' && b <= '9')
+    return DIGIT;
   return b == ' ' || (b >= '\t' && b <= '\r') ? WHITE : OTHER;
 }
+
 static size_t piece_length(const unsigned char *text, size_t n) {
   size_t end = n > 1 && text[0] == ' ' && byte_kind(text[1]) != WHITE;
   enum ByteKind kind = byte_kind(text[end]);
   size_t most = kind == DIGIT ? end + 3 : PIECE_MAX;
-  while (end < n && end < most && byte_kind(text[end]) == kind) end++;
+  while (end < n && end < most && byte_kind(text[end]) == kind)
+    end++;
   bool follower = end < n && byte_kind(text[end]) != WHITE;
   return end - (kind == WHITE && follower && text[end - 1] == ' ');
 }
 
-/* ---- 8.3  Making, reading and writing a tokenizer --- */
+/* ---- 8.2  Reading a tokenizer --- */
 
 static const char HINT[] = "Try: sink help tokenize";
 
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
-  if (bytes_add(&t->pool, spelling, n, e)) return e->status;
-  t->start[++t->vocab] = (uint32_t)t->pool.size;
+  if (bytes_add(&t->pool, spelling, n, e))
+    return e->status;
+  t->token[++t->vocab].start = (uint32_t)t->pool.size;
   return 0;
 }
 
+/* What every vocabulary has: three ids that are no text's, and the bytes. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
-  static const char *const SPECIAL[TOKEN_BYTE] = {DOCUMENT_END, "<|bos|>", "<|fix|>"};
+  static const char *const SPECIAL[TOKEN_BYTE] = {
+    DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
-  t->start = grab((idx)vocab + 1, sizeof *t->start, e);
-  if (!t->start) return e->status;
-  for (int i = 0; i < TOKEN_BYTE; i++) token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
-  for (int b = 0; b < 256; b++) token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
+  t->token = grab((idx)vocab + 1, sizeof *t->token, e);
+  if (!t->token)
+    return e->status;
+  for (int i = 0; i < TOKEN_BYTE; i++)
+    token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
+  for (int b = 0; b < 256; b++)
+    token_add(t, &(unsigned char){(unsigned char)b}, 1, e);
   return e->status;
 }
 
-static const unsigned char *tokenizer_token(const Tokenizer *t, int id, size_t *length) {
-  *length = t->start[id + 1] - t->start[id];
-  return t->pool.at + t->start[id];
+static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
+                                            size_t *length) {
+  *length = t->token[id + 1].start - t->token[id].start;
+  return t->pool.at + t->token[id].start;
 }
 
-/* The next merge and its token. Without a limit of bytes they could double each time. */
-static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right, const char *name, Error *e) {
-  unsigned char both[2 * PIECE_MAX]; size_t n = 0, more = 0;
-  bool known = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE && right < t->vocab;
-  if (known) {
+/* The id that a pair becomes, or 0, which no merge makes. */
+static int32_t merge_find(const Tokenizer *t, int32_t left, int32_t right) {
+  int32_t id = t->token[left].first;
+  while (id && t->token[id].right != right)
+    id = t->token[id].next;
+  return id;
+}
+
+/* Adds the next merge and its token. Were tokens of any length, each could
+ * have twice the bytes of the one before. */
+static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
+                           const char *name, Error *e) {
+  unsigned char both[2 * PIECE_MAX];
+  size_t n = 0, more = 0;
+  bool good = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE
+              && right < t->vocab && !merge_find(t, left, right);
+  if (good) {
     const unsigned char *first = tokenizer_token(t, left, &n);
     const unsigned char *second = tokenizer_token(t, right, &more);
     memcpy(both, first, n);
     memcpy(both + n, second, more);
   }
-  if (!known || pairs_find(&t->merges, left, right) >= 0 || n + more > PIECE_MAX)
-    return fail(e, 1, "%s: expected merge %zu of ids 3 to %d, new, of at most %d bytes, found "
-                "%u and %u. %s", name, t->merges.size, t->vocab - 1, PIECE_MAX,
-                (unsigned)left, (unsigned)right, HINT);
-  return pairs_number(&t->merges, left, right, e) < 0 ? e->status : token_add(t, both, n + more, e);
+  if (!good || n + more > PIECE_MAX)
+    return fail(e, 1, "%s: expected merge %d of ids 3 to %d, new, of at most "
+                "%d bytes, found %u and %u. %s", name, t->vocab - TOKEN_MERGE,
+                t->vocab - 1, PIECE_MAX, (unsigned)left, (unsigned)right, HINT);
+  TokenEntry *made = &t->token[t->vocab];
+  made->left = left;
+  made->right = right;
+  made->next = t->token[left].first;
+  t->token[left].first = t->vocab;
+  return token_add(t, both, n + more, e);
 }
+
 static void tokenizer_free(Tokenizer *t) {
-  if (t->kind) t->kind->close(t);
-  pairs_free(&t->merges); bytes_free(&t->pool); free(t->start);
+  if (t->close)
+    t->close(t);
+  bytes_free(&t->pool);
+  free(t->token);
   *t = (Tokenizer){0};
 }
 
-static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size, const char *name,
-                            Error *e) {
+static int tokenizer_sealed(const unsigned char *bytes, size_t n, size_t size,
+                            const char *name, Error *e) {
   size_t body = n - TOKENIZER_TAIL;
-  return n == size && number_at(bytes + body, TOKENIZER_TAIL) == hash64(0, bytes, body) ? 0
-       : fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, damaged. %s", name,
-              size, n, HINT);
+  if (n == size && number_at(bytes + body, 8) == hash64(0, bytes, body))
+    return 0;
+  return fail(e, 1, "%s: expected %zu bytes and their checksum, found %zu, "
+              "damaged. %s", name, size, n, HINT);
 }
 
 /* After a failure t is empty. */
-static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
-                          Error *e) {
+static int tokenizer_read(const unsigned char *bytes, size_t n,
+                          const char *name, Tokenizer *t, Error *e) {
   *t = (Tokenizer){0};
   if (n < TOKENIZER_HEAD + TOKENIZER_TAIL || memcmp(bytes, TOKENIZER_MAGIC, 8))
-    return fail(e, 1, "%s: expected a tokenizer, which begins with " TOKENIZER_MAGIC
-                ", found another kind of file. %s", name, HINT);
-  unsigned version = (unsigned)number_at(bytes + 8, 4);
-  unsigned vocab = (unsigned)number_at(bytes + 12, 4), merges = (unsigned)number_at(bytes + 16, 4);
-  size_t size = TOKENIZER_HEAD + 8 * (size_t)merges + TOKENIZER_TAIL;
-  if (version == TOKENIZER_PUBLISHED && PUBLISHED_TOKENIZERS.read) {
-    t->kind = &PUBLISHED_TOKENIZERS;
-    t->kind->read(t, bytes, n, name, e);
-  } else if (version == TOKENIZER_PUBLISHED)
-    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/models/hf.c -o hf -lm", name);
-  else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
-           merges != vocab - TOKEN_MERGE)
-    fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
-         "%u, %u. %s", name, TOKENIZER_VOCAB_MAX, version, vocab, merges, HINT);
-  else if (!tokenizer_sealed(bytes, n, size, name, e)) {
-    const unsigned char *p = bytes + TOKENIZER_HEAD;
-    tokenizer_begin(t, (int)vocab, e);
-    for (unsigned rank = 0; rank < merges && !e->status; rank++, p += 8)
-      tokenizer_merge(t, (int32_t)number_at(p, 4), (int32_t)number_at(p + 4, 4), name, e);
-    t->hash = number_at(p, TOKENIZER_TAIL);
-  }
-  if (e->status) tokenizer_free(t);
+    return fail(e, 1, "%s: expected a tokenizer, which begins with "
+                TOKENIZER_MAGIC ", found another kind of file. %s", name, HINT);
+  size_t vocab = (size_t)number_at(bytes + 12, 4);
+  size_t merges = (size_t)number_at(bytes + 16, 4);
+  if (number_at(bytes + 8, 4) != TOKENIZER_OWN || vocab > TOKENIZER_VOCAB_MAX
+      || vocab != TOKEN_MERGE + merges)
+    return fail(e, 1, "%s: expected sink's own tokenizer, of up to %d tokens, "
+                "found another. Try: make hf, and ./hf", name,
+                TOKENIZER_VOCAB_MAX);
+  size_t size = TOKENIZER_HEAD + 8 * merges + TOKENIZER_TAIL;
+  if (tokenizer_sealed(bytes, n, size, name, e))
+    return e->status;
+  tokenizer_begin(t, (int)vocab, e);
+  const unsigned char *p = bytes + TOKENIZER_HEAD;
+  for (size_t i = 0; i < merges && !e->status; i++, p += 8)
+    tokenizer_merge(t, (int32_t)number_at(p, 4), (int32_t)number_at(p + 4, 4),
+                    name, e);
+  t->hash = number_at(p, 8);
+  if (e->status)
+    tokenizer_free(t);
   return e->status;
 }
-static int tokenizer_load(const char *path, Tokenizer *out, Error *e) {
+
+static int tokenizer_load(const char *path, const Source *s, Tokenizer *out,
+                          Error *e) {
   Bytes file = {0};
   *out = (Tokenizer){0};
-  if (!file_read(path, &file, e)) tokenizer_read(file.at, file.size, path, out, e);
-  bytes_free(&file);
-  return e->status;
-}
-
-static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
-  bytes_add(out, TOKENIZER_MAGIC, 8, e);
-  bytes_number(out, TOKENIZER_OWN, 4, e);
-  bytes_number(out, (uint64_t)t->vocab, 4, e);
-  bytes_number(out, t->merges.size, 4, e);
-  for (size_t rank = 0; rank < t->merges.size; rank++) {
-    bytes_number(out, (uint64_t)t->merges.at[rank].left, 4, e);
-    bytes_number(out, (uint64_t)t->merges.at[rank].right, 4, e);
+  if (!file_read(path, &file, e)) {
+    TokenizerReader *other = s->read_tokenizer;
+    (other ? other : tokenizer_read)(file.at, file.size, path, out, e);
   }
-  bytes_number(out, hash64(0, out->at, out->size), 8, e);
-  return e->status;
-}
-static int tokenizer_save(const char *path, const Tokenizer *t, Error *e) {
-  Bytes file = {0};
-  if (!tokenizer_bytes(t, &file, e)) file_write(path, file.at, file.size, e);
   bytes_free(&file);
   return e->status;
 }
 
-/* ---- 8.4  Encoding and decoding --- */
+/* ---- 8.3  Encoding and decoding --- */
 
-static void encoder_free(Encoder *c) {
-  if (c->scratch) PUBLISHED_TOKENIZERS.done(c);
-  *c = (Encoder){0};
+static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
+  size_t wide = sizeof *from;
+  Bytes b = {(unsigned char *)a->at, a->size * wide, a->room * wide};
+  if (!bytes_add(&b, from, n * wide, e))
+    *a = (Ids){(int32_t *)(void *)b.at, b.size / wide, b.room / wide};
+  return e->status;
 }
 
-static int piece_encode(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
+static int id_add(Ids *a, int32_t id, Error *e) {
+  return ids_add(a, &id, 1, e);
+}
+
+static void ids_free(Ids *a) {
+  free(a->at);
+  *a = (Ids){0};
+}
+
+/* The pair that stands first in the list makes the lowest id. */
+static int piece_encode(const Tokenizer *t, const unsigned char *piece,
+                        size_t n, Ids *out, Error *e) {
   int32_t id[PIECE_MAX];
-  for (size_t i = 0; i < n; i++) id[i] = TOKEN_BYTE + piece[i];
+  for (size_t i = 0; i < n; i++)
+    id[i] = TOKEN_BYTE + piece[i];
   for (;;) {
-    size_t at = n; int64_t best = INT64_MAX;
+    size_t at = 0;
+    int32_t lowest = INT32_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      int64_t rank = pairs_find(&c->tokenizer->merges, id[i], id[i + 1]);
-      if (rank >= 0 && rank < best) best = rank, at = i;
+      int32_t made = merge_find(t, id[i], id[i + 1]);
+      if (!made || made >= lowest)
+        continue;
+      lowest = made;
+      at = i;
     }
-    if (at == n) return ids_add(out, id, n, e);
-    id[at] = TOKEN_MERGE + (int32_t)best;
+    if (lowest == INT32_MAX)
+      return ids_add(out, id, n, e);
+    id[at] = lowest;
     n--;
     memmove(id + at + 1, id + at + 2, (n - at - 1) * sizeof *id);
   }
 }
 
-static int pieces_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-  const TokenizerKind *kind = c->tokenizer->kind;
+static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
+                            size_t n, Ids *out, Error *e) {
+  if (t->encode)
+    return t->encode(t, text, n, out, e);
   for (size_t at = 0, length; at < n && !e->status; at += length) {
-    length = kind ? kind->cut(c->tokenizer, text + at, n - at) : piece_length(text + at, n - at);
-    (kind ? kind->piece : piece_encode)(c, text + at, length, out, e);
+    length = piece_length(text + at, n - at);
+    piece_encode(t, text + at, length, out, e);
   }
   return e->status;
 }
 
-static int tokenizer_encode(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
-  const TokenizerKind *kind = c->tokenizer->kind;
-  return (kind ? kind->encode : pieces_encode)(c, text, n, out, e);
-}
-
-static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
-  size_t before = out->size;
-  for (size_t i = 0, length; i < n && !e->status; i++)
-    if (id[i] >= 0 && id[i] < t->vocab) {
-      const unsigned char *from = tokenizer_token(t, id[i], &length);
-      bytes_add(out, from, length, e);
-    } else fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. Try: the tokenizer "
-                "that made them", t->vocab - 1, id[i], i);
-  if (e->status) out->size = before;
-  return e->status;
-}
-
-/* ---- 8.5  Training --- */
-
-enum { TRAIN_BYTES_MAX = 1 << 30 };   /* so that 32 bits number nodes and symbols */
-typedef struct BpeTrainer {
-  Pairs nodes;   /* a tree of prefixes: (1 + parent's number or 0, byte). Of a word: */
-                 /* count, how often it is in the text; last, where in symbols it starts */
-  Ids symbols;   /* the ids that spell words, a -1 after each */
-  Pairs pairs;   /* the neighbours (left id, right id) in all words */
-} BpeTrainer;
-
-/* Counts a text's words; at first sight each is spelled by its bytes. */
-static void bpe_words(BpeTrainer *r, const unsigned char *text, size_t n, Error *e) {
-  for (size_t at = 0, length; at < n; at += strlen(DOCUMENT_END))
-    for (size_t end = at + document_length(text + at, n - at); at < end; at += length) {
-      int64_t node = -1;
-      length = piece_length(text + at, end - at);
-      for (size_t i = 0; i < length && !e->status; i++)
-        node = pairs_number(&r->nodes, (int32_t)(node + 1), text[at + i], e);
-      if (e->status) return;
-      Pair *word = &r->nodes.at[node];
-      if (word->count++ > 0) continue;
-      word->last = (uint32_t)r->symbols.size;
-      for (size_t i = 0; i < length; i++) id_add(&r->symbols, TOKEN_BYTE + text[at + i], e);
-      id_add(&r->symbols, -1, e);
-    }
-}
-
-/* Adds the pairs of word k, or with sign -1 takes them away; of what only begins words, 0 times. */
-static void word_count(BpeTrainer *r, size_t k, int sign, Error *e) {
-  const Pair *word = &r->nodes.at[k];
-  for (const int32_t *s = r->symbols.at + word->last; s[1] >= 0; s++) {
-    int64_t number = pairs_number(&r->pairs, s[0], s[1], e);
-    if (number >= 0) r->pairs.at[number].count += sign * word->count;
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
+                            Bytes *out, Error *e) {
+  for (size_t i = 0, length; i < n; i++) {
+    if (id[i] < 0 || id[i] >= t->vocab)
+      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
+                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
+    const unsigned char *spelling = tokenizer_token(t, id[i], &length);
+    bytes_add(out, spelling, length, e);
   }
-}
-
-/* In every word the token `made` takes the place of a pair, from left to right. */
-static void bpe_merge(BpeTrainer *r, int32_t left, int32_t right, int32_t made, Error *e) {
-  for (size_t k = 0; k < r->nodes.size && !e->status; k++) {
-    if (!r->nodes.at[k].count) continue;   /* it only begins words */
-    int32_t *s = r->symbols.at + r->nodes.at[k].last, *to;
-    while (s[1] >= 0 && (s[0] != left || s[1] != right)) s++;
-    if (s[1] < 0) continue;
-    word_count(r, k, -1, e);   /* all of its pairs are there */
-    for (to = s; *s >= 0; s++) {
-      bool here = s[0] == left && s[1] == right;
-      *to++ = here ? made : *s;
-      s += here;
-    }
-    *to = -1;
-    word_count(r, k, 1, e);
-  }
-}
-
-/* The most frequent pair: of equals the lowest left id, then right id. NULL when none occurs twice:
- * merging it would save nothing. */
-static const Pair *bpe_best(const BpeTrainer *r) {
-  const Pair *best = NULL;
-  for (size_t i = 0; i < r->pairs.size; i++) {
-    const Pair *p = &r->pairs.at[i];
-    if (p->count < (best ? best->count : 2)) continue;
-    if (!best || p->count > best->count || p->left < best->left ||
-        (p->left == best->left && p->right < best->right)) best = p;
-  }
-  return best;
-}
-
-static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, int vocab, Error *e) {
-  BpeTrainer r = {0};
-  *t = (Tokenizer){0};
-  if (vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX)
-    return fail(e, 2, "--vocab: expected %d to %d, found %d. Try: --vocab 2048", TOKEN_MERGE,
-                TOKENIZER_VOCAB_MAX, vocab);
-  if (n > TRAIN_BYTES_MAX)
-    return fail(e, 1, "training text: expected at most 1 GiB, found %zu bytes. Try: less", n);
-  if (!tokenizer_begin(t, vocab, e)) bpe_words(&r, text, n, e);
-  for (size_t k = 0; k < r.nodes.size && !e->status; k++) word_count(&r, k, 1, e);
-  while (!e->status && t->vocab < vocab) {
-    const Pair *best = bpe_best(&r);
-    if (!best)
-      fail(e, 1, "training text: too few pairs. Try: more text, or --vocab %d", t->vocab);
-    else if (!tokenizer_merge(t, best->left, best->right, "training text", e))
-      bpe_merge(&r, best->left, best->right, t->vocab - 1, e);
-  }
-  if (e->status) tokenizer_free(t);
-  pairs_free(&r.nodes); pairs_free(&r.pairs); ids_free(&r.symbols);
   return e->status;
 }
 
 /* ==========
- * 9  Text, grammars, packing, interventions
+ * 9  Text, packing, interventions
  *
- * 9.1  Grammars: endless text from a page of rules
+ * 9.1  Text   section 2
  *
- * In place of a library of rich text the repository ships grammars. Document n of seed s is a pure
- * function of the grammar, s and n. The format:
- *
- *   # a comment            from a # at a line's start or after a blank to the line's end
- *   name = text | text     a rule, named in the first column; indented lines go on with it. The
- *                          first rule of the file is what a document is.
- *   3: text                an alternative with weight 3; without a number 1
- *   name ~= text | text    the k-th weight is divided by k + 2, as Zipf saw word counts fall
- *   { text | text }        a choice in passing; { text | } is an optional part
- *   [name]                 tell that rule here        [2-5 name]  two to five times, blanks between
- *   [^name]                with a capital             [a name]    with a or an before it; [^a name]
- *   [x:name]               tell it and remember it as x           [x=name]    remember it, say none
- *   [$x]                   what x remembers           [x=$y]      x remembers what y does
- *   [$x+$y]  [z=$x*7]      a sum told, a product remembered: + - * / % on remembered whole numbers
- *                          of up to nine digits, or on one and a number of up to four
- *   name/of/by = me/my/I   a rule with forms, named in its head; [name/of] or [$x/of] picks one,
- *                          and [name] the first. An alternative without / serves every form: it
- *                          hands it on to those of its references that have it and name none.
- *   \n  \t                 a new line, a tab; \[ \| \/ \# \\ and so on are the mark itself
- *
- * A remembered choice is drawn up to eight times, while another variable holds the same text. All
- * its forms are told from the same random numbers: what they share is the same. Blanks: one at a
- * time, none before , . ; : ! ? or at either end of a line or an alternative. */
+ * A text is a row of documents: stories, chapters, articles, what stands by
+ * itself. Between two of them stands <|endoftext|>, and white space before a
+ * document does not count. --text names a file, standard input, or a folder,
+ * whose files follow by name; a file's end ends a document. What is not UTF-8
+ * is refused. Without --text sink reads the stories that come with it. */
 
-/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
- * inside rules, rules in all, bytes of it and of what it remembers. */
-enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
-       GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
+enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
-typedef struct Symbol {
-  const char *at;   /* its size letters, in Grammar.text */
-  int size;
-  const struct Node *rule, *shape;   /* the rule so named; one with the variable's forms; NULL */
-} Symbol;
-
-/* A grammar is a tree of nodes. A rule or a { } group holds alternatives, an alternative phrases:
- * text, groups, [references]. A rule and an alternative are their first form; others hang on it. */
-enum NodeKind { NODE_RULE, NODE_FORM, NODE_TEXT, NODE_GROUP, NODE_REFERENCE };
-typedef struct Node {
-  enum NodeKind kind;
-  int line;
-  struct Node *next, *first, *form;   /* after it; the first that it holds; its next form */
-  int forms, size;   /* how many forms; bytes of text */
-  uint64_t weight;   /* of a rule: of all; of an alternative: up to and with it */
-  const unsigned char *text;
-  Symbol *name, *variable, *wanted, *right;   /* [variable:name/wanted]  [$name+$right] or NULL */
-  int low, high, number;   /* how many times; [$name+number] */
-  char operator;   /* + - * / % or 0 */
-  bool recall, silent, capital, article;   /* [$x]   [x=...]   [^...]   [a ...] */
-} Node;
-
-/* scan_X takes an X at the cursor; scan_number: -1 for none, or one of over four digits. */
-typedef struct Scan {
-  Grammar *g;
-  unsigned char *p;   /* the cursor; the text ends with a \n and a \0 */
-  int line, depth;   /* depth: of { } */
-  Error *e;
-} Scan;
-
-static int scan_wrong(const Scan *s, const char *expected, const char *hint) {
-  int c = *s->p; char found[24];
-  snprintf(found, sizeof found, !c ? "the end of the file" : c == ' ' ? "a blank"
-           : c == '\n' || c == '\v' ? "the end of the line" : c < 127 ? "%c" : "byte %d", c);
-  return fail(s->e, 1, "%s:%d: expected %s, found %s. Try: %s", s->g->name, s->line, expected,
-              found, hint);
-}
-
-static int name_wrong(const Grammar *g, const Node *p, const Symbol *y, const char *expected,
-                      const char *hint, Error *e) {
-  return fail(e, 1, "%s:%d: expected %s, found %.*s. Try: %s", g->name, p->line, expected,
-              y->size, y->at, hint);
-}
-
-static void scan_blanks(Scan *s) {
-  for (; *s->p == ' ' || *s->p == '\v'; s->p++) s->line += *s->p == '\v';
-}
-static bool scan_take(Scan *s, int c) {
-  bool here = *s->p == c;
-  s->p += here;
-  return here;
-}
-static bool begins_name(unsigned char c) {
-  return c == '_' || (c < 0x80 && byte_kind(c) == LETTER);
-}
-
-/* A plain search: 30,000 names take a second. */
-static Symbol *scan_name(Scan *s, const char *expected) {
-  Grammar *g = s->g;
-  const unsigned char *from = s->p;
-  if (!begins_name(*from))
-    return scan_wrong(s, expected, "letters, digits and _, a letter first"), NULL;
-  while (begins_name(*s->p) || byte_kind(*s->p) == DIGIT) s->p++;
-  const Symbol y = {.at = (const char *)from, .size = (int)(s->p - from)};
-  Symbol *at = g->symbols, *end = at + g->symbol_count;
-  while (at < end && (at->size != y.size || memcmp(at->at, y.at, (size_t)y.size))) at++;
-  if (at == end) g->symbols[g->symbol_count++] = y;
+/* Bytes before the first that is 0 or no UTF-8, n when there is none. A
+ * character is a byte below 0x80, or one that says by its highest bits how
+ * many follow, each of which is 10xxxxxx in bits. */
+static size_t utf8_length(const unsigned char *text, size_t n) {
+  size_t at = 0, more, follow;
+  for (; at < n && text[at]; at += 1 + more) {
+    const unsigned char *c = text + at;
+    if ((*c >= 0x80 && *c < 0xC2) || *c > 0xF4)
+      break;
+    more = (size_t)(*c >= 0xC2) + (*c >= 0xE0) + (*c >= 0xF0);
+    follow = 0;
+    while (follow < more && at + follow + 1 < n && c[follow + 1] >> 6 == 2)
+      follow++;
+    if (follow < more)
+      break;
+  }
   return at;
 }
 
-static int scan_number(Scan *s) {
-  int n = 0, digits = 0;
-  for (; digits < 5 && byte_kind(s->p[digits]) == DIGIT; digits++) n = 10 * n + s->p[digits] - '0';
-  if (!digits || digits > 4) return -1;
-  s->p += digits;
+/* Appends a text and a separator. A byte order mark becomes white space. */
+static int text_read(const char *path, Bytes *out, Error *e) {
+  size_t before = out->size;
+  if (file_read(path, out, e))
+    return e->status;
+  unsigned char *text = out->at + before;
+  size_t n = out->size - before, good = utf8_length(text, n);
+  if (good < n)
+    return fail(e, 1, "%s: expected text in UTF-8, found 0x%02X behind %zu "
+                "bytes. Try: iconv -t utf-8 -f latin1, or -f utf-16", path,
+                text[good], good);
+  if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3))
+    memset(text, ' ', 3);
+  return bytes_print(out, e, DOCUMENT_END);
+}
+
+static bool source_named(const Source *s) {
+  return s->text[0] || s->grammar[0] || s->tokens[0];
+}
+
+static const char *source_name(const Source *s) {
+  if (s->tokens[0])
+    return s->tokens;
+  if (s->text[0])
+    return s->text;
+  return s->grammar[0] ? s->grammar : SHIPPED_TEXT;
+}
+
+/* A file of that name, or where there is none the one beside the program. */
+static const char *located(char path[PATH_ROOM], const char *name,
+                           const Source *s, Error *e) {
+  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
+      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM)
+    return name;
+  if (!file_missing(path))
+    return path;
+  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its "
+       "path", name, s->home);
+  return name;
+}
+
+/* Bytes before the first <|endoftext|>, or n. */
+static size_t document_length(const unsigned char *text, size_t n) {
+  size_t mark = strlen(DOCUMENT_END);
+  for (size_t at = 0; at + mark <= n; at++)
+    if (text[at] == DOCUMENT_END[0] && !memcmp(text + at, DOCUMENT_END, mark))
+      return at;
   return n;
 }
 
-static Node *node_new(Scan *s, enum NodeKind kind) {
-  Node *p = &s->g->nodes[s->g->node_count++];
-  p->kind = kind; p->line = s->line;
-  return p;
-}
+typedef struct Document {
+  size_t from, to;   /* its bytes, in all that was read */
+} Document;
 
-/* Behind its [. In this order: ^, a, 2-5, x: or x=, $, a name, an operation or /form. */
-static int scan_reference(Scan *s, Node *p) {
-  p->kind = NODE_REFERENCE;
-  p->capital = scan_take(s, '^');
-  p->article = s->p[0] == 'a' && s->p[1] == ' ';
-  if (p->article) s->p += 2;
-  int times = scan_number(s);
-  p->low = p->high = times < 0 ? 1 : times;
-  if (times >= 0 && scan_take(s, '-')) p->high = scan_number(s);
-  if (p->high < p->low) return scan_wrong(s, "a range such as 2-5", "2 before 5");
-  if (times >= 0) scan_blanks(s);
-  p->recall = scan_take(s, '$');
-  if (!(p->name = scan_name(s, "the name of a rule or a variable"))) return 1;
-  if (!p->recall && (*s->p == ':' || *s->p == '=')) {
-    p->silent = *s->p++ == '='; p->variable = p->name;
-    p->recall = scan_take(s, '$');
-    if (!(p->name = scan_name(s, "the name of a rule, or $ and a variable's"))) return 1;
-  }
-  bool form = s->p[0] == '/' && begins_name(s->p[1]);   /* [$x/of], not [$x/60] */
-  if (p->recall && !form && *s->p && strchr("+-*/%", *s->p)) {
-    p->operator = (char)*s->p++;
-    if (scan_take(s, '$')) p->right = scan_name(s, "a variable after $");
-    else if ((p->number = scan_number(s)) < 0)
-      scan_wrong(s, "$ and a variable's name, or a number", "[$x+$y] or [$x%60]");
-  } else if (!p->silent && scan_take(s, '/')) p->wanted = scan_name(s, "the name of a form");
-  if (s->e->status || scan_take(s, ']')) return s->e->status;
-  return scan_wrong(s, "] after a reference", "[name], [$x], [x:name] or [a name]");
-}
-
-static int scan_text(Scan *s, Node *p) {
-  unsigned char *to = s->p;
-  p->text = to;
-  for (; !strchr("[]{}|/\n", *s->p); s->p++) {   /* strchr also stops at the final \0 */
-    int c = *s->p;
-    if (c == '\\') {
-      c = *++s->p;
-      if (c < ' ') return scan_wrong(s, "a mark after \\", "\\\\ for a plain \\");
-      if (c == 'n' && to > p->text && to[-1] == ' ') to--;
-      *to++ = c == 'n' ? '\n' : c == 't' ? '\t' : (unsigned char)c;
-    } else if (c == ' ' || c == '\v') {
-      s->line += c == '\v';
-      if (to == p->text || !strchr(" \n", to[-1])) *to++ = ' ';
-    } else *to++ = (unsigned char)c;
-  }
-  p->size = (int)(to - p->text);
-  return 0;
-}
-
-static int scan_alternatives(Scan *s, Node *rule, bool zipf);
-
-static int scan_form(Scan *s, Node *form) {
-  Node *p = NULL, **last = &form->first;
-  scan_blanks(s);
-  while (!s->e->status && *s->p && !strchr("|/\n]}", *s->p)) {
-    p = *last = node_new(s, NODE_TEXT);
-    last = &p->next;
-    if (scan_take(s, '[')) scan_reference(s, p);
-    else if (scan_take(s, '{')) {
-      p->kind = NODE_GROUP;
-      if (!scan_alternatives(s, p, false) && !scan_take(s, '}'))
-        scan_wrong(s, "} to close a {", "\\[ or \\/ for a plain [ or /, or a }");
-    } else scan_text(s, p);
-  }
-  if (p && p->size > 0 && p->text[p->size - 1] == ' ') p->size--;
-  return s->e->status;
-}
-
-static int scan_alternatives(Scan *s, Node *rule, bool zipf) {
-  Node **last = &rule->first;
-  uint64_t k = 1;
-  if (s->depth++ > GRAMMAR_NESTING) return scan_wrong(s, "at most 16 { inside another", "a rule");
-  do {
-    Node *a = *last = node_new(s, NODE_FORM), *form = a;
-    last = &a->next;
-    scan_blanks(s);
-    unsigned char *start = s->p;
-    int weight = scan_number(s);
-    if (weight < 0 || !scan_take(s, ':')) weight = 1, s->p = start;
-    rule->weight += zipf ? ((uint64_t)weight << 20) / (k++ + 2) : (uint64_t)weight;
-    a->weight = rule->weight;
-    for (a->forms = 1; !scan_form(s, form) && rule->name && scan_take(s, '/'); a->forms++)
-      form = form->form = node_new(s, NODE_FORM);
-    if (s->e->status) return 1;
-    if (a->forms > 1 && a->forms != rule->forms)
-      return scan_wrong(s, "one form, or as many as the head has", "\\/ for a plain /");
-  } while (scan_take(s, '|'));
-  s->depth--;
-  return rule->weight ? 0 : scan_wrong(s, "a weight above 0", "1: before one alternative");
-}
-
-static int scan_rule(Scan *s) {
-  Node *rule = node_new(s, NODE_RULE), *form = rule;
-  for (;; form = form->form = node_new(s, NODE_RULE)) {
-    if (rule->forms++ == GRAMMAR_FORMS) return scan_wrong(s, "at most 8 forms", "two rules");
-    if (!(form->name = scan_name(s, "the name of a rule in the first column"))) return 1;
-    if (!scan_take(s, '/')) break;
-  }
-  if (rule->name->rule)
-    return name_wrong(s->g, rule, rule->name, "a new rule", "another name", s->e);
-  rule->name->rule = rule;
-  scan_blanks(s);
-  bool zipf = scan_take(s, '~');
-  if (!scan_take(s, '=')) return scan_wrong(s, "= or ~= after a rule's name", "name = text");
-  if (scan_alternatives(s, rule, zipf)) return 1;
-  if (!scan_take(s, '\n')) return scan_wrong(s, "the end of the rule", "\\} for a plain }");
-  s->line++;
-  return 0;
-}
-
-static int form_index(const Node *rule, const Symbol *name) {
-  int i = 0;
-  for (; rule && rule->name != name; rule = rule->form) i++;
-  return rule ? i : -1;
-}
-
-static const Node *reference_shape(const Node *p) {
-  return p->recall ? p->name->shape : p->name->rule;
-}
-
-static int reference_check(const Grammar *g, const Node *p, Error *e) {
-  const Node *shape = reference_shape(p), *held = p->variable ? p->variable->shape : NULL;
-  if (!p->recall && !shape)
-    return name_wrong(g, p, p->name, "the name of a rule", "a line NAME = text", e);
-  const Symbol *unset = p->right && !p->right->shape ? p->right : NULL;
-  if (p->variable && !held) unset = p->variable;
-  if (!shape) unset = p->name;
-  if (unset) return name_wrong(g, p, unset, "a variable of the grammar", "[NAME:rule]", e);
-  if (p->wanted && form_index(shape, p->wanted) < 0)
-    return name_wrong(g, p, p->wanted, "a form of that rule or variable", "RULE/NAME = ..", e);
-  if (!p->variable) return 0;
-  do shape = shape->form, held = held->form;
-  while (shape && held && shape->name == held->name);
-  return !shape && !held ? 0
-       : name_wrong(g, p, p->variable, "rules with the same forms", "another variable", e);
-}
-
-/* A copy [x=$y] may stand before [y=rule], hence the rounds: a longer chain of them is refused. */
-static int grammar_link(Grammar *g, Error *e) {
-  const Node *p, *end = g->nodes + g->node_count;
-  for (int round = 0; round < 8; round++)
-    for (p = g->nodes; p < end; p++)
-      if (p->variable && !p->variable->shape) p->variable->shape = reference_shape(p);
-  for (p = g->nodes; p < end && !e->status; p++)
-    if (p->kind == NODE_REFERENCE) reference_check(g, p, e);
-  return e->status;
-}
-
-typedef struct Telling {
-  const Grammar *g; Rng rng;
-  Bytes *out, memory;   /* memory: what is remembered, each form ended by a \0 */
-  size_t *values;   /* of each symbol: where in memory its first form is, 0 nowhere */
-  size_t start, floor;   /* where in out the document begins, and what tell_text may change */
-  int depth, steps; Error *e;
-} Telling;
-
-/* Appends text; of blanks where it begins one stays at most. */
-static void tell_text(Telling *t, const void *text, size_t n) {
-  Bytes *o = t->out; const char *p = text;
-  int before = o->size > t->floor ? o->at[o->size - 1] : '\n';
-  if (n && *p == ' ' && (before == ' ' || before == '\n')) p++, n--;
-  if (n && before == ' ' && strchr(".,;:!?\n", *p)) o->size--;
-  bytes_add(o, p, n, t->e);
-}
-
-static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted);
-
-static size_t tell_recall(const Telling *t, const Node *p, const Symbol *name) {
-  size_t at = t->values[name - t->g->symbols];
-  if (!at) name_wrong(t->g, p, name, "a variable that is remembered by now", "[NAME:rule]", t->e);
-  return at;
-}
-
-static long long tell_number(const Telling *t, const Node *p, const Symbol *name) {
-  size_t at = tell_recall(t, p, name);
-  if (!at) return 0;
-  char *text = (char *)t->memory.at + at, *end;
-  long long number = strtoll(text, &end, 10);
-  if (end == text || *end || end - text > 9 + (*text == '-'))
-    name_wrong(t->g, p, name, "a whole number of at most nine digits", "a rule of them", t->e);
-  return number;
-}
-
-/* Computes into memory, alike in every form; where there. */
-static size_t tell_operation(Telling *t, const Node *p) {
-  char text[24]; size_t at = t->memory.size;
-  long long x = tell_number(t, p, p->name);
-  long long y = p->right ? tell_number(t, p, p->right) : p->number;
-  if (!y && strchr("/%", p->operator))
-    fail(t->e, 1, "%s:%d: expected a divisor, found 0. Try: a rule without 0", t->g->name, p->line);
-  if (t->e->status) return 0;
-  long long z = p->operator == '+' ? x + y : p->operator == '-' ? x - y
-              : p->operator == '*' ? x * y : p->operator == '/' ? x / y : x % y;
-  size_t n = (size_t)snprintf(text, sizeof text, "%lld", z) + 1;
-  for (int f = 0; f < p->name->shape->forms; f++) bytes_add(&t->memory, text, n, t->e);
-  return at;
-}
-
-/* Tells a rule's forms into memory, by way of out: up to eight times (9.1). Where there. */
-static size_t tell_forms(Telling *t, const Node *p) {
-  size_t from = t->out->size, floor = t->floor, at = 0; bool held = true;
-  for (int tries = 0; tries < 8 && held; tries++) {
-    const Rng start = t->rng; Rng after = start;
-    for (const Node *form = p->name->rule; form; form = form->form) {
-      t->rng = start; t->floor = t->out->size;
-      tell_rule(t, p->name->rule, form->name);
-      bytes_add(t->out, "", 1, t->e);
-      if (form == p->name->rule) after = t->rng;
-    }
-    t->rng = after; t->floor = floor;
-    at = t->memory.size;
-    if (t->e->status || bytes_add(&t->memory, t->out->at + from, t->out->size - from, t->e)) break;
-    t->out->size = from; held = false;
-    const char *m = (const char *)t->memory.at;
-    for (int i = 0; i < t->g->symbol_count && !held; i++)
-      held = t->values[i] && p->variable != t->g->symbols + i && !strcmp(m + t->values[i], m + at);
-  }
-  return at;
-}
-
-static bool takes_an(const unsigned char *word, size_t n) {
-  enum { AN = 8, WORDS = 15 };   /* the first AN of them do */
-  static const char *const BEGIN[WORDS] = {"hour", "honest", "honour", "heir", "unin", "unim",
-      "utm", "utt", "uni", "use", "usu", "one", "once", "eu", "ut"};
-  for (int i = 0; i < WORDS; i++)
-    if (n >= strlen(BEGIN[i]) && !memcmp(word, BEGIN[i], strlen(BEGIN[i]))) return i < AN;
-  return n && strchr("aeiouAEIOU", *word);
-}
-
-/* Article and capital of what was told from start on. */
-static void tell_finish(Telling *t, const Node *p, size_t start) {
-  Bytes *o = t->out;
-  while (start < o->size && o->at[start] == ' ') start++;
-  if (p->article && start < o->size) {
-    size_t size = o->size - start, n = takes_an(o->at + start, size) ? 3 : 2;
-    if (bytes_add(o, "an ", n, t->e)) return;
-    memmove(o->at + start + n, o->at + start, size);
-    memcpy(o->at + start, n == 3 ? "an " : "a ", n);
-  }
-  if (!p->capital) return;
-  while (start < o->size && strchr("\"'", o->at[start])) start++;
-  if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
-}
-
-/* What is computed, recalled or drawn: remembered, and told in the form `wanted`. */
-static void tell_value(Telling *t, const Node *p, const Symbol *wanted) {
-  size_t at = p->operator ? tell_operation(t, p)
-            : p->recall ? tell_recall(t, p, p->name) : tell_forms(t, p);
-  if (p->variable) t->values[p->variable - t->g->symbols] = at;
-  if (p->silent || t->e->status) return;
-  const char *text = (const char *)t->memory.at + at;
-  for (int f = form_index(reference_shape(p), wanted); f > 0; f--) text += strlen(text) + 1;
-  tell_text(t, text, strlen(text));
-}
-
-static int tell_bounded(const Telling *t, const Node *p) {
-  if (t->depth > GRAMMAR_DEPTH || t->steps > GRAMMAR_STEPS || t->memory.size > GRAMMAR_SIZE
-      || t->out->size - t->start > GRAMMAR_SIZE)
-    fail(t->e, 1, "%s:%d: expected a document with an end, found none 100 deep, in %d rules or %d "
-         "bytes. Try: an alternative that ends", t->g->name, p->line, GRAMMAR_STEPS, GRAMMAR_SIZE);
-  return t->e->status;
-}
-
-static void tell_reference(Telling *t, const Node *p, const Symbol *wanted) {
-  int times = p->low;
-  if (p->wanted) wanted = p->wanted;
-  if (p->high > p->low) times += (int)rng_below(&t->rng, (uint64_t)(p->high - p->low + 1));
-  for (int i = 0; i < times && !tell_bounded(t, p); i++) {
-    if (i) tell_text(t, " ", 1);
-    size_t start = t->out->size;
-    if (p->recall || p->variable) tell_value(t, p, wanted);
-    else tell_rule(t, p->name->rule, wanted);
-    if (!p->silent) tell_finish(t, p, start);
-  }
-}
-
-static void tell_rule(Telling *t, const Node *rule, const Symbol *wanted) {
-  t->depth++, t->steps++;
-  if (tell_bounded(t, rule)) return;
-  const Node *a = rule->first;
-  uint64_t draw = a->next ? rng_below(&t->rng, rule->weight) : 0;
-  while (a->weight <= draw) a = a->next;
-  int index = form_index(rule, wanted);
-  if (a->forms > 1 || (rule->name && index < 0)) wanted = NULL;   /* nothing to hand on */
-  for (int f = a->forms > 1 ? index : 0; f > 0; f--) a = a->form;
-  for (const Node *p = a->first; p && !t->e->status; p = p->next)
-    if (p->kind == NODE_TEXT) tell_text(t, p->text, (size_t)p->size);
-    else if (p->kind == NODE_GROUP) tell_rule(t, p, wanted);
-    else tell_reference(t, p, wanted);
-  t->depth--;
-}
-
-/* Appends document n of a seed; after a failure nothing. */
-static int grammar_document(const Grammar *g, uint64_t seed, uint64_t n, Bytes *out, Error *e) {
-  size_t start = out->size;
-  Telling t = {.g = g, .rng = {seed}, .out = out, .start = start, .floor = start, .e = e};
-  t.rng.state = rng_next(&t.rng) ^ n;
-  t.rng.state = rng_next(&t.rng);
-  t.values = grab(g->symbol_count, sizeof *t.values, e);
-  if (t.values && !bytes_add(&t.memory, "", 1, e) && !bytes_add(out, "", 0, e))
-    tell_rule(&t, g->nodes, NULL);
-  if (e->status) out->size = start;
-  else if (out->size > start && out->at[out->size - 1] == ' ') out->size--;
-  bytes_free(&t.memory); free(t.values);
-  return e->status;
-}
-static void grammar_free(Grammar *g) {
-  bytes_free(&g->text); free(g->symbols); free(g->nodes);
-  *g = (Grammar){0};
-}
-
-/* Comments and controls become blanks; a line's end inside a rule, or of a blank line, \v. */
-static void grammar_plain(unsigned char *t, size_t n) {
-  bool comment = false;
-  for (size_t i = 0; i < n; i++) {
-    comment = t[i] != '\n' && (comment || (t[i] == '#' && (!i || strchr(" \n", t[i - 1]))));
-    if (comment || (t[i] < ' ' && t[i] != '\n')) t[i] = ' ';
-    if (i && t[i - 1] == '\n' && strchr(" \n", t[i])) t[i - 1] = '\v';
-  }
-}
-
-/* Document 0 is told as the last check: has it an end? After a failure g is empty. */
-static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
+/* All that --text names, and its documents, but for those of white space. */
+static void source_read(const Source *s, Bytes *all, Bytes *documents,
                         Error *e) {
-  Scan s = {.g = g, .line = 1, .e = e}; Bytes trial = {0};
-  *g = (Grammar){0};
-  snprintf(g->name, sizeof g->name, "%s", name);
-  if (n > GRAMMAR_FILE)
-    return fail(e, 1, "%s: expected at most 2 MiB, found %zu bytes. Try: less", name, n);
-  while (n && strchr(" \n", text[n - 1])) n--;   /* errors at the end name the last line */
-  /* a symbol and a node each begin at a byte of their own, but for { that are never closed */
-  g->symbols = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->symbols, e);
-  g->nodes = grab((idx)n + 4 * GRAMMAR_NESTING, sizeof *g->nodes, e);
-  if (!bytes_add(&g->text, text, n, e) && !bytes_add(&g->text, "\n", 2, e)) {
-    grammar_plain(g->text.at, n);
-    s.p = g->text.at;
-    for (scan_blanks(&s); !e->status && *s.p; scan_blanks(&s))
-      if (scan_take(&s, '\n')) s.line++;
-      else scan_rule(&s);
-    if (!g->node_count) scan_wrong(&s, "a rule", "story = Once upon a time.");
+  Bytes names = {0};
+  char room[PATH_ROOM];
+  const char *name = s->text[0] ? s->text : located(room, SHIPPED_TEXT, s, e);
+  files_list(name, &names, e);
+  for (size_t at = 0; at < names.size; at += strlen(name) + 1) {
+    name = (const char *)names.at + at;
+    text_read(name, all, e);
   }
-  if (!e->status && !grammar_link(g, e)) grammar_document(g, 0, 0, &trial, e);
-  bytes_free(&trial);
-  if (e->status) grammar_free(g);
-  return e->status;
+  for (size_t at = 0, end; at < all->size; at = end + strlen(DOCUMENT_END)) {
+    end = at + document_length(all->at + at, all->size - at);
+    while (at < end && isspace(all->at[at]))
+      at++;
+    if (at < end)
+      bytes_add(documents, &(Document){at, end}, sizeof(Document), e);
+  }
+  bytes_free(&names);
 }
 
 /* ----------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
- * Documents are tokenised, each followed by <|endoftext|> (after <|bos|> when asked), joined, and
- * cut into blocks of T+1 tokens: T inputs, and the same tokens one later as targets. A block may
- * start inside a document, and attention crosses documents, as in the paper. A text's blocks come
- * in a new random order at each pass; a grammar's as they are told.
+ * A document becomes ids, followed by <|endoftext|> (after <|bos|> when asked).
+ * All documents are joined and cut into blocks of T+1 tokens: T inputs, and the
+ * same tokens one later as targets. A block may start inside a document, and
+ * attention crosses documents, as in the paper. A training reads every block
+ * once, which is a pass, then passes again, each time in a new random order.
  *
- * Held back for validation, whatever the seed: of a text or shards, the documents whose number
- * hashes below --valid; where that leaves one side empty, the end of the last document, its share
- * by length. Of a grammar, the documents of a seed no training has. An evaluation reads
- * these of the model's own text, and all of another one, unless --valid is said.
- *
- * --text names a file, standard input, or a folder, whose files follow by name; a file's end ends a
- * document. What is not UTF-8, or has a byte 0, is refused.
- *
- * --tokens names shards of token ids, each of 16 bits, little-endian, in either of two forms:
- *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, 1, the count of ids; then the ids
- *     nanoGPT    the ids and nothing else; none begins with the 55432 of the other's header
- * A document ends at each id --end-token, and may go on in the next file of a folder. There are
- * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
- * --fix-token; a shard that has them is then refused. */
+ * Some documents are held back, so that there is text to measure a loss on that
+ * no training has seen: those whose number hashes below --valid, whatever the
+ * seed. Where that leaves one side empty, the end of the last document is held
+ * back instead, its share by length. An evaluation reads what was held back of
+ * the model's own text, and all of another one, unless --valid is said. */
 
-enum { HELD_DOCUMENTS = 200, HELD_SEED = 0x5EED, FIRST_SEED = 0xF125, SHARD_VOCAB = 50304,
-       ID_BYTES = sizeof(int32_t), SHARD_MAGIC = 20240520, SHARD_VERSION = 1, SHARD_HEAD = 1024 };
-
-/* Bytes before the first that is not UTF-8 (RFC 3629), n when all are. */
-static size_t utf8_length(const unsigned char *text, size_t n) {
-  for (size_t at = 0, more; at < n; at += more + 1) {
-    const unsigned char b = text[at];
-    more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || n - at <= more) return at;
-    /* the second byte: no code that has a shorter form, no surrogate, none above 0x10FFFF */
-    int least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
-    int most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
-    for (size_t i = 1; i <= more; i++, least = 0x80, most = 0xBF)
-      if (text[at + i] < least || text[at + i] > most) return at;
-  }
-  return n;
+static uint64_t hash_number(uint64_t seed, uint64_t n) {
+  return hash_numbers(seed, &n, 8, 8);
 }
-
-/* Appends the ids, of ID_BYTES each. */
-static int shard_read(const unsigned char *bytes, size_t n, const char *name, int vocab,
-                      Bytes *out, Error *e) {
-  bool head = n >= 4 && number_at(bytes, 4) == SHARD_MAGIC;
-  size_t start = head ? SHARD_HEAD : 0;
-  if (n <= start || n % 2 || (head && (number_at(bytes + 4, 4) != SHARD_VERSION ||
-                                       number_at(bytes + 8, 4) != (n - start) / 2)))
-    return fail(e, 1, "%s: expected ids of 2 bytes each, behind a header of version 1 that "
-                "counts them or none, found %zu bytes. Try: a whole shard, or --text", name, n);
-  for (size_t at = start; at < n && !e->status; at += 2) {
-    int32_t id = (int32_t)number_at(bytes + at, 2);
-    if (id < vocab) bytes_add(out, &id, ID_BYTES, e);
-    else fail(e, 1, "%s: expected ids below %d, found %d at place %zu. Try: --vocab %d", name,
-              vocab, id, (at - start) / 2, id + 3);
-  }
-  return e->status;
-}
-
-static bool source_named(const Source *s) { return s->text[0] || s->grammar[0] || s->tokens[0]; }
-
-static const char *source_name(const Source *s) {
-  return s->tokens[0] ? s->tokens : s->text[0] ? s->text
-       : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-}
-
-/* A file or folder of that name, or where there is none the one beside the program. */
-static const char *located(char path[PATH_ROOM], const char *name, const Source *s, Error *e) {
-  if (!*s->home || !strcmp(name, "-") || !file_missing(name)
-      || snprintf(path, PATH_ROOM, "%s%s", s->home, name) >= PATH_ROOM) return name;
-  if (!file_missing(path)) return path;
-  fail(e, 1, "%s: it is neither here nor beside the program, in %s. Try: its path", name, s->home);
-  return name;
-}
-
-/* Appends a text and a separator. Its byte order mark becomes blanks, which document_next drops. */
-static int text_read(const char *path, Bytes *out, Error *e) {
-  size_t before = out->size, good, line = 1;
-  if (file_read(path, out, e)) return e->status;
-  unsigned char *text = out->at + before; size_t n = out->size - before;
-  if (n > 1 && (!memcmp(text, "\xFF\xFE", 2) || !memcmp(text, "\xFE\xFF", 2)))
-    return fail(e, 1, "%s: expected text in UTF-8, found UTF-16. Try: iconv -f utf-16 -t utf-8",
-                path);
-  if (n && memchr(text, 0, n))
-    return fail(e, 1, "%s: expected a text, found a byte 0: UTF-16, or none. Try: another", path);
-  if ((good = utf8_length(text, n)) < n) {
-    for (size_t i = 0; i < good; i++) line += text[i] == '\n';
-    bool cut = n - good < 4 && text[good] >= 0xC2 && text[good] <= 0xF4;   /* a character begins */
-    return fail(e, 1, "%s:%zu: expected text in UTF-8, found byte 0x%02X. Try: %siconv -f latin1",
-                path, line, text[good], cut ? "to end at a whole character, or " : "");
-  }
-  if (n > 2 && !memcmp(text, "\xEF\xBB\xBF", 3)) memset(text, ' ', 3);
-  return bytes_print(out, e, DOCUMENT_END);
-}
-
-/* All that --text or --tokens names: texts, or the bytes of ids. */
-static void source_read(const Data *d, const Source *s, Bytes *out, Error *e) {
-  int below = s->bos || s->fix_token ? d->bos : d->vocab;
-  Bytes names = {0}, file = {0};
-  files_list(source_name(s), &names, e);
-  for (size_t at = 0; at < names.size && !e->status; at += strlen((char *)names.at + at) + 1) {
-    const char *name = (const char *)names.at + at;
-    file.size = 0;
-    if (!s->tokens[0]) text_read(name, out, e);
-    else if (!file_read(name, &file, e)) shard_read(file.at, file.size, name, below, out, e);
-  }
-  bytes_free(&names); bytes_free(&file);
-}
-
-/* The next document that is not empty, [from,to) of all; *at goes behind its end. */
-static bool document_next(const Data *d, const Source *s, const Bytes *all, size_t *at,
-                          size_t *from, size_t *to) {
-  while ((*from = *to = *at) < all->size) {
-    if (s->tokens[0]) {
-      while (*to < all->size && memcmp(all->at + *to, &d->end, ID_BYTES)) *to += ID_BYTES;
-      *at = *to + ID_BYTES;
-    } else {
-      *to += document_length(all->at + *from, all->size - *from);
-      *at = *to + strlen(DOCUMENT_END);
-      while (*from < *to && isspace(all->at[*from])) ++*from;
-    }
-    if (*from < *to) return true;
-  }
-  return false;
-}
-
-/* hash64 of n bytes of numbers of that width, their lowest byte first: alike on every machine. */
-static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
-  const size_t flip = *(char *)&(int){1} ? 0 : width - 1;   /* turns round the bytes of a number */
-  uint64_t h = hash_start(seed);
-  for (size_t i = 0; i < n; i++) h = hash_add(h, (const char *)x + (i ^ flip), 1);
-  return hash_end(h);
-}
-static uint64_t hash_number(uint64_t seed, uint64_t n) { return hash_numbers(seed, &n, 8, 8); }
 
 static bool document_held(double share, uint64_t number) {
   Rng draw = {hash_number(HELD_SEED, number)};
@@ -4313,245 +3732,230 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* d->read: how much of its text is held; in an evaluation, where T is 0, also whose it is. */
-static void data_describe(Data *d, const Source *s, double share, bool held, int T) {
-  bool other = !T && s->own && !data_own(d, s);
-  const char *whose = T || d->source == s->own ? "" : other ? "; not the model's own, "
-                    : s->own ? "; changed since the training" : "; the model's own is not known";
-  char much[32] = "all of it";
-  if (share > 0) snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s", held ? "held-out documents" : much, whose,
-           other ? s->own_name : "");
+static const char *data_whose(const Data *d, const Source *s) {
+  if (d->source == s->own)
+    return "";
+  if (!s->own)
+    return "; the model's own is not known";
+  if (data_own(d, s))
+    return "; changed since the training";
+  return "; not the model's own, ";
 }
 
-/* A document's tokens: --bos, its own, its end. */
-static int data_encode(Data *d, const Source *s, const void *from, size_t n, Ids *out, Error *e) {
-  if (out == &d->held) id_add(&d->starts, (int32_t)out->size, e);
-  if (s->bos) id_add(out, d->bos, e);
-  if (s->tokens[0]) ids_add(out, from, n / ID_BYTES, e);
-  else if (n) tokenizer_encode(&d->encoder, from, n, out, e);
+/* Fills d->read: how much of the text is held, and in an evaluation, where T
+ * is 0, whose text it is. */
+static void data_describe(Data *d, const Source *s, double share, bool held,
+                          int T) {
+  const char *whose = T ? "" : data_whose(d, s);
+  char much[32] = "all of it";
+  if (share < 1)
+    snprintf(much, sizeof much, "%g of it", share);
+  snprintf(d->read, sizeof d->read, "%s%s%s",
+           held ? "held-out documents" : much, whose,
+           strchr(whose, ',') ? s->own_name : "");
+}
+
+/* Appends a document's tokens: --bos, its own, its end. */
+static int data_encode(Data *d, const Source *s, const void *from, size_t n,
+                       Ids *out, Error *e) {
+  if (out == &d->held)
+    id_add(&d->starts, (int32_t)out->size, e);
+  if (s->bos)
+    id_add(out, d->bos, e);
+  if (s->tokens[0])
+    ids_add(out, from, n / sizeof *out->at, e);
+  else
+    tokenizer_encode(&d->tokenizer, from, n, out, e);
   return id_add(out, d->end, e);
 }
 
-/* Shares out a text's or shards' documents. If a text's last is cut, then at white space. */
-static int data_open_files(Data *d, const Source *s, int T, Error *e) {
-  size_t unit = s->tokens[0] ? ID_BYTES : 1; Bytes all = {0};
-  uint64_t n = 0, held = 0, i = 0; size_t from, to;
-  source_read(d, s, &all, e);
-  d->source = hash_numbers(0, all.at, all.size, unit);
+/* Where the last document is cut: of a text at white space. */
+static size_t document_cut(const Bytes *all, Document last, double share,
+                           size_t unit) {
+  double n = (double)((last.to - last.from) / unit);
+  size_t at = last.to - unit * (size_t)(n * share);
+  while (unit == 1 && at < last.to && !isspace(all->at[at]))
+    at++;
+  return at;
+}
+
+/* Shares out the documents, of a text or of ids (data/text/shards.c). T 0: all
+ * of another text than the model's own are held. */
+static int data_share(Data *d, const Source *s, int T, const Bytes *all,
+                      const Bytes *documents, Error *e) {
+  const Document *of = (const Document *)(const void *)documents->at;
+  size_t unit = s->tokens[0] ? sizeof *d->held.at : 1;
+  size_t n = documents->size / sizeof *of, held = 0;
   double share = s->whole && !data_own(d, s) ? 0 : s->valid;
-  for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); n++)
-    held += document_held(share, n);
-  if (!n) fail(e, 1, "%s: expected documents, found none. Try: another file", d->name);
-  bool cut = share > 0 && (!held || held == n), whole = !T && share == 0;
-  for (size_t at = 0; !e->status && document_next(d, s, &all, &at, &from, &to); i++) {
-    size_t mid = whole || (!cut && document_held(share, i)) ? from : to;   /* held from here on */
-    if (cut && i + 1 == n) {
-      mid -= unit * (size_t)((double)((to - from) / unit) * share);
-      while (unit == 1 && mid < to && !isspace(all.at[mid])) mid++;
-    }
-    bool room = T && (s->data_tokens == 0 || (double)d->train.size < s->data_tokens);
-    if (room && from < mid) data_encode(d, s, all.at + from, mid - from, &d->train, e);
-    if (mid < to) data_encode(d, s, all.at + mid, to - mid, &d->held, e);
+  if (!T && share == 0)
+    share = 1;
+  if (!n)
+    fail(e, 1, "%s: expected documents, found none. Try: another file",
+         d->name);
+  for (size_t i = 0; i < n; i++)
+    held += document_held(share, i);
+  bool cut = share > 0 && share < 1 && (!held || held == n);
+  for (size_t i = 0; i < n && !e->status; i++) {
+    size_t from = of[i].from, to = of[i].to;
+    size_t mid = cut || !document_held(share, i) ? to : from;
+    if (cut && i + 1 == n)
+      mid = document_cut(all, of[i], share, unit);
+    bool room = !s->data_tokens || (double)d->train.size < s->data_tokens;
+    if (T && room && from < mid)
+      data_encode(d, s, all->at + from, mid - from, &d->train, e);
+    if (mid < to)
+      data_encode(d, s, all->at + mid, to - mid, &d->held, e);
   }
-  data_describe(d, s, share, T || (s->whole && share > 0), T);
+  data_describe(d, s, share, T || (s->whole && share < 1), T);
   if (d->held.size > INT32_MAX)   /* what d->starts can tell */
-    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller --valid",
-         source_name(s), d->held.size);
+    fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller "
+         "--valid", d->name, d->held.size);
+  return e->status;
+}
+
+static int data_open_text(Data *d, const Source *s, int T, Error *e) {
+  Bytes all = {0}, documents = {0};
+  source_read(s, &all, &documents, e);
+  d->source = hash64(0, all.at, all.size);
+  if (!e->status)
+    data_share(d, s, T, &all, &documents, e);
   bytes_free(&all);
+  bytes_free(&documents);
   return e->status;
 }
 
-static int data_told(Data *d, const Source *s, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-  Bytes text = {0};
-  if (!grammar_document(&d->grammar, seed, number, &text, e))
-    data_encode(d, s, text.at, text.size, out, e);
-  bytes_free(&text);
-  return e->status;
-}
-
-static int data_open_grammar(Data *d, const Source *s, int T, Error *e) {
-  char room[PATH_ROOM]; const char *path = located(room, d->name, s, e);
-  Bytes text = {0};
-  if (!file_read(path, &text, e)) grammar_read(&d->grammar, text.at, text.size, path, e);
-  d->source = hash64(0, text.at, text.size);
-  data_describe(d, s, 0, true, T);
-  bytes_free(&text);
-  for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
-    data_told(d, s, HELD_SEED, i, &d->held, e);
-  while (T && (double)d->train.size < s->data_tokens && !e->status)
-    data_told(d, s, d->seed, d->document++, &d->train, e);
-  return e->status;
-}
-
-/* The tokenizer; of --tokens, which has none, what it would say. */
-static int data_open_ids(Data *d, const Source *s, Error *e) {
+static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
-  if (s->tokens[0]) {
-    d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
-    d->end = s->end_token; d->bos = d->vocab - 2; d->fix = d->vocab - 1;
-    int below = s->bos || s->fix_token ? d->bos : d->vocab;
-    return d->end < below ? 0
-         : fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end,
-                below, d->end + 3);
-  }
   char path[PATH_ROOM];
-  if (tokenizer_load(located(path, s->tokenizer, s, e), t, e)) return e->status;
-  d->encoder.tokenizer = t;
-  d->vocab = t->vocab; d->end = t->end; d->bos = t->bos; d->fix = t->fix;
-  bool bos = s->bos && d->bos < 0, fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
-  return !bos && !fix ? 0
-       : fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
-              "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
+  if (tokenizer_load(located(path, s->tokenizer, s, e), s, t, e))
+    return e->status;
+  d->vocab = t->vocab;
+  d->end = t->end;
+  d->bos = t->bos;
+  d->fix = t->fix;
+  bool bos = s->bos && d->bos < 0;
+  bool fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
+  if (!bos && !fix)
+    return 0;
+  return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: "
+              "--tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
+              s->tokenizer);
 }
 
-/* Where a sequence is overwritten, 0 for nowhere. */
-static int fixed_at(const Source *s) {
-  if (!strcmp(s->first_tokens, "natural")) return 0;
-  return s->fix_token ? s->fix_token : *s->first_tokens != 0;
+/* What ./paper has and ./sink has not: 2, and which program to ask. */
+static int data_refuse(const char *flag, Error *e) {
+  return fail(e, 2, "--%s: for ./paper. Try: make paper", flag);
 }
 
-/* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
- * model keeps of its own, or of all but these. Room for a model's --vocab too. */
-static int first_counts(Data *d, const Source *s, int T, Error *e) {
-  const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  bool other = drew != what, text = !strcmp(drew, "text");
-  const double *kept = text && !T && !strcmp(s->first_own, "text")
-                       && (!s->vocab || d->vocab <= s->vocab) ? s->first_counts : NULL;
-  const Ids *from = d->train.size ? &d->train : &d->held;
-  idx N = strtol(drew, NULL, 10);
-  idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
-  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
-    return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
-                "natural. Try: --first-tokens 16", what, all);
-  if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
-  if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
-  for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  idx i = 0, rank = 0;   /* of the next of the N; of v among the ordinary ids */
-  for (int v = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix;
-    bool chosen = ordinary && i < N && rank == (2 * i + 1) * all / (2 * N);
-    if (chosen) d->first[v] = 1;
-    if (other) d->first[v] = !(d->first[v] > 0);
-    if (!ordinary) d->first[v] = 0;
-    i += chosen; rank += ordinary;
-    d->draws += d->first[v];
-  }
-  return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
+/* The flag of a text that ./sink does not read. */
+static const char *source_other(const Source *s) {
+  if (s->toy)
+    return "toy";
+  if (s->grammar[0])
+    return "grammar";
+  return s->tokens[0] ? "tokens" : "";
 }
 
-/* The same in words, d->drawn. exp(entropy): so many ids, drawn evenly, would be as uncertain. */
-static int first_open(Data *d, const Source *s, int T, Error *e) {
-  enum { NAMED = 16 };
-  const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
-  if (!*s->first_tokens) return 0;
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);
-  if ((!T && !fixed_at(s)) || first_counts(d, s, T, e)) return e->status;
-  for (int32_t v = 0; v < d->vocab; v++) {
-    if (!(d->first[v] > 0)) continue;
-    times += d->first[v] * log(d->first[v]);
-    if (++n > NAMED) continue;
-    bytes_print(&names, e, t->vocab ? "|" : " %d", v);
-    if (t->vocab) tokenizer_decode(t, &v, 1, &names, e);
-  }
-  for (size_t i = 0; i < names.size; i++) if (!isprint(names.at[i])) names.at[i] = '?';
-  snprintf(d->drawn, sizeof d->drawn, "first tokens %s: token %d one of %d, exp(entropy) %.1f:"
-           "%.*s%s", s->first_tokens, fixed_at(s), n, d->draws / exp(times / d->draws),
-           (int)names.size, names.at ? (char *)names.at : "", n > NAMED ? " .." : "");
-  bytes_free(&names);
-  return e->status;
+/* The tokens that --first-tokens draws (9.3). */
+static int data_first(Data *d, const Source *s, int T, Error *e) {
+  if (!s->first_tokens[0])
+    return 0;
+  return s->first ? s->first(d, s, T, e) : data_refuse("first-tokens", e);
 }
 
-/* seed orders the data, other than HELD_SEED; T 0: held ones alone. After a failure d is empty. */
+/* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
+ * a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  *d = (Data){.seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1, .pass = -1};
+  const char *other = source_other(s);
+  *d = (Data){.pass = -1};
+  d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
   if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
-    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: "
+                "one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
-  if (s->toy && s->open) return s->open(d, s, T, e);
-  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
-  if (!data_open_ids(d, s, e)) {
-    if (s->text[0] || s->tokens[0]) data_open_files(d, s, T, e);
-    else data_open_grammar(d, s, T, e);
-  }
+  if (*other && !s->open)
+    data_refuse(other, e);
+  else if (*other)
+    s->open(d, s, T, e);
+  else if (!data_open_tokenizer(d, s, e))
+    data_open_text(d, s, T, e);
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = (idx)d->train.size / (T + 1);
-  bool endless = d->grammar.nodes && s->data_tokens == 0;
-  if (T && !endless && !d->blocks)
-    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: more "
-         "text, or a smaller --context", source_name(s), T + 1, d->train.size);
-  if (!e->status && d->blocks) d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status || first_open(d, s, T, e)) data_close(d);
+  if (T && !d->blocks && !d->next)
+    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: "
+         "more text, or a smaller --context", d->name, T + 1, d->train.size);
+  if (!e->status && d->blocks)
+    d->order = grab(d->blocks, sizeof(int32_t), e);
+  if (e->status || data_first(d, s, T, e))
+    data_close(d);
   return e->status;
 }
 
 void data_close(Data *d) {
-  tokenizer_free(&d->tokenizer); encoder_free(&d->encoder); grammar_free(&d->grammar);
-  ids_free(&d->train); ids_free(&d->held); ids_free(&d->starts); ids_free(&d->told);
-  free(d->order); free(d->first); free(d->drawn_from);
+  if (d->close)
+    d->close(d);
+  tokenizer_free(&d->tokenizer);
+  ids_free(&d->train);
+  ids_free(&d->held);
+  ids_free(&d->starts);
+  free(d->order);
+  free(d->first);
   *d = (Data){0};
 }
 
 /* A pass's order follows from seed and pass: no checkpoint keeps it. */
 static void data_shuffle(Data *d, idx pass) {
   Rng rng = {hash_number(d->seed, (uint64_t)pass)};
-  for (idx i = 0; i < d->blocks; i++) d->order[i] = (int32_t)i;
+  for (idx i = 0; i < d->blocks; i++)
+    d->order[i] = (int32_t)i;
   for (idx i = d->blocks - 1; i > 0; i--) {
     idx j = (idx)rng_below(&rng, (uint64_t)i + 1);
     int32_t swap = d->order[i];
-    d->order[i] = d->order[j]; d->order[j] = swap;
+    d->order[i] = d->order[j];
+    d->order[j] = swap;
   }
   d->pass = pass;
 }
 
-/* [S2] The next block of T+1 tokens. Its number decides its random tokens: the same at every pass,
- * as in the authors' code. */
-static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t *number, Error *e) {
-  size_t n = (size_t)T + 1;
+/* [S2] The next block of T+1 tokens, NULL after a failure. Its number decides
+ * its random tokens: the same at every pass, as in the authors' code. */
+static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
   *number = d->sample++;
-  if (d->draw) return d->draw(d, d->seed, *number, block, T + 1), 0;
-  if (d->blocks) {
-    uint64_t blocks = (uint64_t)d->blocks, pass = *number / blocks;
-    if ((idx)pass != d->pass) data_shuffle(d, (idx)pass);
-    *number = (uint64_t)d->order[*number % blocks];
-    memcpy(block, d->train.at + *number * n, n * sizeof *block);
-    return 0;
-  }
-  /* a grammar without end; nothing of it is told at the start and after a checkpoint was read */
-  for (size_t have = 0; have < n;) {
-    if (!d->told.size && data_told(d, s, d->seed, d->document, &d->told, e)) return e->status;
-    if (d->offset < d->told.size) {
-      block[have++] = d->told.at[d->offset++];
-    } else {
-      d->document++;
-      d->told.size = d->offset = 0;
-    }
-  }
-  return 0;
+  if (d->next)
+    return d->next(d, *number, T + 1, e);
+  uint64_t blocks = (uint64_t)d->blocks;
+  idx pass = (idx)(*number / blocks);
+  if (pass != d->pass)
+    data_shuffle(d, pass);
+  *number = (uint64_t)d->order[*number % blocks];
+  return d->train.at + *number * ((uint64_t)T + 1);
 }
 
 /* ----------
- * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10 left: --batch
+ * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10: --batch
  *
- * They overwrite, they do not insert: the target before position p changes with it, and is scored.
+ * They overwrite, they do not insert: with token p changes the target before
+ * it, which is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
- *   --first-tokens ..    an ordinary id at p, or 1, drawn once for a block:
- *       N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
- *       text    as often as the training text, of an endless grammar its held documents, has it
- *       other   evenly one that a model's training did not draw       natural   none is drawn
- * Then --random-tokens draws so too. Otherwise the sink is read without random ids. */
+ *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
+ *                        block
+ *   --first-tokens ..    at p, or 1, an id drawn once for a block, by weights
+ *                        that data/text/first.c makes; --random-tokens then
+ *                        draws by these too
+ * While the sink is read no token is random, but for one of --first-tokens. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
-static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
+static int positions_parse(const char *flag, const char *text, int *positions,
+                           int room, Error *e) {
   int n = 0;
   for (const char *at = text; *at;) {
     char *end;
     long p = strtol(at, &end, 10);
-    if (end == at || p < 1 || p > 1 << 24 || n == room || (*end && (*end != ',' || !end[1])))
-      return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. Try: --%s 16",
-                  flag, text, room, flag);
+    if (end == at || p < 1 || p > 1 << 24 || n == room
+        || (*end && (*end != ',' || !end[1])))
+      return fail(e, 2, "--%s %s: expected up to %d numbers from 1, like 1,2. "
+                  "Try: --%s 16", flag, text, room, flag);
     positions[n++] = (int)p;
     at = end + (*end == ',');
   }
@@ -4565,94 +3969,138 @@ static void block_split(const int32_t *block, int T, int *ids, int *targets) {
 }
 
 static void overwrite(int *ids, int *targets, int T, int p, int id) {
-  if (p >= 1 && p <= T) ids[p - 1] = id;
-  if (targets && p >= 2 && p <= T + 1) targets[p - 2] = id;
+  if (p >= 1 && p <= T)
+    ids[p - 1] = id;
+  if (targets && p >= 2 && p <= T + 1)
+    targets[p - 2] = id;
 }
 
-/* What stands there: <|fix|>, or of --first-tokens draw `number` of a seed. */
+/* Where a sequence is overwritten, 0 for nowhere. */
+static int fixed_at(const Source *s) {
+  if (!strcmp(s->first_tokens, "natural"))
+    return 0;
+  return s->fix_token ? s->fix_token : s->first_tokens[0] != 0;
+}
+
+/* What stands there: <|fix|>, or draw `number` of a seed by the weights. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
-  if (!d->first) return d->fix;
+  if (!d->first)
+    return d->fix;
   Rng rng = {hash_number(seed, number)};
-  double draw = floor(rng_uniform(&rng) * d->draws); int id = 0;
-  while (id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  double draw = floor(rng_uniform(&rng) * d->draws);
+  int id = 0;
+  while (id < d->vocab - 1 && draw >= d->first[id])
+    draw -= d->first[id++];
   return id;
 }
 
-static void intervene(const Data *d, const Source *s, uint64_t seed, uint64_t number, int T,
-                      int *ids, int *targets, Error *e) {
+/* HELD_SEED says that the sink is read. 1024 is the authors' script's seed. */
+static void intervene(const Data *d, const Source *s, uint64_t seed,
+                      uint64_t number, int T, int *ids, int *targets,
+                      Error *e) {
   int at[17];
-  Rng rng = {hash_number(1024, number)};   /* 1024: the seed of the authors' script */
-  if (positions_parse("random-tokens", s->random_tokens, at, 16, e)) return;
+  Rng rng = {hash_number(1024, number)};
+  if (positions_parse("random-tokens", s->random_tokens, at, 16, e))
+    return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
-  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++)
-    overwrite(ids, targets, T, at[i],
-              d->first ? fixed_id(d, seed + (uint64_t)at[i], number)
-                       : (int)rng_below(&rng, (uint64_t)d->vocab));
+  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++) {
+    int id = (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (d->first)
+      id = fixed_id(d, seed + (uint64_t)at[i], number);
+    overwrite(ids, targets, T, at[i], id);
+  }
 }
 
-static int data_batch(Data *d, const Source *s, int B, int T, int *ids, int *targets, Error *e) {
-  int32_t *block = grab(T + 1, sizeof *block, e); uint64_t number;
+/* B blocks: ids, targets [B,T]. */
+static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
+                      int *targets, Error *e) {
+  uint64_t number;
   for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
-    if (data_block(d, s, T, block, &number, e)) break;
+    const int32_t *block = data_block(d, T, &number, e);
+    if (!block)
+      break;
     block_split(block, T, ids, targets);
     intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
   }
-  free(block);
   return e->status;
 }
 
 /* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as in the paper; then further stretches
- *   random    T tokens drawn evenly from the vocabulary        repeat    one such token, T times
+ *   natural   the first T tokens of held documents, as in the paper; then
+ *             further stretches
+ *   random    T tokens drawn evenly from the vocabulary
+ *   repeat    one such token, T times
  * A fixed token is written here too; one of --first-tokens is repeated. */
 
-/* What is read is spread over a text: neighbours may be one chapter. A grammar's documents are
- * alike, and the first serve; data/results was measured on a text's first, too. */
-static bool data_spreads(const Data *d, const Source *s) { return !d->grammar.nodes && !s->first; }
+/* What is read is spread over a text: neighbours may be of one chapter. Where
+ * documents are alike the first serve; so they do for results (./paper). */
+static bool data_spreads(const Data *d, const Source *s) {
+  return !d->alike && !s->from_start;
+}
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 
-/* Fills ids [n,T], of natural input targets too; returns how many, *starts of them at a start. */
-static int data_probe(const Data *d, const Source *s, int input, int n, int T, int *ids,
-                      int *targets, int *starts) {
+static int probe_natural(const Data *d, const Source *s, int n, int T,
+                         int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
   int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  bool natural = input == INPUT_NATURAL, repeat = input == INPUT_REPEAT;
-  int got = *starts = 0, last = -1;   /* a pass that finds none is the last */
-  for (idx skip = 0; natural && last < got && got < n; skip += spare > 0 ? spare * T : T) {
-    last = got;
+  idx stride = spare > 0 ? spare * T : T;
+  int got = 0, before = -1;
+  /* a pass over the documents takes the stretch at `skip` of each that has it;
+   * one that finds none is the last */
+  for (idx skip = 0; before < got && got < n; skip += stride) {
+    before = got;
     for (int i = 0; i < documents && got < n; i++) {
-      idx from = d->starts.at[i] + skip, end = i + 1 < documents ? d->starts.at[i + 1] : size;
-      if (from + T + 1 > end) continue;
+      idx from = d->starts.at[i] + skip;
+      idx end = i + 1 < documents ? d->starts.at[i + 1] : size;
+      if (from + T + 1 > end)
+        continue;
       block_split(d->held.at + from, T, ids, targets);
-      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets, &(Error){0});
-      ids += T, targets += T;
+      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets,
+                &(Error){0});
+      ids += T;
+      targets += T;
     }
-    if (skip == 0) *starts = got;
-  }
-  if (natural) return got;
-  Rng rng = {hash64(HELD_SEED, "probe", 5)};
-  for (; got < n; got++, ids += T) {
-    int even = (int)rng_below(&rng, (uint64_t)d->vocab);
-    int once = d->first ? fixed_id(d, HELD_SEED, (uint64_t)got) : even;
-    for (int t = 0; t < T; t++) ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (!repeat || !d->first) intervene(d, s, HELD_SEED, (uint64_t)got, T, ids, NULL, &(Error){0});
+    if (skip == 0)
+      *starts = got;
   }
   return got;
 }
 
+/* Fills ids [n,T], of natural input targets too; returns how many sequences
+ * there are, *starts of them at a document's start. */
+static int data_probe(const Data *d, const Source *s, int input, int n, int T,
+                      int *ids, int *targets, int *starts) {
+  Rng rng = {hash64(HELD_SEED, "probe", 5)};
+  bool repeat = input == INPUT_REPEAT, first = repeat && d->first;
+  *starts = 0;
+  if (input == INPUT_NATURAL)
+    return probe_natural(d, s, n, T, ids, targets, starts);
+  for (int i = 0; i < n; i++, ids += T) {
+    int once = (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (first)
+      once = fixed_id(d, HELD_SEED, (uint64_t)i);
+    for (int t = 0; t < T; t++)
+      ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+    if (!first)
+      intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL, &(Error){0});
+  }
+  return n;
+}
+
 /* Up to n blocks for a held loss; how many. */
-static int data_held(const Data *d, const Source *s, int n, int T, int *ids, int *targets,
-                     Error *e) {
+static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
+                     int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
-  for (idx i = 0; !e->status && i < blocks; i++) {
+  for (idx i = 0; i < blocks; i++) {
     idx at = data_spreads(d, s) ? i * all / blocks : i;
     block_split(d->held.at + at * (T + 1), T, ids, targets);
     intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
-    ids += T, targets += T;
+    ids += T;
+    targets += T;
   }
   return (int)blocks;
 }
@@ -4744,16 +4192,23 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
+/* What files say of a companion's flag that is not used, if it is not 0. */
+static const char NOT_USED[] =
+    "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
+    "extra-logit none\ngate none\nrope-scaling none\n"
+    "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
+    "bias-in all\ntoy none\nend-token 50256\n";
+
 /* Of a run that goes on a flag that was given must say what the file says, or
  * be one that may change: when the run ends and saves, where files are. */
 static bool flag_stays(const Settings *s, const Option *o, const char *value,
                        const char *file, Error *e) {
   char is[PATH_ROOM];
-  bool source = has_word(" text grammar tokens ", o->flag);
+  bool source = has_word("text grammar tokens", o->flag);
   if (source ? !source_named(&s->data) : !s->given[o - OPTIONS]) return false;
   option_text(o, s, is, sizeof is);
-  if (strcmp(is, value) && !source && !has_word(" steps tokenizer save-every "
-                                                "log-every ", o->flag))
+  if (strcmp(is, value) && !source && !has_word("steps tokenizer save-every "
+                                                "log-every", o->flag))
     fail(e, 2, "--%s %s: %s has %s, and --resume changes --steps, "
          "--save-every, --log-every. Try: without it", o->flag, is, file,
          *value ? value : "none");
@@ -4762,9 +4217,9 @@ static bool flag_stays(const Settings *s, const Option *o, const char *value,
 
 /* Lines "flag value" into s, but for flags that were given. A default may lie
  * outside its flag's bounds: 0 often stands for another field's value. A flag
- * that only a companion knows may be there if its value is 0: it is not used.
+ * that only a companion knows may be there if it is not used.
  * A text that is empty is not there. */
-static void settings_lines(Passage *c, Settings *s, const char *groups,
+static void settings_lines(Passage *c, Settings *s, unsigned groups,
                           char *text) {
   bool seen[sizeof s->given] = {false};
   Error wrong = {0};
@@ -4773,10 +4228,13 @@ static void settings_lines(Passage *c, Settings *s, const char *groups,
   Config now = s->model;
   if (!config_resolve(&now, &(Error){0})) s->model = now;   /* as the file's */
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
-    char *value = line + strcspn(line, " ");
-    if (*value) *value++ = 0;
+    char *value = line + strcspn(line, " "), unused[80];
+    snprintf(unused, sizeof unused, "\n%.70s\n", line);
+    if (*value)
+      *value++ = 0;
     const Option *o = option_find(line, groups);
-    if (!o && strcmp(value, "0"))
+    bool embed = !strcmp(line, "embed-dim") && atoi(value) == s->model.dim;
+    if (!o && !embed && strcmp(value, "0") && !strstr(NOT_USED, unused))
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
     if (!o) continue;
     seen[o - OPTIONS] = true;
@@ -4784,7 +4242,8 @@ static void settings_lines(Passage *c, Settings *s, const char *groups,
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
   }
   for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->kind == 's' && strchr(groups, o->group) && !seen[o - OPTIONS])
+    if (o->groups & groups && !seen[o - OPTIONS]
+        && (o->kind == 's' || o->kind == 'f'))
       flag_stays(s, o, "", c->name, c->e);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s",
@@ -4793,13 +4252,12 @@ static void settings_lines(Passage *c, Settings *s, const char *groups,
 }
 
 /* The settings of `groups` pass as a text behind its length. */
-static void pass_settings(Passage *c, Settings *s, const char *groups) {
+static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   char value[PATH_ROOM];
   Bytes text = {0};
   for (const Option *o = OPTIONS; c->out && o->flag; o++) {
     option_text(o, s, value, sizeof value);
-    bool plain = (o->kind != 's' || value[0]) && !strchr(value, '\n');
-    if (plain && strchr(groups, o->group))
+    if (o->groups & groups && value[0] && !strchr(value, '\n'))
       bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
   size_t n = (size_t)pass(c, text.size, 8);
@@ -4824,16 +4282,14 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
   if (width != 4 && width != 8) damaged(c->name, e);
-  pass_settings(c, &t->s, "mtde");
+  pass_settings(c, &t->s, KEPT);
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
   t->step = (long)pass(c, (uint64_t)t->step, 8);
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
-  double *first = t->s.data.first_counts;
-  bool text = first && !strcmp(t->s.data.first_tokens, "text");
   int parts = (t->start ? PARTS_START : PARTS_RUN) * with_moments
-            + PARTS_FIRST * text;
+            + PARTS_FIRST * (t->s.data.first_counts != NULL);
   parts = (int)pass(c, (uint64_t)parts, 4);
   idx count = (idx)pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status) {   /* memory, once the file is long enough */
@@ -4844,13 +4300,14 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
     if (!fits) damaged(c->name, e);
     else model_create(&t->m, &t->s.model, with_moments, e);
     if (parts & PARTS_RUN && with_moments) moments_create(t, e);
-    if (parts & PARTS_FIRST) first = grab(t->m.c.vocab, sizeof *first, e);
-    t->s.data.first_counts = t->first = first;
+    if (parts & PARTS_FIRST)
+      t->first = grab(t->m.c.vocab, sizeof *t->first, e);
+    t->s.data.first_counts = t->first;
   }
   pass_numbers(c, t->m.params, count, width);
   if (parts & PARTS_FIRST)
     for (int v = 0; v < t->m.c.vocab && !e->status; v++)
-      first[v] = pass_double(c, first[v]);
+      t->s.data.first_counts[v] = pass_double(c, t->s.data.first_counts[v]);
   if (!(parts & PARTS_RUN)) return;
   pass_numbers(c, t->m1, count, width);
   pass_numbers(c, t->m2, count, width);
@@ -4949,7 +4406,7 @@ static int trainer_ready(Trainer *t, Error *e) {
   t->data.sample = was.sample;
   t->data.document = was.document;
   t->data.offset = was.offset;
-  d->first_counts = t->data.first;
+  d->first_counts = t->data.first_kept ? t->data.first : NULL;
   strcpy(d->first_own, d->first_tokens);
   if (e->status || config_resolve(c, e)) return e->status;
   if (!read && !model_create(&t->m, c, true, e))
@@ -4994,15 +4451,16 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
   if (s->resume && !s->out[0])
     return fail(e, 2, "--resume: expected --out, where the run is. "
                 "Try: --resume --out FILE");
-  if (s->start[0]) return s->program->start(t, s, e);
+  if (s->start[0])
+    return s->program->start(t, s, e);
   if (!s->resume || file_missing(s->out)) {
     if (s->resume && !s->quiet)
       fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
-    if (!settings_count(s, e) && !settings_flags(&now, flags, "m", e)
+    if (!settings_count(s, e) && !settings_flags(&now, flags, MODEL, e)
         && !trainer_create(t, &now, e) && !s->quiet) sink_foretell(t);
     return e->status;
   }
-  settings_flags(&now, flags, "m", e);
+  settings_flags(&now, flags, MODEL, e);
   if (e->status || checkpoint_load(s->out, &now, t, e)) return e->status;
   long step = t->step, steps = t->s.train.steps;
   memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
@@ -5775,11 +5233,12 @@ static void dump_forget(const Dump *d) {
 static void dump_config(Dump *d) {
   char value[PATH_ROOM];
   Bytes out = {0};
-  const char *kept = d->drawn ? "mlw init seed " : "mlw";
-  d->s->groups = "mlw";   /* of a MODEL they are no flags, yet they are said */
+  d->s->groups = MODEL | DUMP;   /* also of a model's, for option_idle */
   for (const Option *o = OPTIONS; o->flag; o++) {
+    bool begins = has_word("init seed", o->flag);
     option_text(o, d->s, value, sizeof value);
-    if (option_find(o->flag, kept) != o || option_idle(o->flag, d->s)
+    if (option_find(o->flag, MODEL | DUMP) != o || o->kind == 'f'
+        || (begins && !d->drawn) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0}))
       continue;   /* no flag takes this value */
     bool word = o->kind == 'c' || !strcmp(value, "none");
@@ -7316,30 +6775,38 @@ void acts_free(Acts *a) {
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
+#define own_path(path, room) 0
+#define make_folder _mkdir
 static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
 static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
-__declspec(dllimport) unsigned long __stdcall GetModuleFileNameA(void *, char *, unsigned long);
-#define own_path(path, room) (long)GetModuleFileNameA(NULL, path, room)
-#define make_folder _mkdir
-#define rmdir _rmdir
-static void streams_begin(void) { for (int f = 0; f < 3; f++) _setmode(f, _O_BINARY); }
+static void streams_begin(void) {
+  for (int f = 0; f < 3; f++)
+    _setmode(f, _O_BINARY);
+}
 /* rename() replaces no file; this does, and waits for the disk. */
-__declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *, unsigned long);
+__declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *,
+                                                unsigned long);
 static bool take_name(const char *from, const char *to) {
   errno = EACCES;   /* where it does not */
   return MoveFileExA(from, to, 1 | 8) != 0;
 }
-double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }   /* there by the wall */
+/* clock() counts by the wall there. */
+double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <unistd.h>
 #define QUOTE "'"
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
-static bool to_disk(FILE *f) { return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP; }
-static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
-#define own_path(path, room) (long)readlink("/proc/self/exe", path, room)
+#define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
-static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }   /* too long a file: a full disk */
-static bool take_name(const char *from, const char *to) { return !rename(from, to); }
+static bool to_disk(FILE *f) {
+  return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
+}
+static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
+/* A file that grows too long is then a full disk, and no signal. */
+static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
+static bool take_name(const char *from, const char *to) {
+  return !rename(from, to);
+}
 double seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7350,7 +6817,10 @@ double seconds(void) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-int set_workers(int n) { omp_set_num_threads(n > 0 ? n : omp_get_num_procs()); return 0; }
+int set_workers(int n) {
+  omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
+  return 0;
+}
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
@@ -7358,22 +6828,26 @@ int set_workers(int n) { return n > 1; }
 #endif
 
 int fail(Error *e, int status, const char *format, ...) {
-  if (e->status) return e->status;
+  if (e->status)
+    return e->status;
   va_list args;
   va_start(args, format);
   vsnprintf(e->text, sizeof e->text, format, args);
   va_end(args);
-  /* one line stays one, whatever names hold */
-  for (char *c = e->text; *c; c++) if ((unsigned char)*c < ' ' || *c == 0x7F) *c = '?';
+  /* One line stays one, whatever the names in it hold. */
+  for (char *c = e->text; *c; c++)
+    if (iscntrl((unsigned char)*c))
+      *c = '?';
   return e->status = status;
 }
 
 void *grab(idx count, size_t size, Error *e) {
-  bool fits = count >= 0 && size && (uint64_t)count <= PTRDIFF_MAX / size;
+  bool fits = count >= 0 && (uint64_t)count <= PTRDIFF_MAX / size;
   void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
   if (!p)
-    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, --batch, --context, --dim "
-         "or --layers", (double)count * (double)size / 1e6);
+    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, "
+         "--batch, --context, --dim or --layers",
+         (double)count * (double)size / 1e6);
   return p;
 }
 
@@ -7384,34 +6858,50 @@ uint64_t rng_next(Rng *r) {
   return x ^ (x >> 31);
 }
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-/* By multiplication: a number below n is off its share by less than n / 2^53. */
-uint64_t rng_below(Rng *r, uint64_t n) { return (uint64_t)(rng_uniform(r) * (double)n); }
+/* A number below n is off its share by less than n / 2^53. */
+uint64_t rng_below(Rng *r, uint64_t n) {
+  return (uint64_t)(rng_uniform(r) * (double)n);
+}
 double rng_normal(Rng *r) {
   double u = 1 - rng_uniform(r), v = rng_uniform(r);   /* u in (0,1] */
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll, Vo), then one SplitMix64 step. */
+/* FNV-1a (Fowler, Noll and Vo), and one SplitMix64 step at the end. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
   const unsigned char *p = bytes;
-  for (size_t i = 0; i < n; i++) h = (h ^ p[i]) * 0x100000001B3u;
+  for (size_t i = 0; i < n; i++)
+    h = (h ^ p[i]) * 0x100000001B3u;
   return h;
 }
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
+/* Each number's lowest byte first, whatever order the machine has. */
+uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
+  size_t flip = *(char *)&(int){1} ? 0 : width - 1;
+  uint64_t h = hash_start(seed);
+  for (size_t i = 0; i < n; i++)
+    h = hash_add(h, (const char *)x + (i ^ flip), 1);
+  return hash_end(h);
+}
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = b->room ? b->room : 256;
-    while (room - b->size < n && room <= SIZE_MAX / 2) room *= 2;
-    unsigned char *at = room - b->size < n ? NULL : realloc(b->at, room);
-    if (!at) return fail(e, 1, "memory: %zu more bytes are not to be had. Try: a smaller file", n);
-    b->at = at; b->room = room;
+    while (room - b->size < n && room <= SIZE_MAX / 2)
+      room *= 2;
+    void *at = room - b->size < n ? NULL : realloc(b->at, room);
+    if (!at)
+      return fail(e, 1, "memory: %zu more bytes are not to be had. "
+                  "Try: a smaller file", n);
+    b->at = at;
+    b->room = room;
   }
-  if (n) memcpy(b->at + b->size, from, n);
+  if (n)
+    memcpy(b->at + b->size, from, n);
   b->size += n;
   return 0;
 }
@@ -7425,500 +6915,745 @@ int bytes_print(Bytes *b, Error *e, const char *format, ...) {
     return fail(e, 1, "a text of %d bytes is too long. Try: a shorter one", n);
   return bytes_add(b, text, (size_t)n, e);
 }
-void bytes_free(Bytes *b) { free(b->at); *b = (Bytes){0}; }
+void bytes_free(Bytes *b) {
+  free(b->at);
+  *b = (Bytes){0};
+}
 
 void number_put(unsigned char *p, uint64_t x, int bytes) {
-  for (int i = 0; i < bytes; i++) p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+  for (int i = 0; i < bytes; i++)
+    p[i] = (unsigned char)(x >> (8 * i) & 0xFF);
+}
+uint64_t number_at(const unsigned char *p, int bytes) {
+  uint64_t x = 0;
+  for (int i = bytes - 1; i >= 0; i--)
+    x = x << 8 | p[i];
+  return x;
 }
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
   number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
-uint64_t number_at(const unsigned char *p, int bytes) {
-  uint64_t x = 0;
-  for (int i = bytes - 1; i >= 0; i--) x = x << 8 | p[i];
-  return x;
-}
 
 /* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
-  unsigned char buffer[1 << 15]; size_t n;
-  if (!f) return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
+  unsigned char buffer[1 << 15];
+  size_t n;
+  if (!f)
+    return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
-    if (bytes_add(out, buffer, n, e)) break;
+    if (bytes_add(out, buffer, n, e))
+      break;
   if (ferror(f))
-    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path, strerror(errno));
-  if (f != stdin) fclose(f);
+    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
+         strerror(errno));
+  if (f != stdin)
+    fclose(f);
   return e->status;
 }
 
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
-  char name[1100] = ""; struct stat is; Bytes found = {0};   /* found: rows as long as name */
+  char name[1100];
+  struct stat is;
+  Bytes found = {0};   /* rows as long as name */
   DIR *folder = opendir(path);
-  if (!folder) return bytes_add(names, path, strlen(path) + 1, e);
-  for (struct dirent *entry; (entry = readdir(folder)) && !e->status;) {
-    int n = snprintf(name, sizeof name, "%s/%s", path, entry->d_name);
-    if (entry->d_name[0] != '.' && n < (int)sizeof name && !stat(name, &is) && S_ISREG(is.st_mode))
+  if (!folder)
+    return bytes_add(names, path, strlen(path) + 1, e);
+  for (struct dirent *at; (at = readdir(folder)) && !e->status;) {
+    snprintf(name, sizeof name, "%s/%s", path, at->d_name);
+    if (at->d_name[0] != '.' && !stat(name, &is) && S_ISREG(is.st_mode))
       bytes_add(&found, name, sizeof name, e);
   }
   closedir(folder);
-  if (!found.size) fail(e, 1, "%s: expected files in this folder, found none. Try: a file", path);
-  else qsort(found.at, found.size / sizeof name, sizeof name, by_name);
+  if (found.size)
+    qsort(found.at, found.size / sizeof name, sizeof name, by_name);
+  else
+    fail(e, 1, "%s: expected files in this folder, found none. Try: a file",
+         path);
   for (size_t i = 0; i < found.size; i += sizeof name)
     bytes_add(names, found.at + i, strlen((char *)found.at + i) + 1, e);
   bytes_free(&found);
   return e->status;
 }
 
-/* Leaves nothing of a file, nor a folder that was made for it. */
-static void writing_undo(Writing *w) {
-  if (w->f) remove(w->beside);
-  for (int n = (int)strlen(w->beside); w->made && n >= w->made; n--)
-    if (w->beside[n] == '/') w->beside[n] = 0, rmdir(w->beside);
-}
-/* A reader of PATH finds the old file or the new one, whole: the bytes go to PATH.new first, a new
- * file in place of what a killed process left. Where two processes write PATH at once, the first
- * loses that name and fails. Folders are made, and again where another process takes one away. */
+/* A reader of PATH finds the old file or the new one, whole: the bytes go to
+ * PATH.new first. That is always made anew, in place of what a killed process
+ * left. Folders on the way are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
-  struct stat is; int tries = 9, why = 0;
+  struct stat is;
+  int why = 0;   /* a folder could not be made: errno */
   *w = (Writing){.path = path};
-  if (snprintf(w->beside, sizeof w->beside, "%s.new", path) >= (int)sizeof w->beside)
-    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one", path);
-  do {
-    for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
-      *at = 0;
-      if (make_folder(w->beside)) why = why || errno == EEXIST ? why : errno;
-      else if (!w->made) w->made = (int)(at - w->beside);
-    }
-    if (!stat(path, &is) && !S_ISREG(is.st_mode))
-      fail(e, 1, "%s: a folder or a device is there. Try: another name", path);
-    else if (!unlink(w->beside) || errno == ENOENT) w->f = fopen(w->beside, NEW_FILE);
-  } while (!w->f && !e->status && errno == ENOENT && --tries);
-  if (w->f) return 0;
-  fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-       strerror(why && errno == ENOENT ? why : errno));
-  writing_undo(w);
-  return e->status;
+  int n = snprintf(w->beside, sizeof w->beside, "%s.new", path);
+  if (n >= (int)sizeof w->beside)
+    return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one",
+                path);
+  if (!stat(path, &is) && !S_ISREG(is.st_mode))
+    return fail(e, 1, "%s: a folder or a device is there. Try: another name",
+                path);
+  for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
+    *at = 0;
+    if (make_folder(w->beside) && errno != EEXIST)
+      why = errno;
+  }
+  unlink(w->beside);
+  w->f = fopen(w->beside, NEW_FILE);
+  return w->f ? 0
+       : fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+              strerror(why ? why : errno));
 }
-static void writing_failed(Writing *w) { if (!w->cause) w->cause = errno ? errno : EIO; }
+static void writing_failed(Writing *w) {
+  if (!w->cause)
+    w->cause = errno ? errno : EIO;
+}
 void writing_add(Writing *w, const void *at, size_t n) {
   errno = 0;
-  if (!w->cause && n && fwrite(at, 1, n, w->f) != n) writing_failed(w);
+  if (!w->cause && n && fwrite(at, 1, n, w->f) != n)
+    writing_failed(w);
+}
+/* Where PATH is written twice at once, the first file loses its name to the
+ * second, which then stands there and stays. */
+static bool writing_lost(const Writing *w) {
+  struct stat is;
+  return !fstat(fileno(w->f), &is) && is.st_nlink == 0;
 }
 int writing_end(Writing *w, Error *e) {
-  struct stat own, there;   /* Windows has no inodes: 0 and 0 */
+  bool lost = writing_lost(w);
   errno = 0;
-  if (fflush(w->f) || !to_disk(w->f)) writing_failed(w);
-  bool lost = fstat(fileno(w->f), &own) || stat(w->beside, &there) || own.st_ino != there.st_ino;
-  if (fclose(w->f)) writing_failed(w);
-  if (lost) w->f = NULL;   /* what stands there is another's, and stays */
-  if (lost && !w->cause)
-    return fail(e, 1, "%s: another process writes it, too. Try: another name", w->path);
-  if (!w->cause && !e->status && take_name(w->beside, w->path)) return 0;
+  if (fflush(w->f) || !to_disk(w->f))
+    writing_failed(w);
+  if (fclose(w->f))
+    writing_failed(w);
+  if (lost)
+    return fail(e, 1, "%s: another process writes it, too. Try: another name",
+                w->path);
+  if (!w->cause && !e->status && take_name(w->beside, w->path))
+    return 0;
   writing_failed(w);
-  writing_undo(w);
-  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another folder", w->path,
-              strerror(w->cause));
+  remove(w->beside);
+  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or "
+              "another folder", w->path, strerror(w->cause));
 }
 int file_write(const char *path, const void *at, size_t n, Error *e) {
   Writing w;
-  if (writing_begin(&w, path, e)) return e->status;
+  if (writing_begin(&w, path, e))
+    return e->status;
   writing_add(&w, at, n);
   return writing_end(&w, e);
 }
-bool file_missing(const char *path) { return stat(path, &(struct stat){0}) && errno == ENOENT; }
-int file_ready(const char *path, Error *e) {
-  Writing w;
-  if (path[0] && !writing_begin(&w, path, e)) fclose(w.f), writing_undo(&w);
-  return e->status;
+bool file_missing(const char *path) {
+  return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* Of the path that the system told in home; else of argv[0]: a name alone is PATH's first. */
-static void program_folder(char home[PATH_ROOM], long told, const char *name, const char *path) {
-  bool found = told > 0 || strpbrk(name, "/\\"); struct stat is;
-  size_t size = told > 0 ? (size_t)told : (size_t)snprintf(home, PATH_ROOM, "%.500s", name);
-  for (size_t n; path && *path && !found; path += n + (path[n] == ':')) {
-    n = strcspn(path, ":");
-    size = (size_t)snprintf(home, PATH_ROOM, "%.*s/%.99s", (int)(n ? n : 1), n ? path : ".", name);
-    found = size < PATH_ROOM && !stat(home, &is) && S_ISREG(is.st_mode) && is.st_mode & 0111;
-  }
-  while (size && (!found || !strchr("/\\", home[size - 1]))) size--;
+/* The folder of the program, with its slash: of the path that the system
+ * tells, or else of argv[0]; "" where neither has one. */
+static void program_folder(char home[PATH_ROOM], const char *name) {
+  if (own_path(home, PATH_ROOM - 1) <= 0)
+    snprintf(home, PATH_ROOM, "%.500s", name);
+  size_t size = strlen(home);
+  while (size && !strchr("/\\", home[size - 1]))
+    size--;
   home[size] = 0;
-}
-
-/* Is it among words with a space on either side? */
-bool has_word(const char *words, const char *word) {
-  char spaced[72];
-  snprintf(spaced, sizeof spaced, " %s ", word);
-  return strstr(words, spaced) != NULL;
-}
-/* No command replaces a file that it reads; one that is there only with --force, or with `on`. */
-static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
-  struct stat is;
-  for (int i = 0; i < s->argc; i++) {   /* FILE, --text FILE or --text=FILE */
-    const char *word = s->argv[i], *flag = i ? s->argv[i - 1] : "", *value = strchr(word, '=');
-    char name[16];
-    if (*word == '-' && value) flag = word, word = value + 1;
-    const char *at = flag + strspn(flag, "-");
-    snprintf(name, sizeof name, "%.*s", at > flag ? (int)strcspn(at, "=") : 0, at);
-    if (!strcmp(word, path) && !has_word(" out log csv json report variant ", name))
-      return fail(e, 2, "%s: it is read, too. Try: another name", path);
-  }
-  if (s->force || on || stat(path, &is) || !S_ISREG(is.st_mode) || !is.st_size) return 0;
-  bool resumes = !file_missing(s->out) && option_find("resume", s->groups);
-  return fail(e, 1, "%s: it is there already, and stays. Try: another name, %s--force to replace "
-              "it", path, resumes ? "--resume to go on, " : "");
-}
-
-/* Asked before the work, "" for none: can each be written, is it a file of its own, however spelt,
- * and may it and the one beside it replace what is there? A run that goes on replaces its own. */
-int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
-  Writing w; char beside[sizeof w.beside];
-  for (int i = 0; i < n; i++) {
-    const char *to = path[i];
-    bool screen = !strcmp(to, "-"), same = screen && !strcmp(s->csv, s->json);
-    if (screen && to != s->csv && to != s->json)
-      return fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    if (*to && !screen) {
-      bool on = s->resume && (to == s->out || to == s->log || !file_missing(s->out));
-      snprintf(beside, sizeof beside, "%s.new", to);
-      if (may_replace(s, to, on, e) || may_replace(s, beside, on, e) || writing_begin(&w, to, e))
-        return e->status;
-      for (int j = 0; j < i; j++) {   /* whose file beside it is now there? */
-        snprintf(beside, sizeof beside, "%s.new", path[j]);
-        same = same || (*path[j] && (!file_missing(beside) || !strcmp(beside, to)
-                                     || !strcmp(path[j], w.beside)));
-      }
-      fclose(w.f), writing_undo(&w);
-    }
-    if (same) return fail(e, 2, "%s: two results would go there. Try: another name for one", to);
-  }
-  return e->status;
 }
 
 /* ==========
  * 16  Command line
  *
- * 16.1  One table of options drives parsing, help, config.json, checkpoints and the echoed command.
- * Groups: m the model, t the training, f only `sink train`, d the data, e what is measured, a only
- * by eval, u --out, j CSV and JSON, o progress and threads, l the plain loops, r going on, i ids, w
- * more, g generation, s a seed without training; of the companions y eval of several, v streams, p
- * the page, x reproduction, b benches. A verb takes groups, m first, then a space and flags. */
-
-#define AT(field) offsetof(Settings, field)
-#define MODEL(kind, field) 'm', kind, AT(model.field)
-#define TRAIN(kind, field) 't', kind, AT(train.field)
-#define DATA(kind, field) 'd', kind, AT(data.field)
-#define ON_OFF "0", 0, 1, ""
-#define WORDS(first, axis) first, 0, 0, axis##_WORDS
-#define STRING(name) "", 0, 0, name
+ * 16.1  One table of options drives parsing, help, checkpoints, config.json and
+ * the echoed command. A verb takes the options that share a group with it. */
 
 const Option OPTIONS[] = {
-  {"layers", MODEL('i', layers), "4", 1, 1024, "L", "blocks (paper: 10)"},
-  {"heads", MODEL('i', heads), "2", 1, 1024, "H", "query heads (paper: 8; Table 12)"},
-  {"kv-heads", MODEL('i', kv_heads), "0", 1, 1024, "K", "key heads; default: as many as heads"},
-  {"dim", MODEL('i', dim), "64", 1, 1 << 20, "C", "width of the model (paper: 768)"},
-  {"head-dim", MODEL('i', head_dim), "0", 1, 1 << 20, "D", "width of a head; default: C / H"},
-  {"ffn", MODEL('i', ffn), "128", 1, 1 << 20, "F", "hidden width (paper: 1536)"},
-  {"vocab", MODEL('i', vocab), "0", 1, 1 << 24, "V", "vocabulary; default: the tokenizer's"},
-  {"context", MODEL('i', context), "128", 1, 1 << 24, "T", "longest sequence (paper: 2048)"},
-  {"pos", MODEL('c', pos), WORDS("rotary", POS), "positions (Table 3, appendix A)"},
-  {"norm", MODEL('c', norm), WORDS("rms", NORM), "RMSNorm; LayerNorm; DyT (./paper)"},
-  {"norm-eps", MODEL('d', norm_eps), "1e-5", 0, 1, "X", "inside the norm's root"},
-  {"place", MODEL('c', place), WORDS("pre", PLACE), "of the norms (section 7.2)"},
-  {"act", MODEL('c', act), WORDS("swiglu", ACT), "the feed-forward's activation (Table 11)"},
-  {"tied", MODEL('b', tied), ON_OFF, "the embedding is the unembedding"},
-  {"combine", MODEL('c', combine), WORDS("concat", COMBINE), "heads put together (Table 12)"},
-  {"kernel", MODEL('c', kernel), WORDS("identity", KERNEL), "phi (section 7.4, Table 15)"},
-  {"sim", MODEL('c', sim), WORDS("exp", SIM), "similarity s(z) (Table 15)"},
-  {"normalizer", MODEL('c', normalizer), WORDS("sum", NORMALIZER), "Z (Table 15)"},
-  {"pnorm", MODEL('d', pnorm), "0", 1e-3, 1e3, "P", "p of --normalizer pnorm; 2 unless given"},
-  {"scale", MODEL('d', scale), "1", -1e6, 1e6, "A", "of the weights (Table 14, equation 29)"},
-  {"extra", MODEL('c', extra), WORDS("none", EXTRA), "a null key (Table 4)"},
-  {"extra-shared", MODEL('b', extra_shared), ON_OFF, "one k*, v* for all heads (Table 12)"},
-  {"extra-dims", MODEL('i', extra_dims), "0", 1, 1 << 20, "N", "learned dims (Table 13) [all]"},
-  {"extra-order", MODEL('c', extra_order), WORDS("first", ORDER), "which those are"},
-  {"extra-value", MODEL('c', extra_value), WORDS("zero", VALUE), "its v* (Table 5)"},
-  {"extra-norm", MODEL('d', extra_norm), "1", -1e6, 1e6, "M", "its length m"},
-  {"vbias", MODEL('b', vbias), ON_OFF, "a value bias v+ (Table 4)"},
-  {"sink-token", MODEL('b', sink_token), "0", 0, SINK_TOKENS, "[N]",
-   "a learned first row x* (Table 4), or N"},
-  {"window", MODEL('i', window), "0", 1, 1 << 24, "W", "keys a row sees (Figure 6) [all]"},
-  {"prefix", MODEL('i', prefix), "0", 0, 1 << 24, "P", "tokens all see, unscored (Figure 5)"},
-  {"rotary-dims", MODEL('i', rotary_dims), "0", 1, 1 << 20, "R", "dims rotated; default: all"},
-  {"rope-base", MODEL('d', rope_base), "10000", 1, 1e12, "X", "base of the rotary frequencies"},
-  {"rope-pairing", MODEL('c', rope_pairing), WORDS("half", PAIR), "which dims pair"},
-  {"linear-bias", MODEL('b', linear_bias), ON_OFF, "a bias in every linear map but the last"},
-  MORE_MODEL_OPTIONS
-  {"init", TRAIN('c', init), WORDS("torch", INIT), "how parameters start"},
-  {"batch", TRAIN('i', batch), "8", 1, 1 << 20, "B", "sequences (paper: 512; Table 10)"},
-  {"accumulate", TRAIN('i', accumulate), "1", 1, 1 << 20, "N", "forwards of a step"},
-  {"steps", TRAIN('i', steps), "2000", 0, 1 << 30, "N", "steps of the optimiser (paper: 20000)"},
-  {"lr", TRAIN('d', lr), "4e-3", 0, 1e3, "X", "learning rate (paper: 4e-4; Table 9)"},
-  {"min-lr", TRAIN('d', min_lr), "-1", 0, 1e3, "X", "end of the cosine; default: lr / 10"},
-  {"warmup", TRAIN('i', warmup), "100", 0, 1 << 30, "N", "steps of linear warm-up"},
-  {"schedule", TRAIN('c', schedule), WORDS("constant", SCHEDULE), "after the warm-up"},
-  {"optimizer", TRAIN('c', optimizer), WORDS("adamw", OPTIMIZER), "muon: ./paper"},
-  {"wd", TRAIN('d', wd), "0.1", 0, 1e3, "G", "weight decay gamma, decoupled (Table 2)"},
-  {"decay", TRAIN('c', decay), WORDS("all", DECAY), "what it acts on"},
-  {"clip", TRAIN('d', clip), "1", 0, 1e9, "X", "largest gradient norm; 0: no clipping"},
-  {"beta1", TRAIN('d', beta1), "0.9", 0, 0.999999, "X", "AdamW's first moment"},
-  {"beta2", TRAIN('d', beta2), "0.95", 0, 0.999999, "X", "AdamW's second moment"},
-  {"adam-eps", TRAIN('d', adam_eps), "1e-8", 1e-30, 1, "X", "AdamW's epsilon"},
-  {"seed", TRAIN('i', seed), "0", 0, 2147483647, "N", "start, order of the data"},
-  {"save-every", TRAIN('i', save_every), "0", 0, 1 << 30, "N", "steps between saves [last only]"},
-  {"log-every", TRAIN('i', log_every), "100", 1, 1 << 30, "N", "steps between looks at the sink"},
-  {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
-  {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
-  {"text", DATA('s', text), STRING("FILE"), "file, folder or -; <|endoftext|> ends a document"},
-  {"grammar", DATA('s', grammar), STRING("FILE"), "expanded without end [the shipped stories]"},
-  {"tokens", DATA('s', tokens), STRING("FILE"), "16-bit ids as of llm.c or nanoGPT; folder; -"},
-  {"end-token", DATA('i', end_token), "50256", 0, 65535, "ID", "ends a document of --tokens"},
-  {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
-  {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
-  {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
-   "or one of N|text|other|natural (Table 10, section 5)"},
-  {"random-tokens", 't', 's', AT(data.random_tokens), "", 0, 64, "1,2", "drawn anew (section 5)"},
-  {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
-  {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
-  {"valid", DATA('d', valid), "0.05", 0, 0.9, "SHARE", "of the documents, for validation"},
-  COMMON_OPTIONS MORE_OPTIONS {0}
+  WHOLE("layers", MODEL, model.layers, "4", 1, 1024, "blocks (paper: 10)"),
+  WHOLE("heads", MODEL, model.heads, "2", 1, 1024,
+        "query heads (paper: 8; Table 12)"),
+  WHOLE("kv-heads", MODEL, model.kv_heads, "0", 1, 1024,
+        "key heads; default: as many as heads"),
+  WHOLE("dim", MODEL, model.dim, "64", 1, 1e6,
+        "width of the model (paper: 768)"),
+  WHOLE("head-dim", MODEL, model.head_dim, "0", 1, 1e6,
+        "width of a head; default: C / H"),
+  WHOLE("ffn", MODEL, model.ffn, "128", 1, 1e6,
+        "hidden width (paper: 1536)"),
+  WHOLE("vocab", MODEL, model.vocab, "0", 1, 1e7,
+        "vocabulary; default: the tokenizer's"),
+  WHOLE("context", MODEL, model.context, "128", 1, 1e7,
+        "longest sequence (paper: 2048)"),
+  CHOSEN("pos", MODEL, model.pos, POS, "positions (Table 3, appendix A)"),
+  CHOSEN("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
+  REAL("norm-eps", MODEL, model.norm_eps, "1e-5", 0, 1,
+       "inside the norm's root"),
+  CHOSEN("place", MODEL, model.place, PLACE, "of the norms (section 7.2)"),
+  CHOSEN("act", MODEL, model.act, ACT,
+         "the feed-forward's activation (Table 11)"),
+  SWITCH("tied", MODEL, model.tied, "the embedding is the unembedding"),
+  CHOSEN("combine", MODEL, model.combine, COMBINE,
+         "heads put together (Table 12)"),
+  CHOSEN("kernel", MODEL, model.kernel, KERNEL, "phi (section 7.4, Table 15)"),
+  CHOSEN("sim", MODEL, model.sim, SIM, "similarity s(z) (Table 15)"),
+  CHOSEN("normalizer", MODEL, model.normalizer, NORMALIZER, "Z (Table 15)"),
+  REAL("pnorm", MODEL, model.pnorm, "0", 1e-3, 1e3,
+       "p of --normalizer pnorm; 2 unless given"),
+  REAL("scale", MODEL, model.scale, "1", -1e6, 1e6,
+       "of the weights (Table 14, equation 29)"),
+  CHOSEN("extra", MODEL, model.extra, EXTRA, "a null key (Table 4)"),
+  SWITCH("extra-shared", MODEL, model.extra_shared,
+         "one k*, v* for all heads (Table 12)"),
+  WHOLE("extra-dims", MODEL, model.extra_dims, "0", 1, 1e6,
+        "learned dims (Table 13) [all]"),
+  CHOSEN("extra-order", MODEL, model.extra_order, ORDER, "which those are"),
+  CHOSEN("extra-value", MODEL, model.extra_value, VALUE, "its v* (Table 5)"),
+  REAL("extra-norm", MODEL, model.extra_norm, "1", -1e6, 1e6, "its length m"),
+  SWITCH("vbias", MODEL, model.vbias, "a value bias v+ (Table 4)"),
+  {"sink-token", MODEL, 'b', AT(model.sink_token), "0", 0, SINK_TOKENS,
+                                "[N]", "a learned first row x* (Table 4), or N"},
+  WHOLE("window", MODEL, model.window, "0", 1, 1e7,
+        "keys a row sees (Figure 6) [all]"),
+  WHOLE("prefix", MODEL, model.prefix, "0", 0, 1e7,
+        "tokens all see, unscored (Figure 5)"),
+  WHOLE("rotary-dims", MODEL, model.rotary_dims, "0", 1, 1e6,
+        "dims of a head rotated; default: all"),
+  REAL("rope-base", MODEL, model.rope_base, "10000", 1, 1e12,
+       "base of the rotary frequencies"),
+  CHOSEN("rope-pairing", MODEL, model.rope_pairing, PAIR,
+         "which dims rotate together (equation 9)"),
+  SWITCH("linear-bias", MODEL, model.linear_bias,
+         "a bias in every linear map but the last"),
+
+  CHOSEN("init", TRAIN | DUMP, train.init, INIT, "how parameters start"),
+  WHOLE("batch", TRAIN, train.batch, "8", 1, 1e6,
+        "sequences (paper: 512; Table 10)"),
+  WHOLE("accumulate", TRAIN, train.accumulate, "1", 1, 1e6,
+        "forwards of a step"),
+  WHOLE("steps", TRAIN, train.steps, "2000", 0, 1e9,
+        "steps of the optimiser (paper: 20000)"),
+  REAL("lr", TRAIN, train.lr, "4e-3", 0, 1e3,
+       "learning rate (paper: 4e-4; Table 9)"),
+  REAL("min-lr", TRAIN, train.min_lr, "-1", 0, 1e3,
+       "end of the cosine; default: lr / 10"),
+  WHOLE("warmup", TRAIN, train.warmup, "100", 0, 1e9,
+        "steps of linear warm-up"),
+  CHOSEN("schedule", TRAIN, train.schedule, SCHEDULE, "after the warm-up"),
+  CHOSEN("optimizer", TRAIN, train.optimizer, OPTIMIZER, "AdamW or SGD"),
+  REAL("wd", TRAIN, train.wd, "0.1", 0, 1e3,
+       "weight decay gamma, decoupled (Table 2)"),
+  CHOSEN("decay", TRAIN, train.decay, DECAY, "what it acts on"),
+  REAL("clip", TRAIN, train.clip, "1", 0, 1e9,
+       "largest gradient norm; 0: no clipping"),
+  REAL("beta1", TRAIN, train.beta1, "0.9", 0, 0.999999, "AdamW's first moment"),
+  REAL("beta2", TRAIN, train.beta2, "0.95", 0, 0.999999,
+       "AdamW's second moment"),
+  REAL("adam-eps", TRAIN, train.adam_eps, "1e-8", 1e-30, 1, "AdamW's epsilon"),
+  WHOLE("seed", TRAIN, train.seed, "0", 0, INT32_MAX,
+        "start, order of the data"),
+  WHOLE("save-every", TRAIN, train.save_every, "0", 0, 1e9,
+        "steps between saves [last only]"),
+  WHOLE("log-every", TRAIN, train.log_every, "100", 1, 1e9,
+        "steps between looks at the sink"),
+
+  NAME("text", DATA, data.text, "",
+       "file, folder or -; <|endoftext|> ends a document"),
+  NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
+       "tokenizer.bin", "the vocabulary"),
+  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1e7,
+        "<|fix|> at this place (Table 10)"),
+  STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
+         "drawn anew (section 5)"),
+  REAL("data-tokens", TRAIN, data.data_tokens, "0", 1, 1e15,
+       "tokens at most (Figure 5)"),
+  SWITCH("bos", DATA | TOKENIZE | GENERATE, data.bos,
+         "<|bos|> before every document; or --no-bos"),
+  REAL("valid", DATA, data.valid, "0.05", 1e-6, 0.9,
+       "of the documents, for validation"),
+
+  REAL("eps", MEASURE, eps, "0.3", 0, 1, "threshold of Sink (Figure 3)"),
+  WHOLE("T", MEASURE, eval_T, "64", 1, 1e7,
+        "tokens of an evaluated sequence"),
+  WHOLE("n", EVAL | RUN, eval_n, "100", 1, 1e6, "sequences"),
+  WHOLE("k", EVAL, eval_k, "4", 1, 1e6, "print Sink_1 .. Sink_K"),
+  CHOSEN("metric-rows", MEASURE, metric_rows, METRIC,
+         "plus1: the authors' form"),
+  CHOSEN("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
+  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1e7,
+        "p_1 becomes p_T (Table 7)"),
+  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1e7,
+        "p_1 and p_T swap places"),
+  SWITCH("beyond", EVAL, beyond, "--T may be more than the model's context"),
+
+  STRING("out", OUTPUT, out, "FILE", "where the result goes"),
+  STRING("log", ALONE, log, "FILE", "a CSV line every --log-every steps"),
+  STRING("csv", TABLES, csv, "FILE",
+         "the results as CSV; - is standard output"),
+  STRING("json", TABLES, json, "FILE", "the results as JSON; or -"),
+  SWITCH("quiet", GENERAL, quiet, "no progress"),
+  SWITCH("force", OUTPUT | TABLES | FORCE, force,
+         "replace files that are there"),
+  SWITCH("resume", RUN | ALONE, resume,
+         "go on with --out FILE to the same bits, or begin it"),
+  NAME("start", ALONE, start, "",
+       "a model to train further, from step 0 (Figure 30)"),
+  SWITCH("plain", RUN | ALONE | EVAL | GENERATE | DUMP, plain,
+         "the plain loops of 3.7, not tiles: same to rounding"),
+  WHOLE("threads", GENERAL, threads, "0", 0, 1024,
+        "0, the default: all; the same bits"),
+  NAME("ids", EVAL | DUMP, ids, "",
+       "lines of T+1 token ids; - is standard input"),
+  SWITCH("all", DUMP, all, "also q, k, z, features before a post-norm"),
+  STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"),
+  WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
+        "of what is drawn"),
+  WHOLE("n", GENERATE, how_many, "0", 1, 1e7,
+        "tokens [100]"),
+  REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
+       "0 takes the likeliest"),
+  WHOLE("top-k", GENERATE, top_k, "0", 1, 1e7,
+        "draw among the K likeliest [all]"),
+  REAL("top-p", GENERATE, top_p, "1", 0, 1,
+       "then among the fewest likeliest that hold P"),
+  MORE_OPTIONS {0}
+};
+
+/* Our flag, or advice; and what llm.c, nanoGPT, transformers call it. */
+static const char *const THEIRS[] = {
+  "lr: learning-rate",
+  "prompt: start",
+  "norm-eps: rms-norm-eps",
+  "act: hidden-act",
+  "context: block-size sequence-length max-position-embeddings",
+  "heads: n-head num-attention-heads",
+  "kv-heads: num-key-value-heads n-kv-heads",
+  "layers: n-layer num-hidden-layers",
+  "wd: weight-decay",
+  "dim: hidden-size n-embd d-model",
+  "ffn: intermediate-size",
+  "vocab: vocab-size",
+  "clip: max-grad-norm grad-clip",
+  "warmup: warmup-steps warmup-iters",
+  "batch: batch-size per-device-train-batch-size",
+  "accumulate: gradient-accumulation-steps",
+  "steps: max-steps max-iters num-iterations num-train-epochs epochs",
+  "temperature: do-sample",
+  "rope-base: rope-theta",
+  "tied: tie-word-embeddings",
+  "tokens: input-bin train-bin",
+  "text: train-file dataset",
+  "log-every: logging-steps log-interval eval-interval",
+  "save-every: save-steps",
+  "out: output-dir",
+  "start: init-from model-name-or-path",
+  "n: max-new-tokens",
+  "without it, as the paper trains: dropout attention-dropout",
+  "without it, since all runs on the processor in float: device dtype compile "
+      "bf16 fp16",
+  "make paper; ./paper help: grammar tokens input-bin first-tokens "
+      "train-bin report inputs "
+      "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
+      "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
+  "make paper or hf; ./paper help, ./hf help: signs quantize stream cache "
+      "sinks cache-size positions",
+  "make hf, and ./hf help: import export tokenizer choices pace link experts "
+      "attention-period embed-dim rope-scaling window-period logit-cap",
+  "make bench, and ./bench help: bench gemm step ops length isa",
+  NULL
 };
 
 enum { VALUE_ROOM = 96 };
 /* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  const char *at = o->value; char *to = word;
-  for (; i > 0 && at; i--) at = strchr(at + 1, ',');
-  for (at = at ? strchr(at, '_') + 1 : ""; *at && *at != ',' && *at != ' '; at++)
-    *to++ = *at == '_' ? '-' : (char)tolower((unsigned char)*at);
-  *to = 0;
+  const char *at = o->value;
+  *word = 0;
+  for (; i > 0 && at; i--)
+    at = strchr(at + 1, ',');
+  if (at)
+    sscanf(strchr(at, '_'), "_%95[^, ]", word);
+  for (char *c = word; *c; c++)
+    *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
   return word;
 }
 
 /* The name of the option's value, or a choice's words: "exp|elu". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
   char word[VALUE_ROOM];
-  if (o->kind != 'c') return o->value;
+  if (o->kind != 'c')
+    return o->value;
   *text = 0;
-  for (int i = 0; *option_word(o, i, word); i++) strcat(strcat(text, i ? "|" : ""), word);
+  for (int i = 0; *option_word(o, i, word); i++)
+    strcat(strcat(text, i ? "|" : ""), word);
   return text;
 }
 
-/* The Levenshtein distance from a to b, or most + 1 where it is larger. */
-static int edits(const char *a, const char *b, int most) {
-  for (; *a && *a == *b; a++) b++;
-  if (!*a || !*b || !most) return (int)at_most((idx)(strlen(a) + strlen(b)), most + 1);
-  int change = edits(a + 1, b + 1, most - 1);
-  int less = edits(a + 1, b, most - 1), more = edits(a, b + 1, most - 1);
-  return 1 + (int)at_most(change, at_most(less, more));
+/* How many letters lie between what two words begin and end with alike. */
+static int differ(const char *a, const char *b) {
+  while (*a && tolower((unsigned char)*a) == *b)
+    a++, b++;
+  idx n = (idx)strlen(a), m = (idx)strlen(b);
+  while (n > 0 && m > 0 && a[n - 1] == b[m - 1])
+    n--, m--;
+  return (int)(n > m ? n : m);
 }
-/* Of the words looked at the nearest to `word`; or "". */
-typedef struct Near { const char *word; int edits; char best[64]; } Near;
-/* A part of a word, or what it begins, is one edit away. */
-static void near_look(Near *n, const char *right) {
-  int size = (int)strlen(n->word), length = (int)strlen(right);
-  int most = (int)at_most((at_most(size, length) + 2) / 3, 3);
-  const char *part = strstr(n->word, right);
-  bool holds = (size > 2 && !strncmp(right, n->word, (size_t)size))
-               || (part && length > 2 + (part > n->word));
-  int found = holds ? 1 : edits(n->word, right, most) + (*right != *n->word);   /* it rarely errs */
-  if (found > most || (n->best[0] && found >= n->edits)) return;
-  n->edits = found; snprintf(n->best, sizeof n->best, "%s", right);
+/* Of the words looked at the nearest to `word`, as what it is answered with. */
+typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
+static void near_look(Near *n, const char *right, const char *answer) {
+  int size = (int)strlen(n->word), most = (int)at_most((size + 2) / 3, 3);
+  int found = differ(n->word, right);
+  if (tolower((unsigned char)n->word[0]) != *right)
+    found++;   /* a first letter is rarely wrong */
+  if (found && size > 2 && !strncmp(right, n->word, (size_t)size))
+    found = 1;   /* it begins so */
+  if (found > most || n->close > 9 - found)
+    return;
+  n->close = 10 - found;
+  snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-int option_set(const Option *o, void *base, const char *text, bool bounded, Error *e) {
+static int choice_set(const Option *o, int *at, const char *text, Error *e) {
+  char word[VALUE_ROOM];
+  Near near = {.word = text};
+  option_word(o, 0, near.best);
+  for (int row = 0; *option_word(o, row, word); row++) {
+    near_look(&near, word, word);
+    if (strcmp(word, text))
+      continue;
+    *at = row;
+    return 0;
+  }
+  return fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
+              option_value(o, word), o->flag, near.best);
+}
+
+/* A double whose default is none may be none, which is NAN. */
+static int number_set(const Option *o, void *at, const char *text,
+                      bool bounded, Error *e) {
+  char *end;
+  double x = strtod(text, &end);
+  bool whole = o->kind != 'd';
+  if (!strcmp(text, "none") && !strcmp(o->fallback, "none"))
+    x = NAN;
+  else if (end == text || *end || isspace((unsigned char)*text)
+           || (whole && x != floor(x))
+           || (bounded && !(x >= o->least && x <= o->most))) {
+    x = fmin(fmax(atof(o->fallback), o->least), o->most);
+    return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
+                "Try: --%s %.15g", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag, x);
+  }
+  if (whole)
+    *(int *)at = (int)x;
+  else
+    *(double *)at = x;
+  return 0;
+}
+
+int option_set(const Option *o, void *base, const char *text, bool bounded,
+               Error *e) {
   void *at = (char *)base + o->field;
-  size_t room = o->kind == 's' && o->most > 0 ? (size_t)o->most : PATH_ROOM;
-  char *end, word[VALUE_ROOM];
-  Near near = {.word = text}; int row = 0; double x = strtod(text, &end);
-  bool may_lack = !strcmp(o->fallback, "none") && o->kind == 'd';   /* then NAN is none */
-  bool number = *text && !*end && !isspace((unsigned char)*text)
-                && (o->kind == 'd' || x == floor(x))
-                && (!bounded || (x >= o->least && x <= o->most));
-  if (may_lack && !strcmp(text, "none")) *(double *)at = NAN;
-  else if (o->kind == 's' && strlen(text) < room) strcpy(at, text);
-  else if (o->kind == 's')
-    fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one", o->flag, text);
-  else if (o->kind == 'c') {
-    for (; *option_word(o, row, word) && strcmp(word, text); row++) near_look(&near, word);
-    if (*word) *(int *)at = row;
-    else fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
-              option_value(o, word), o->flag, near.best[0] ? near.best : o->fallback);
-  } else if (!number) {
-    if (end == text || isnan(x)) x = atof(o->fallback);
-    x = fmin(fmax(o->kind == 'd' ? x : floor(x), o->least), o->most);
-    snprintf(word, sizeof word, "%.15g", x);   /* the nearest that may be */
-    fail(e, 2, "--%s %s: expected %sa %snumber, %.10g to %.10g. Try: --%s %s", o->flag, text,
-         may_lack ? "none or " : "", o->kind == 'd' ? "" : "whole ", o->least, o->most, o->flag,
-         may_lack ? "none" : word);
-  } else if (o->kind == 'd') *(double *)at = x;
-  else *(int *)at = (int)x;
-  return e->status;
+  if (o->kind == 'c')
+    return choice_set(o, at, text, e);
+  if (o->kind != 's' && o->kind != 'f')
+    return number_set(o, at, text, bounded, e);
+  if (strlen(text) >= (size_t)o->most)
+    return fail(e, 2, "--%s %.40s..: this is too long. Try: a shorter one",
+                o->flag, text);
+  strcpy(at, text);
+  return 0;
 }
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
   const void *at = (const char *)base + o->field;
+  const double x = o->kind == 'd' ? *(const double *)at : 0;
   char word[VALUE_ROOM];
-  if (o->kind == 's') snprintf(text, room, "%s", (const char *)at);
-  else if (o->kind == 'c') snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
-  else if (o->kind == 'd') {
-    double x = *(const double *)at;
-    snprintf(text, room, isnan(x) ? "none" : "%.15g", x);
-    if (!isnan(x) && strtod(text, NULL) != x) snprintf(text, room, "%.17g", x);
-  } else snprintf(text, room, "%d", *(const int *)at);
+  if (o->kind == 's' || o->kind == 'f')
+    snprintf(text, room, "%s", (const char *)at);
+  else if (o->kind == 'c')
+    snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
+  else if (o->kind != 'd')
+    snprintf(text, room, "%d", *(const int *)at);
+  else if (isnan(x))
+    snprintf(text, room, "none");
+  else {
+    snprintf(text, room, "%.15g", x);
+    if (strtod(text, NULL) != x)
+      snprintf(text, room, "%.17g", x);
+  }
 }
 
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
   s->program = &SINK;
-  s->verb = s->groups = "";
-  for (const Option *o = OPTIONS; o->flag; o++) option_set(o, s, o->fallback, false, &(Error){0});
+  s->verb = "";
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (*o->fallback)
+      option_set(o, s, o->fallback, false, &(Error){0});
 }
 
-static bool option_in(const Option *o, const char *groups) {
-  return has_word(groups, o->flag) || memchr(groups, o->group, strcspn(groups, " "));
-}
-/* The option after o: the program's own follow OPTIONS. The first after NULL. */
-static const Option *option_after(const Option *o, const Program *program) {
-  const Option *end = OPTIONS + sizeof OPTIONS / sizeof *OPTIONS - 1;
-  o = o ? o + 1 : OPTIONS;
-  return o->flag ? o : o == end ? program->options : NULL;
-}
-static const Option *option_named(const char *flag, const char *groups, const Program *program) {
-  for (const Option *o = NULL; (o = option_after(o, program)) != NULL;)
-    if (!strcmp(o->flag, flag) && option_in(o, groups)) return o;
+const Option *option_find(const char *flag, unsigned groups) {
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (!strcmp(o->flag, flag) && o->groups & groups)
+      return o;
   return NULL;
 }
-const Option *option_find(const char *flag, const char *groups) {
-  return option_named(flag, groups, &SINK);
+
+/* Is it one of the words, which blanks part? */
+bool has_word(const char *words, const char *word) {
+  size_t n = strlen(word);
+  const char *at = words;
+  for (; n && (at = strstr(at, word)) != NULL; at += n)
+    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+      return true;
+  return false;
 }
 
-/* Does one of the flags in `what`, of BELONGS, hold? Also where the verb has none of them. */
-static bool is_chosen(const Settings *s, const char *what) {
-  char flag[24], values[24], is[PATH_ROOM]; bool known = false;
-  for (const char *at = what; (at = strstr(at, "--")) != NULL; at += 2) {
-    int n = sscanf(at, "--%23[a-z-] %23[a-z0-9|-]", flag, values);
-    const Option *o = option_find(flag, s->groups);
-    if (!o) continue;
-    known = true;
-    option_text(o, s, is, sizeof is);
-    bool any = n < 2 || !strcmp(values, "or");   /* no value is named */
-    const char *word = any ? NULL : strstr(values, is);   /* whole: a | or the end follows */
-    if (any ? *is && strcmp(is, "0") : word && strchr("|", word[strlen(is)])) return *what != '!';
-  }
-  return !known || *what == '!';
-}
+/* When a flag changes something, where that is not always and not so now. */
 const char *option_idle(const char *flag, const Settings *s) {
-  for (int i = 0; BELONGS[i][0]; i++)
-    if (has_word(BELONGS[i][0], flag) && !is_chosen(s, BELONGS[i][1])
-        && (!BELONGS[i][2] || (*s->verb && strstr(BELONGS[i][2], s->verb)))) return BELONGS[i][1];
+  const Config *m = &s->model;
+  const Train *r = &s->train;
+  bool rotary = m->pos == POS_ROTARY, low = m->extra_order == ORDER_LOWFREQ;
+  bool biased = m->extra == EXTRA_K || m->extra == EXTRA_KV;
+  const struct {
+    const char *flags, *when;
+    bool is;
+  } BELONGS[] = {
+    {"rope-base", "with --pos rotary", rotary},
+    {"rotary-dims rope-pairing", "with --pos rotary or --extra-order lowfreq",
+     rotary || low},
+    {"pnorm", "with --normalizer pnorm", m->normalizer == NORMALIZER_PNORM},
+    {"extra-shared extra-dims", "with --extra k|kv", biased},
+    {"extra-order", "with --extra-dims", m->extra_dims},
+    {"extra-value", "with --extra k", m->extra == EXTRA_K},
+    {"extra-norm", "with --extra-value e1|ones", m->extra_value},
+    {"init", "without --start", !s->start[0]},
+    {"min-lr", "with --schedule cosine", r->schedule},
+    {"beta1 beta2 adam-eps", "without --optimizer sgd",
+     r->optimizer != OPTIMIZER_SGD},
+    {"save-every", "with --out", s->out[0]},
+    {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
+    {"top-k top-p", "with a --temperature", s->temperature > 0},
+    {"sim kernel normalizer scale extra", "with train, as the arms have theirs",
+     strcmp(s->verb, "run")},
+    MORE_BELONGS
+  };
+  for (size_t i = 0; i < sizeof BELONGS / sizeof *BELONGS; i++)
+    if (has_word(BELONGS[i].flags, flag) && !BELONGS[i].is)
+      return BELONGS[i].when;
   return NULL;
+}
+
+/* Do the positions that flag o names lie within the tokens that there are? */
+static void positions_fit(const Option *o, const Settings *s, Error *e) {
+  char is[PATH_ROOM];
+  int at[17] = {0}, most = s->eval_T;
+  if (s->groups & GENERATE)   /* the text begins with one token */
+    most = 1;
+  else if (s->groups & MODEL)
+    most = s->model.context;
+  option_text(o, s, is, sizeof is);
+  positions_parse(o->flag, is, at, 16, e);
+  for (int i = 0; at[i]; i++)
+    if (at[i] > most)
+      fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d, or a longer "
+           "--context or --T", o->flag, is, most, most);
 }
 
 int settings_count(const Settings *s, Error *e) {
-  if (!*s->groups) return e->status;   /* of no verb */
-  bool trains = option_find("context", s->groups) != NULL;
-  bool begins = option_find("prompt", s->groups) != NULL;   /* a text, with one token */
-  int most = begins ? 1 : trains ? s->model.context : s->eval_T;
-  const char *more = begins ? "" : trains ? " or a longer --context" : " or a longer --T";
-  for (const Option *o = OPTIONS; o->flag && !e->status; o++) {
-    char is[PATH_ROOM]; int at[17] = {0};
-    if (!s->given[o - OPTIONS]) continue;
-    option_text(o, s, is, sizeof is);
-    if (!strcmp(s->verb, "run") && has_word(" sim kernel normalizer scale extra toy ", o->flag))
-      fail(e, 2, "--%s: the arms have their own. Try: sink train", o->flag);
-    const char *to = option_idle(o->flag, s);
-    if (to && *to == '!')
-      fail(e, 2, "--%s: it changes nothing beside %s. Try: without one of them", o->flag, to + 1);
-    else if (to) fail(e, 2, "--%s: it belongs to %s. Try: with that, or without it", o->flag, to);
-    if (has_word(" fix-token random-tokens T ", o->flag)) positions_parse(o->flag, is, at, 16, e);
-    for (int i = 0; at[i]; i++)
-      if (at[i] > most)
-        fail(e, 2, "--%s %s: there are %d tokens. Try: up to %d%s", o->flag, is, most, most, more);
+  for (const Option *o = OPTIONS; o->flag && s->groups && !e->status; o++) {
+    const char *when = option_idle(o->flag, s);
+    if (s->given[o - OPTIONS] && has_word("fix-token random-tokens T", o->flag))
+      positions_fit(o, s, e);
+    if (s->given[o - OPTIONS] && when)
+      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag, when);
   }
   return e->status;
 }
 
-/* What THEIRS advises for a word to someone who can use these groups, or NULL. */
-static const char *advice(const char *word, const char *groups) {
+/* What THEIRS has for a word: advice, or a flag that is in these groups. */
+static void near_theirs(Near *n, unsigned groups) {
+  char ours[80], words[300];
   for (int i = 0; THEIRS[i]; i++) {
-    const char *ours = THEIRS[i], *theirs = ours + strlen(ours) + 1;
-    if (has_word(theirs, word) && (*ours != '-' || option_find(ours + 2, groups))) return ours;
+    sscanf(THEIRS[i], "%79[^:]: %299[^:]", ours, words);
+    bool advice = strchr(ours, ' ') != NULL;
+    if (advice ? !has_word(words, n->word) : !option_find(ours, groups))
+      continue;
+    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+      near_look(n, word, ours);
   }
-  return NULL;
-}
-/* A flag that the verb does not take: its name here, or the nearest that it takes. */
-static int flag_unknown(const Settings *s, const char *word, const char *flag,
-                        const char *groups, Error *e) {
-  const char *ours = advice(flag, groups); Near near = {.word = flag};
-  if (ours) return fail(e, 2, "%s: no such flag here. Try: %s", word, ours);
-  for (const Option *o = NULL; (o = option_after(o, s->program)) != NULL;)
-    if (option_in(o, groups)) near_look(&near, o->flag);
-  return near.best[0] ? fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best)
-       : fail(e, 2, "%s: no such flag here. Try: %s help %s", word, s->program->name, s->verb);
 }
 
-/* A flag is --flag value or --flag=value. One dash does for two, and _ for -. A switch needs no
- * value; one that counts takes the next word where that is a whole number. */
-int settings_parse(Settings *s, int argc, char **argv, const char *groups, const char **words,
-                   int *n_words, Error *e) {
-  for (int i = 0; i < argc && !e->status; i++) {
-    const char *word = argv[i], *at = word + strspn(word, "-"), *value = strchr(at, '=');
-    char flag[64];
-    if (at == word || !strcmp(word, "-")) {
-      if (!words || *n_words >= WORDS_MOST)
-        return fail(e, 2, "%s: a word too many. Try: sink help", word);
-      words[(*n_words)++] = word;
-      continue;
-    }
-    snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
-    for (char *c = flag; *c; c++) if (*c == '_') *c = '-';
-    if (value) value++;
-    if ((s->help = !strcmp(flag, "h") || !strcmp(flag, "help"))) return 0;
-    bool no = !strncmp(flag, "no-", 3) && !value;   /* of a switch that a model has on */
-    bool variant = !strcmp(flag, "variant") && groups[0] == 'm';
-    const char *next = i + 1 < argc ? argv[i + 1] : "";
-    const Option *ours = option_find(flag + (no ? 3 : 0), groups);   /* not the program's own */
-    const Option *o = ours ? ours : option_named(flag, groups, s->program);
-    if (!variant && (!o || (no && o->kind != 'b'))) return flag_unknown(s, word, flag, groups, e);
-    bool counts = o && o->most > 1 && !no && *next && !next[strspn(next, "0123456789")];
-    if (!value && o && o->kind == 'b' && !counts) value = no ? "0" : "1";
-    if (!value && ++i < argc) value = argv[i];
-    if (!value)
-      return fail(e, 2, "%s: expected a value after it. Try: %s help", word, s->program->name);
-    if (ours) s->given[ours - OPTIONS] = true;
-    if (o) option_set(o, ours ? (void *)s : s->own, value, true, e);
-    else {   /* the flags of a row of VARIANTS */
-      Near near = {.word = value}; const Variant *v = VARIANTS;
-      for (; v->name && strcmp(v->name, value); v++) near_look(&near, v->name);
-      if (v->name) settings_flags(s, v->flags, "m", e);
-      else fail(e, 2, "--variant %s: no such row. Try: %s%s", value,
-                near.best[0] ? "--variant " : "sink list", near.best);
-    }
+/* A flag that the verb does not take. */
+static int flag_unknown(const Settings *s, const char *word, const char *flag,
+                        unsigned groups, Error *e) {
+  Near near = {.word = flag};
+  if (groups & (EVAL | GENERATE | DUMP)
+      && (option_find(flag, MODEL) || !strcmp(flag, "variant")))
+    return fail(e, 2, "%s: the model has its own. Try: without it", word);
+  snprintf(near.best, sizeof near.best, "%s help %s", s->program->name, s->verb);
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (o->groups & groups)
+      near_look(&near, o->flag, o->flag);
+  near_theirs(&near, groups);
+  return fail(e, 2, "%s: no such flag here. Try: %s%s", word,
+              strchr(near.best, ' ') ? "" : "--", near.best);
+}
+
+static int variant_set(Settings *s, const char *name, Error *e) {
+  Near near = {.word = name, .best = "sigmoid"};
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    if (!strcmp(v->name, name))
+      return settings_flags(s, v->flags, MODEL, e);
+    near_look(&near, v->name, v->name);
   }
-  if (words && s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
+  return fail(e, 2, "--variant %s: no such row of sink list. Try: --variant %s",
+              name, near.best);
+}
+
+/* --flag value or --flag=value; one dash does for two, and _ for -. A switch
+ * needs no value; one that counts takes the next word if that is a number.
+ * Returns whether `next` was the value. */
+static bool flag_parse(Settings *s, const char *word, const char *next,
+                       unsigned groups, Error *e) {
+  const char *at = word + strspn(word, "-"), *value = strchr(at, '=');
+  char flag[64];
+  snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+  for (char *c = flag; *c; c++)
+    if (*c == '_')
+      *c = '-';
+  bool no = !strncmp(flag, "no-", 3) && !value;
+  bool variant = !strcmp(flag, "variant") && groups & MODEL;
+  const Option *o = option_find(flag + (no ? 3 : 0), groups);
+  s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
+  if (!s->help && !variant && (!o || (no && o->kind != 'b')))
+    flag_unknown(s, word, flag, groups, e);
+  if (s->help || e->status)
+    return false;
+  bool counts = o && o->most > 1 && next && *next
+                && !next[strspn(next, "0123456789")];
+  bool takes = !value && !no && (variant || o->kind != 'b' || counts);
+  if (takes)
+    value = next;
+  else
+    value = value ? value + 1 : no ? "0" : "1";
+  if (!value)
+    fail(e, 2, "%s: expected a value after it. Try: %s help", word,
+         s->program->name);
+  else if (variant)
+    variant_set(s, value, e);
+  else {
+    option_set(o, s, value, true, e);
+    s->given[o - OPTIONS] = true;
+  }
+  return takes;
+}
+
+int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
+                   Error *e) {
+  int n = 0;
+  for (int i = 0; i < argc && !e->status && !s->help; i++) {
+    const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+    if (*word == '-' && strcmp(word, "-"))
+      i += flag_parse(s, word, next, groups, e);
+    else if (n < WORDS_MOST)
+      s->words[n++] = word;
+    else
+      fail(e, 2, "%s: a word too many. Try: sink help", word);
+  }
+  s->n_words = n;
+  if (argv == s->argv && s->train.min_lr < 0)   /* all of the command is read */
+    s->train.min_lr = s->train.lr / 10;
   return e->status;
 }
 
-int settings_flags(Settings *s, const char *flags, const char *groups, Error *e) {
-  char text[4096], *argv[sizeof text / 2]; int argc = 0;
-  if (snprintf(text, sizeof text, "%s", flags) >= (int)sizeof text)
+int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
+  char text[4096], *argv[sizeof text / 2];
+  int argc = 0;
+  if (strlen(flags) >= sizeof text)
     return fail(e, 2, "too many flags in one string. Try: fewer");
-  for (char *word = strtok(text, " "); word; word = strtok(NULL, " ")) argv[argc++] = word;
-  return settings_parse(s, argc, argv, groups, NULL, NULL, e);
+  strcpy(text, flags);
+  for (char *word = strtok(text, " "); word; word = strtok(NULL, " "))
+    argv[argc++] = word;
+  if (!settings_parse(s, argc, argv, groups, e) && s->n_words)
+    fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
+  return e->status;
 }
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
-  if (settings_flags(&s, flags, "m", e)) return e->status;
+  if (settings_flags(&s, flags, MODEL, e))
+    return e->status;
   *c = s.model;
   return config_resolve(c, e);
+}
+
+/* One file, however its name is spelt and through links? */
+static bool same_file(const char *a, const char *b) {
+  struct stat x, y;
+  return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
+                           && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
+}
+
+/* Does this command read `path`: a word, a flag's file or one in its folder, the
+ * text and the tokenizer that nobody named, the text a model was trained on? */
+static bool is_read(const Settings *s, const char *path) {
+  Bytes names = {0};
+  Error none = {0};
+  char at[PATH_ROOM];
+  bool read = same_file(path, s->data.own_name);
+  files_list(located(at, source_name(&s->data), &s->data, &none), &names, &none);
+  for (int i = 0; i < s->n_words; i++)
+    files_list(s->words[i], &names, &(Error){0});
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (o->kind == 'f')
+      files_list(located(at, (const char *)s + o->field, &s->data, &none),
+                 &names, &(Error){0});
+  const char *name = (const char *)names.at, *end = name + names.size;
+  for (; name < end; name += strlen(name) + 1)
+    read = read || same_file(path, name);
+  bytes_free(&names);
+  return read;
+}
+
+/* No command replaces what it reads; what is there it replaces with --force,
+ * or where it goes on. */
+static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
+  struct stat is;
+  if (stat(path, &is) || !S_ISREG(is.st_mode))
+    return 0;
+  if (is_read(s, path))
+    return fail(e, 2, "%s: it is read, too. Try: another name", path);
+  return s->force || on || !is.st_size ? 0
+       : fail(e, 1, "%s: it is there already, and stays. Try: another name, "
+              "%s--force to replace it", path,
+              option_find("resume", s->groups) ? "--resume to go on, " : "");
+}
+
+/* Asked before the work, "" for none: can each be written, is it a file of its
+ * own however it is spelt, and may it, and the one beside it, be replaced? */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
+  enum { OUTPUTS = 16 };
+  Writing w[OUTPUTS] = {{0}};
+  for (int i = 0; i < n && !e->status; i++) {
+    const char *to = path[i];
+    bool on = s->resume && (to == s->log || !file_missing(s->out));
+    char beside[PATH_ROOM + 8];
+    snprintf(beside, sizeof beside, "%s.new", to);
+    if (strcmp(to, "-")) {
+      if (*to && !may_replace(s, to, on, e) && !may_replace(s, beside, on, e))
+        writing_begin(&w[i], to, e);
+    } else if (to != s->csv && to != s->json)
+      fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
+    else if (!strcmp(s->csv, s->json))
+      fail(e, 2, "-: two results would go there. Try: a file for one");
+  }
+  for (int i = 0; i < n; i++)
+    if (w[i].f) {
+      if (writing_lost(&w[i]))
+        fail(e, 2, "%s: two results would go there. Try: another name for one",
+             w[i].path);
+      fclose(w[i].f);
+      remove(w[i].beside);
+    }
+  return e->status;
 }
 
 /* ----------
@@ -7929,109 +7664,133 @@ static bool wants_colour(FILE *f) {
   return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
-/* Text on the colour of a weight 0 .. 1, of rising luminance: a map also reads in grey. */
+/* Text on a grey as light as a weight 0 .. 1 is large. */
 static void heat_cell(const char *text, double x, bool colour, FILE *out) {
-  static const unsigned char ramp[] = {233, 17, 18, 54, 90, 126, 162, 168, 174, 180, 222, 229};
-  int n = (int)sizeof ramp, i = (int)fmin(fmax(x * n, 0), n - 1);
-  if (colour) fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm", ramp[i], x > 0.55 ? 16 : 255);
-  fprintf(out, colour ? "%s\x1b[0m" : "%s", text);
+  int grey = 232 + (int)fmin(fmax(24 * x, 0), 23);
+  if (colour)
+    fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm%s\x1b[0m", grey,
+            x > 0.5 ? 16 : 255, text);
+  else
+    fputs(text, out);
 }
 
-/* [FIG19] Maps side by side: alpha of a column by layer and head, below a title and the column. */
+/* [FIG19] alpha of a column by layer (down) and head (across). */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
   bool colour = wants_colour(out);
-  for (int line = -2; line < maps->s->L; line++) {
-    if (line >= 0 && !maps->s->attends[line]) continue;
-    if (line < 0) fprintf(out, "%6s", "");
-    else fprintf(out, "%5d ", line + 1);
-    for (const HeatMap *map = maps; map < maps + n; map++) {
-      const Sinks *s = map->s;
-      int cells = 6 * s->H, width = map == maps + n - 1 ? 0 : cells > 10 ? cells + 1 : 11;
-      fputc(' ', out);
-      if (line < 0) fprintf(out, "%-*s", width, line == -2 ? map->title : map->column_name);
-      for (int h = 0; line >= 0 && h < s->H; h++) {
-        double alpha = s->alpha[((idx)line * s->H + h) * s->S + map->column];
-        char text[32];
-        snprintf(text, sizeof text, colour ? "%5.2f " : "%6.2f", alpha);
+  char text[32];
+  for (const HeatMap *map = maps; map < maps + n; map++) {
+    const Sinks *s = map->s;
+    fprintf(out, "%s %s\n", map->title, map->column_name);
+    for (int l = 0; l < s->L; l++) {
+      if (!s->attends[l])
+        continue;
+      fprintf(out, "%5d ", l + 1);
+      for (int h = 0; h < s->H; h++) {
+        double alpha = s->alpha[((idx)l * s->H + h) * s->S + map->column];
+        snprintf(text, sizeof text, " %.2f ", alpha);
         heat_cell(text, alpha, colour, out);
       }
-      if (line >= 0 && width) fprintf(out, "%*s", width - cells, "");
+      fputc('\n', out);
     }
-    fputc('\n', out);
   }
 }
 
 void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .live = is_terminal(stderr), .start = seconds()};
+  *p = (Progress){.name = name, .quiet = quiet, .live = wants_colour(stderr),
+                  .start = seconds()};
 }
-/* On a terminal two lines that rewrite themselves; elsewhere a line now and then. */
+/* A line every tenth of the steps; on a terminal one that rewrites itself, and
+ * is cut where the terminal is narrower (\x1b[?7l: no wrapping). */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
-  double now = seconds();
-  bool due = p->live ? now - p->shown >= 0.2 : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
-  if (p->quiet || (!due && t->step < r->steps)) return;
+  double now = seconds(), left = r->steps - (double)t->step;
+  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  double per = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  int full = (int)(12.0 * (double)t->step / r->steps);
-  char star[32] = "", ratio[32];
-  if (p->has_star) snprintf(star, sizeof star, " Sink_* %.1f%%", 100 * p->now[SINK_STAR]);
-  const char *up = p->live && p->shown > 0 ? "\x1b[2A" : "", *clear = p->live ? "\x1b[K" : "";
-  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  %6.0f tok/s  %4.0f s left%s%s  "
-          "Sink_1 %.1f%%@0.2 %.1f%%@%g alpha_1 %.3f%s norm ratio %s%s\n", up, p->name, full,
-          "############", 12 - full, "............", t->step, r->steps, t->loss, tokens / per,
-          per * (r->steps - (double)t->step), clear, p->live ? "\n" : "", 100 * p->low,
-          100 * p->now[SINK_1], t->s.eps, p->now[ALPHA_1], star,
-          cell_text(ratio, &ROW_COLUMNS[NORM_RATIO], p->now[NORM_RATIO]), clear);
+  int full = (int)(12 * t->step / r->steps);
+  bool due = p->live ? now - p->shown >= 0.2
+                     : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
+  if (p->quiet || (!due && left > 0))
+    return;
+  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 "
+          "%.3f  %.0f tok/s  %.0f s left%s%s", p->live ? "\r\x1b[?7l" : "",
+          p->name, full, "############", 12 - full, "............", t->step,
+          r->steps, t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1], tokens / each,
+          each * left, p->live ? "\x1b[K\x1b[?7h" : "",
+          p->live && left > 0 ? "" : "\n");
   p->shown = now;
 }
 
-/* What a column j of a map is called: "*", "x*", "x*1" .. where there are several, or a token. */
+/* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
-  int first = config_column_first(c), star = c->extra ? 1 : 0;
-  if (j >= first) snprintf(text, 16, "%d", j - first + 1);
-  else snprintf(text, 16, j < star ? "*" : c->sink_token > 1 ? "x*%d" : "x*", j - star + 1);
+  int first = config_column_first(c);
+  if (j >= first)
+    snprintf(text, 16, "%d", j - first + 1);
+  else if (j == 0 && c->extra)
+    snprintf(text, 16, "*");
+  else
+    snprintf(text, 16, c->sink_token > 1 ? "x*%d" : "x*", j + !c->extra);
   return text;
 }
 
-static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+static void columns_print(const Sinks *s, const Config *c, int kmax,
+                          FILE *out) {
   int first = config_column_first(c), star = config_column_star(c);
-  bool post = c->place == PLACE_POST;
   double even = s->even;
-  char name[16], of_star[16], times[32];
-  const HeatMap maps[] = {{"alpha", "token 1", s, first},
-                          {"", column_label(of_star, c, star), s, star}};
+  char name[16];
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
   for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
     double alpha = sinks_alpha(s, j);
-    column_label(name, c, j);
-    fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
-            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
+    fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
+            column_label(name, c, j), 100 * sinks_sink(s, j, 1),
+            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha,
+            alpha / even);
   }
-  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n"
-          "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   |q||k|  entropy     "
-          "mass%s\n", s->eps[0], even, sinks_mass(s), post ? "   pre-LN" : "");
+  fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. "
+          "Row mass %.3f.\n", s->eps[0], even, sinks_mass(s));
+}
+
+/* A line for each block, with means over its heads. */
+static void blocks_print(const Sinks *s, bool post, FILE *out) {
+  const double *const of_head[] = {s->cosine, s->cosine + 1, s->product,
+                                   s->product + 1, s->entropy, s->raw};
+  fprintf(out, "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   "
+          "|q||k|  entropy     mass%s\n", post ? "   pre-LN" : "");
   for (int l = 0; l < s->L; l++) {
     idx row = (idx)l * s->N;
-    double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N), norm_ratio(s->knorm + row, s->N),
-                     norm_ratio(s->vnorm + row, s->N), [9] = norm_ratio(s->prenorm + row, s->N)};
-    for (idx at = (idx)l * s->H; at < (idx)(l + 1) * s->H; at++) {   /* means over heads */
-      const double of_head[] = {s->cosine[2 * at], s->cosine[2 * at + 1], s->product[2 * at],
-                                s->product[2 * at + 1], s->entropy[at], s->raw[at]};
-      for (int i = 0; i < 6; i++) is[3 + i] += of_head[i] / s->H;
-    }
+    double is[10] = {norm_ratio(s->hnorm + row + s->N, s->N),
+                     norm_ratio(s->knorm + row, s->N),
+                     norm_ratio(s->vnorm + row, s->N)};
+    is[9] = norm_ratio(s->prenorm + row, s->N);
+    for (int i = 0; i < 6; i++)
+      for (int h = l * s->H; h < (l + 1) * s->H; h++)
+        is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
     fprintf(out, "%5d", l + 1);
-    for (int i = 0; i < (post ? 10 : 9); i++)
-      if (!s->attends[l] && i > 0 && i < 9) fprintf(out, " %8s", i == 1 ? "Mamba" : "-");
-      else if (isfinite(is[i])) fprintf(out, " %8.3f", is[i]);
-      else fprintf(out, " %8s", "-");
+    for (int i = 0; i < (s->attends[l] ? 9 + post : 1); i++)
+      if (isfinite(is[i]))
+        fprintf(out, " %8.3f", is[i]);
+      else
+        fprintf(out, " %8s", "-");
     fputc('\n', out);
   }
-  fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the others' mean. cos, "
-          "|q||k|: of a query\nwith the first key, and with another. entropy: of a row, nats. "
-          "mass: the sum of its |weights|.\nMassive activation: largest |h| %.3g, median beside it "
-          "%.3g: %s times.\n\nalpha by layer (down) and head (across)\n",
+  fprintf(out, "|h1|/|h|: norm of the first row of a block's output over the "
+          "others' mean. cos, |q||k|: of a query\nwith the first key, and with "
+          "another. entropy: of a row, nats. mass: the sum of its |weights|.\n");
+}
+
+static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
+  int star = config_column_star(c);
+  const Column times = {.form = "%.1f", .unit = 1};
+  char of_star[16], text[32];
+  const HeatMap maps[] = {
+    {"alpha", "token 1", s, config_column_first(c)},
+    {"", column_label(of_star, c, star), s, star}};
+  columns_print(s, c, kmax, out);
+  fputc('\n', out);
+  blocks_print(s, c->place == PLACE_POST, out);
+  fprintf(out, "Massive activation: largest |h| %.3g, median beside it %.3g: "
+          "%s times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median,
-          cell_text(times, &(Column){.form = "%.1f", .unit = 1}, s->massive / s->median));
+          cell_text(text, &times, s->massive / s->median));
   heat_maps(maps, star >= 0 ? 2 : 1, out);
 }
 
@@ -8040,120 +7799,161 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
-/* A blank and a word, quoted where a shell needs it. */
-static void word_add(Bytes *out, const char *word, Error *e) {
-  const char *quote = *word && !strpbrk(word, " \t\n'\"`$&;()*?[]{}!<>|\\#~") ? "" : QUOTE;
-  bytes_print(out, e, " %s", quote);
-  for (; *word; word++)
-    bytes_add(out, *word == *QUOTE ? "'\\''" : word, *word == *QUOTE ? 4 : 1, e);
-  bytes_print(out, e, "%s", quote);
-}
-
-/* The command that repeats the work: flags that count, less defaults; of run all given. */
-static void command_text(const Settings *s, Bytes *out, Error *e) {
-  Settings base; char value[PATH_ROOM], fallback[PATH_ROOM];
-  settings_default(&base);
-  bytes_print(out, e, "%s %s", s->program->name, s->verb);
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    if (option_find(o->flag, s->groups) != o) continue;
-    option_text(o, s, value, sizeof value);
-    option_text(o, &base, fallback, sizeof fallback);
-    bool given = s->given[o - OPTIONS] && !strcmp(s->verb, "run");
-    if ((!given && !strcmp(value, fallback)) || option_idle(o->flag, s)) continue;
-    bytes_print(out, e, " --%s", o->flag);
-    if (o->kind != 'b' || strcmp(value, "1")) word_add(out, value, e);
-  }
-  bytes_add(out, "", 1, e);
+/* The command as it was given, to repeat what a log shows. */
+static void command_echo(const Settings *s) {
+  if (s->quiet)
+    return;
+  fprintf(stderr, "%s %s", s->program->name, s->verb);
+  for (int i = 0; i < s->argc; i++)
+    fprintf(stderr, " %s", s->argv[i]);
+  fputc('\n', stderr);
 }
 
 typedef struct Work {
-  Trainer t; Outcome o; Numbers row, besides;
-  Ids ids; Bytes in, out, table;
+  Trainer t;
+  Outcome o;
+  Numbers row, besides;
+  Ids ids;
+  Bytes in, out, table;
 } Work;
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t); outcome_free(&w->o); ids_free(&w->ids); bytes_free(&w->in);
-  bytes_free(&w->out); bytes_free(&w->table); numbers_free(&w->besides); numbers_free(&w->row);
+  trainer_free(&w->t);
+  outcome_free(&w->o);
+  ids_free(&w->ids);
+  bytes_free(&w->in);
+  bytes_free(&w->out);
+  bytes_free(&w->table);
+  numbers_free(&w->besides);
+  numbers_free(&w->row);
   return e->status;
 }
 
-static int verb_run(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n; return demo_run(s, results_alone(s) ? stderr : stdout, e);
+static int verb_run(Settings *s, Error *e) {
+  return demo_run(s, results_alone(s) ? stderr : stdout, e);
 }
 
-static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {.o = {.name = "train", .source = ""}}; Trainer *t = &w.t;
-  Outcome *o = &w.o; const Progress *p = &o->p;
-  const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
-  char page[PATH_ROOM + 8] = "", cell[5][32];   /* page: "" where no --report, no --out is given */
-  int starts; (void)words; (void)n;
-  if (s->program->page)
-    snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
-             s->out[0] && !s->report[0] ? ".html" : "");
-  if (outputs_ready(s, (const char *[]){s->out, s->log, page}, 3, e)
-      || trainer_begin(t, s, "", e)) return work_end(&w, e);
-  if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
-  if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
-  Settings seen = t->s;
-  seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
-  outcome_begin(o, t, seen.eval_T);
+static void cell_print(const char *name, double x) {
+  printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
+}
+
+/* What a training ends with, as name=value; - for what there is none of. */
+static void train_print(const Trainer *t, const Outcome *o) {
+  double never = t->step ? 0 : NAN;
+  printf("steps=%ld ", t->step);
+  cell_print("loss", t->loss + never);
+  cell_print("valid_loss", o->loss);
+  printf("valid_tokens=%lld ", o->tokens);
+  cell_print("alpha_1", o->p.now[ALPHA_1] + never);
+  cell_print("sink_1", o->p.now[SINK_1] + never);
+  cell_print("mass", o->p.now[ROW_MASS] + never);
+  printf("parameters=%lld text=%s%s%s\n", t->m.count, t->data.name,
+         t->s.out[0] ? " out=" : "", t->s.out);
+}
+
+/* Into o, which the caller frees with t. A training that diverges is no error
+ * yet: o->ended says why. */
+static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
+  const char *const path[] = {s->out, s->log, s->report};
+  if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
+    return e->status;
+  command_echo(s);
+  if (!s->out[0])
+    fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
+  if (*t->data.drawn && !s->quiet)
+    fprintf(stderr, "sink: %s\n", t->data.drawn);
+  o->name = "train";
+  o->source = "";
+  outcome_begin(o, t, (int)at_most(s->eval_T, t->m.c.context));
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
-    printf("steps=%ld loss=%s valid_loss=%s valid_tokens=%lld alpha_1=%s sink_1=%s mass=%s "
-           "parameters=%lld text=%s%s%s\n", t->step, cell_text(cell[0], &six, t->loss + never),
-           cell_text(cell[1], &six, o->loss), o->tokens,
-           cell_text(cell[2], &six, p->now[ALPHA_1] + never),
-           cell_text(cell[3], &six, p->now[SINK_1] + never),
-           cell_text(cell[4], &six, p->now[ROW_MASS] + never), t->m.count, t->data.name,
-           s->out[0] ? " out=" : "", s->out);
+    train_print(t, o);
   has_ended(o->ended, t, e);
-  if (!e->status && page[0]
-      && (o->ended[0] || (o->p.looks && !outcome_measure(o, t, &seen, &starts, e))))
-    s->program->page(page, "train", &seen, o, 1, NULL, o->ended, e);
-  if (o->ended[0]) fail(e, 1, "%s", o->ended);
+  return e->status;
+}
+
+static int verb_train(Settings *s, Error *e) {
+  Work w = {0};
+  if (!train_some(s, &w.t, &w.o, e) && w.o.ended[0])
+    fail(e, 1, "%s", w.o.ended);
   return work_end(&w, e);
 }
 
-/* A model; a published one of more than `room` bytes stays in its file. Its own settings of model,
- * training and data hold, and what the command line says on top of them; all else is s's. */
-static int open_model(Settings *s, const char *path, double room, Trainer *t, Error *e) {
-  const char *words[WORDS_MOST]; int n = 0;
+/* A model; a published one of more than `room` bytes stays in its file. Its own
+ * settings of model, training and data hold, and what the command line says on
+ * top of them. */
+static int open_model(Settings *s, const char *path, double room, Trainer *t,
+                      Error *e) {
+  DIR *folder = opendir(path);
+  if (folder)
+    closedir(folder);
+  if (folder && !MORE_HELP)
+    return fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
+                "hf, and ./hf %s --out FILE", path, path);
   (void)room;
   if (!MORE_OPEN(path, room, t, e))
     checkpoint_load(path, NULL, t, e);
-  if (e->status) return e->status;
-  Settings now = *s; Source *d = &now.data;
-  now.model = t->s.model; now.train = t->s.train; now.data = t->s.data;
-  d->open = s->data.open; strcpy(d->home, s->data.home);
-  if (file_missing(d->tokenizer)) strcpy(d->tokenizer, "tokenizer.bin");
-  d->own = t->data.source;   /* its text is read where it is still there */
-  if (d->own) strcpy(d->own_name, source_name(d));
-  if (source_named(&s->data) || file_missing(d->own_name) || !option_find("valid", s->groups))
+  if (e->status)
+    return e->status;
+  Settings now = *s;
+  Source *d = &now.data;
+  now.model = t->s.model;
+  now.train = t->s.train;
+  now.data = t->s.data;
+  d->open = s->data.open;
+  d->first = s->data.first;
+  d->read_tokenizer = s->data.read_tokenizer;
+  strcpy(d->home, s->data.home);
+  if (file_missing(d->tokenizer))
+    strcpy(d->tokenizer, "tokenizer.bin");
+  bool reads = option_find("valid", s->groups);   /* its text, if still there */
+  bool lost = reads && source_named(d) && file_missing(source_name(d));
+  d->own = t->data.source;
+  if (d->own)
+    strcpy(d->own_name, source_name(d));
+  if (source_named(&s->data) || lost || !reads)
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  t->random_tokens = d->random_tokens[0] != 0;   /* the metric is of text that has none (9.4) */
+  t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
   d->random_tokens[0] = 0;
-  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless --T is said */
-  settings_parse(&now, s->argc, s->argv, s->groups, words, &n, e);
-  d->whole = !now.given[option_find("valid", "d") - OPTIONS];
-  if (settings_count(&now, e)) return e->status;
+  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless said */
+  settings_parse(&now, s->argc, s->argv, s->groups, e);
+  d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
+  if (settings_count(&now, e))
+    return e->status;
+  bool needs = !now.ids[0] && !now.domains[0] && now.input == INPUT_NATURAL;
+  if (lost && !source_named(d) && needs)
+    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
+                source_name(&t->s.data));
   *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
 }
 
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
-  uint64_t hash = t->tokenizer_hash; const int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) s->data.fix_token = s->data.first_tokens[0] = 0;   /* they are fed as they are */
-  if (s->ids[0]) return data_ids(&t->data, s->ids, vocab, e);
-  if (t->m.seams.begin && !hash && s->input != INPUT_NATURAL && !fixed_at(&s->data)) {
-    t->data.vocab = vocab;   /* drawn ids need no tokenizer */
+  uint64_t hash = t->tokenizer_hash;
+  int vocab = s->data.vocab = t->m.c.vocab;
+  if (s->ids[0]) {   /* they are fed as they are */
+    s->data.fix_token = s->data.first_tokens[0] = 0;
+    return data_ids(&t->data, s->ids, vocab, e);
+  }
+  bool drawn = s->input != INPUT_NATURAL && !fixed_at(&s->data);
+  if (t->m.seams.begin && !hash && drawn) {   /* drawn ids need no tokenizer */
+    t->data.vocab = vocab;
     return 0;
   }
-  if (data_open(&t->data, &s->data, 0, 0, e)) return e->status;
-  if (s->data.tokens[0]) return 0;   /* ids alone: they are below the model's --vocab */
-  if (hash) return tokenizer_same(t, path, e);
+  if (data_open(&t->data, &s->data, 0, 0, e))
+    return e->status;
+  bool own = !source_named(&s->data) && !strcmp(s->data.own_name, SHIPPED_TEXT);
+  if (own && t->data.source != s->data.own && s->input == INPUT_NATURAL)
+    return fail(e, 1, "%s: its text is not " SHIPPED_TEXT " as it is now. Try: "
+                "--text FILE, or ./paper and --grammar data/text/story.grammar",
+                path);
+  if (s->data.tokens[0])   /* ids alone: they are below the model's --vocab */
+    return 0;
+  if (hash)
+    return tokenizer_same(t, path, e);
   return t->data.vocab == vocab ? 0
-       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. Try: --ids FILE", path,
-              vocab, t->data.vocab, s->data.tokenizer);
+       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
+              "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 static int results_ready(const Settings *s, Error *e) {
@@ -8162,356 +7962,405 @@ static int results_ready(const Settings *s, Error *e) {
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
-  printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  bool natural = s->input == INPUT_NATURAL;
+  printf(natural ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
-  if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
-  if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
-  else if (s->data.fix_token) printf(", token %d fixed", s->data.fix_token);
-  if (w->t.random_tokens) printf(", its training's random tokens not drawn");
+  if (natural)
+    printf(" (%d at the start of a document)", starts);
+  if (*w->t.data.drawn)
+    printf(", %s", w->t.data.drawn);
+  else if (s->data.fix_token)
+    printf(", token %d fixed", s->data.fix_token);
+  if (w->t.random_tokens)
+    printf(", its training's random tokens not drawn");
   printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
   sinks_print(r, &s->model, s->eval_k, stdout);
-  if (s->input == INPUT_NATURAL) printf("\nloss %.4f nats a token\n", r->loss);
-  if (w->table.size) printf("\n%s", w->table.at);
-  printf("%.*s", (int)w->out.size, w->out.at);
+  if (natural)
+    printf("\nloss %.4f nats a token\n", r->loss);
 }
 
-static int verb_eval(Settings *s, const char **words, int n, Error *e) {
-  const Program *program = s->program;
-  if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-  Work w = {.o = {.name = words[0], .source = ""}}; int starts = 0;
-  bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
-  if (several && !program->survey)
-    return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
-  if (results_ready(s, e)) return e->status;
-  if (several) return program->survey(s, words, n, e);
-  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
-  if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
-      || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, &w.o.s, e))
-      || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
-    return work_end(&w, e);
-  w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
-  if (!results_alone(s)) eval_print(&w, s, starts);
-  put_text(&w.row, e, "text", w.o.text);
-  put_text(&w.row, e, "read", w.o.read);
-  if (*w.t.data.drawn) put_text(&w.row, e, "first", w.t.data.drawn);
-  eval_numbers(&w.row, &w.o.s, s, e);
-  for (int i = 0; i < w.besides.n; i++)
-    put(&w.row, e, w.besides.at[i].x, "%s", w.besides.at[i].name);
-  rows_write(&w.row, 1, false, s, e);
-  if (s->report[0] && program->page)
-    program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+static void eval_write(Work *w, const Settings *s, Error *e) {
+  put_text(&w->row, e, "text", w->o.text);
+  put_text(&w->row, e, "read", w->o.read);
+  if (*w->t.data.drawn)
+    put_text(&w->row, e, "first", w->t.data.drawn);
+  eval_numbers(&w->row, &w->o.s, s, e);
+  for (int i = 0; i < w->besides.n; i++)
+    put(&w->row, e, w->besides.at[i].x, "%s", w->besides.at[i].name);
+  rows_write(&w->row, 1, false, s, e);
+}
+
+static int verb_eval(Settings *s, Error *e) {
+  const char *path = s->words[0];
+  Work w = {.o = {.name = path, .source = ""}};
+  int starts;
+  if (!path)
+    fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  else if (s->n_words > 1)
+    fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
+         "./paper eval");
+  else if (!open_model(s, path, 0, &w.t, e) && !results_ready(s, e)
+           && !open_data(s, &w.t, path, e)
+           && !outcome_measure(&w.o, &w.t, s, &starts, e)) {
+    if (!results_alone(s))
+      eval_print(&w, s, starts);
+    eval_write(&w, s, e);
+  }
   return work_end(&w, e);
 }
 
-static int verb_check(Settings *s, const char **words, int n, Error *e) {
-  return checks_run(s->program, n ? words[0] : NULL, stdout, e);
+static int verb_check(Settings *s, Error *e) {
+  return checks_run(s->program, s->n_words ? s->words[0] : NULL, stdout, e);
 }
 
-static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM + 9]; (void)words; (void)n;
+static int verb_list(Settings *s, Error *e) {
+  (void)s;
   printf("variant         paper          its Sink_1 %%    loss flags\n");
-  for (const Variant *v = VARIANTS; v->name; v++) {
-    int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
-                    : "%-16s %-38s %s%s", v->name, v->source, v->sink, v->loss);
-    printf("%s%s\n", at + (int)strlen(v->flags) > 79 ? "\n                " : "", v->flags);
-  }
-  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
-         "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
-         "./sink refuses DyT, QK-norm, gates and what else is data/later's: ./paper.\n\n"
-         "To train on or generate from:\n");
-  snprintf(path, sizeof path, "%sdata/text", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
-  files_list(path, &w.in, &(Error){0});
-  for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
-    const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');
-    if (ending && !strcmp(ending, ".grammar")) printf("--grammar %s\n", name);
-  }
-  return work_end(&w, e);
-}
-
-static int tell_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Bytes text = {0}; Grammar g = {0};
-  size_t start = out->size; char path[PATH_ROOM];
-  if (!file_read(located(path, s->data.grammar, &s->data, e), &text, e))
-    grammar_read(&g, text.at, text.size, s->data.grammar, e);
-  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-    if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
-      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g); bytes_free(&text);
+  for (const Variant *v = VARIANTS; v->name; v++)
+    printf("%-15s %-14s %-15s %4s %s\n", v->name, v->source, v->sink, v->loss,
+           v->flags);
+  printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
+         "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
+         ", or --text FILE. ./paper has --grammar and --tokens too.\n");
   return e->status;
 }
 
-static int verb_tokenize(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Data *d = &w.t.data; Tokenizer *t = &d->tokenizer;
-  const char *what = n ? words[0] : "", *path = n > 1 ? words[1] : "-";
-  bool train = !strcmp(what, "train"), encode = !strcmp(what, "encode");
-  if (settings_count(s, e)) return e->status;
-  if (train ? (n < 2 && !s->data.grammar[0]) || !s->out[0]
-            : n > 2 || s->model.vocab || s->data.grammar[0]
-              || (!encode && (s->data.bos || strcmp(what, "decode"))))
-    return fail(e, 2, "tokenize%s%s: expected train FILE .. --out FILE, encode or decode. %s",
-                n ? " " : "", what, HINT);
-  if (!train && (s->out[0] || s->force))
-    return fail(e, 2, "--%s: tokenize %s writes to standard output. Try: without it",
-                s->out[0] ? "out" : "force", what);
-  if (train && !outputs_ready(s, (const char *[]){s->out}, 1, e)) {
-    for (int i = 1; i < n && !e->status; i++) text_read(words[i], &w.in, e);
-    if (s->data.grammar[0]) tell_some(s, 1, 8000000, &w.in, e);   /* bytes of it */
-    int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
-    size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);   /* that text_read adds */
-    if (!e->status && !tokenizer_train(t, w.in.at, w.in.size, vocab, e)
-        && !tokenizer_save(s->out, t, e))
-      printf("vocabulary=%d text=%zu out=%s\n", t->vocab, w.in.size - ends, s->out);
-  } else if (train || data_open_ids(d, &s->data, e) || file_read(path, &w.in, e)) {
-    return work_end(&w, e);
-  } else if (encode) {
-    if (s->data.bos) id_add(&w.ids, t->bos, e);
-    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
-    tokenizer_encode(&d->encoder, w.in.at, w.in.size, &w.ids, e);
+static int verb_tokenize(Settings *s, Error *e) {
+  Work w = {0};
+  Data *d = &w.t.data;
+  const Tokenizer *t = &d->tokenizer;
+  const char *what = s->words[0] ? s->words[0] : "";
+  const char *path = s->n_words > 1 ? s->words[1] : "-";
+  bool encode = !strcmp(what, "encode");
+  if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
+    fail(e, 2, "tokenize %s: expected encode or decode; ./paper has train. %s",
+         what, HINT);
+  else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
+    ;
+  else if (encode) {
+    if (s->data.bos)
+      id_add(&w.ids, t->bos, e);
+    tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
     for (size_t i = 0; i < w.ids.size && !e->status; i++)
       printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
   } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
-             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e) && w.out.size) {
-    bool blank = t->blank && w.out.at[0] == ' ';   /* which encoding adds */
-    fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
+             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
+    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* encode's */
+    if (w.out.size)
+      fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
   }
   return work_end(&w, e);
 }
 
-typedef struct Scored { double x; int id; } Scored;
+typedef struct Scored {
+  double x;
+  int id;
+} Scored;
 static int likelier(const void *a, const void *b) {
   const Scored *p = a, *q = b;
-  return p->x > q->x ? -1 : p->x < q->x ? 1 : p->id - q->id;
+  if (p->x == q->x)
+    return p->id - q->id;
+  return p->x > q->x ? -1 : 1;
 }
 
-/* The likeliest of y [V] at temperature 0, else a draw from softmax(y / temperature): of the K
- * likeliest (--top-k), of equals the smaller ids; then of the fewest that hold P (--top-p). */
-static int token_draw(const real *y, int V, const Settings *s, Rng *rng, Error *e) {
+/* The likeliest of y [V] at temperature 0, else a draw from softmax(y /
+ * temperature): of the K likeliest (--top-k), of equals the smaller ids; then of
+ * the fewest that hold P (--top-p). */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e) {
   Scored *by = grab(V, sizeof *by, e);
-  int best = 0, kept = s->top_k && s->top_k < V ? s->top_k : V;
-  double sum = 0, held = 0;
-  for (int v = 0; by && v < V; v++) {
-    by[v] = (Scored){y[v], v};
-    if (y[v] > y[best]) best = v;
-  }
-  if (isnan(vec_sum(V, y)) || !isfinite(y[best]))
-    fail(e, 1, "generate: expected logits that are numbers, found others. Try: another model");
-  if (!e->status && s->temperature > 0) {
-    if (kept < V || s->top_p < 1) qsort(by, (size_t)V, sizeof *by, likelier);
-    for (int i = 0; i < kept; i++) sum += by[i].x = exp((by[i].x - y[best]) / s->temperature);
-    for (int i = 0; i < kept && s->top_p < 1; i++)
-      if ((held += by[i].x) >= s->top_p * sum) kept = i + 1;
-    if (s->top_p < 1) sum = held;
-    double draw = rng_uniform(rng);
-    for (int i = 0; i < kept && draw >= 0; i++)
-      if ((draw -= by[i].x / sum) < 0) best = by[i].id;
+  int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
+  double sum = 0, held = 0, top = vec_max(V, y);
+  if (!isfinite(top) || isnan(vec_sum(V, y)))
+    fail(e, 1, "generate: expected logits that are numbers, found others. "
+         "Try: another model");
+  if (e->status)
+    kept = 0;
+  else if (s->temperature <= 0)
+    kept = 1;
+  for (int v = 0; by && v < V; v++)
+    by[v] = (Scored){exp((y[v] - top) / fmax(s->temperature, 1e-30)), v};
+  if (kept)
+    qsort(by, (size_t)V, sizeof *by, likelier);
+  for (int i = 0; i < kept; i++)
+    sum += by[i].x;
+  for (int i = 0; i < kept && s->top_p < 1; i++)
+    if ((held += by[i].x) >= s->top_p * sum) {
+      kept = i + 1;
+      sum = held;
+    }
+  double draw = rng_uniform(rng) * sum;
+  for (int i = 0; i < kept && draw >= 0; i++) {
+    draw -= by[i].x;
+    id = by[i].id;
   }
   free(by);
-  return best;
+  return id;
 }
 
-/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it one row: the KV
- * cache. A full context drops the oldest but the first; keys move, and a token is a forward. */
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
+ * one row with the cache. A full context drops the oldest but the first; then
+ * keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer; const Model *m = &w->t.m;
+  const Tokenizer *known = &w->t.data.tokenizer;
+  Model *m = &w->t.m;
+  Acts *a = &w->t.a;
   int C = m->c.context, V = m->c.vocab;
   Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
   real *y = grab(V, sizeof(real), e);
   int *row = grab(C, sizeof(int), e);
   stop_gently();
   for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-    int size = (int)w->ids.size, have = size < C ? size : C;
-    if (size > C) from = 0;   /* the context was full before */
-    for (int k = 0; k < have; k++) row[k] = w->ids.at[k ? size - have + k : 0];
-    int R = model_extend(m, &w->t.a, row, have, from);
-    model_logits(m, &w->t.a, w->t.a.nf + (idx)(R - 1) * m->c.dim, 1, y);
-    if (!isfinite(vec_sum(V, y))) forward_fault(&w->t.m, row, have, e);
+    int size = (int)w->ids.size, have = (int)at_most(size, C);
+    if (size > C)
+      from = 0;   /* the context was full before */
+    for (int k = 0; k < have; k++)
+      row[k] = w->ids.at[k ? size - have + k : 0];
+    int R = model_extend(m, a, row, have, from);
+    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
+    if (!isfinite(vec_sum(V, y)))
+      forward_fault(m, row, have, e);
     int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
-    if (e->status || next == known->end) break;
-    from = have; w->out.size = 0;
+    if (e->status || next == known->end)
+      break;
+    from = have;
+    w->out.size = 0;
     id_add(&w->ids, next, e);
-    if (next < known->vocab) tokenizer_decode(known, &next, 1, &w->out, e);
-    if (w->out.size) fwrite(w->out.at, 1, w->out.size, stdout);
+    if (next < known->vocab)
+      tokenizer_decode(known, &next, 1, &w->out, e);
+    if (w->out.size)
+      fwrite(w->out.at, 1, w->out.size, stdout);
     fflush(stdout);
   }
-  fputc('\n', stdout); free(y); free(row);
+  fputc('\n', stdout);
+  free(y);
+  free(row);
 }
 
-static int verb_generate(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Data *d = &w.t.data; const Tokenizer *known = &d->tokenizer;
-  if (!n && s->data.grammar[0]) {
-    if (!tell_some(s, s->how_many ? s->how_many : 1, 0, &w.out, e))
-      fwrite(w.out.at, 1, w.out.size, stdout);
-  } else if (!n || s->data.grammar[0])
-    fail(e, 2, "generate: expected one model, or --grammar FILE. Try: sink help generate");
-  else if (!open_model(s, words[0], 4e9, &w.t, e) && !data_open_ids(d, &s->data, e)
-           && !tokenizer_same(&w.t, words[0], e) && !first_open(d, &s->data, 0, e)
+static int verb_generate(Settings *s, Error *e) {
+  Work w = {0};
+  Data *d = &w.t.data;
+  const char *path = s->words[0];
+  if (!path)
+    fail(e, 2, "generate: expected a model. Try: sink help generate");
+  else if (!open_model(s, path, 4e9, &w.t, e)
+           && !data_open_tokenizer(d, &s->data, e)
+           && !tokenizer_same(&w.t, path, e)
+           && !data_first(d, &s->data, 0, e)
            && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    const int32_t start = fixed_at(&s->data) == 1 ? fixed_id(d, (uint64_t)s->train.seed, 0)
-                        : s->data.bos ? known->bos : known->end;
+    int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
+    if (fixed_at(&s->data) == 1)
+      start = fixed_id(d, (uint64_t)s->train.seed, 0);
     id_add(&w.ids, start, e);
-    tokenizer_encode(&d->encoder, (const unsigned char *)s->prompt, strlen(s->prompt), &w.ids, e);
+    tokenizer_encode(&d->tokenizer, (const unsigned char *)s->prompt,
+                     strlen(s->prompt), &w.ids, e);
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }
   return work_end(&w, e);
 }
 
-static int verb_dump(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; Model *m = &w.t.m; const Ids *ids = &w.t.data.held, *starts = &w.t.data.starts;
-  char config[PATH_ROOM + 16]; Error forward = {0};
+/* The shape of an --ids file: B lines of T + 1. */
+static void dump_shape(Dump *d, const Data *data, Error *e) {
+  const Ids *starts = &data->starts;
+  idx B = (idx)starts->size, size = (idx)data->held.size;
+  idx line = B ? size / B : 0;
+  for (idx b = 1; b < B; b++)
+    if (starts->at[b] != b * line)
+      fail(e, 1, "%s: expected lines of one length, found another in line "
+           "%lld. Try: as many ids in each", d->s->ids, b + 1);
+  if (line < 2)
+    fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3",
+         d->s->ids);
+  if (line > d->m->c.context + 1)
+    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones",
+         d->s->ids, d->m->c.context + 1);
+  d->B = B;
+  d->T = line - 1;
+  d->N = config_rows(&d->m->c, (int)d->T);
+  d->S = config_columns(&d->m->c, (int)d->T);
+}
+
+static int verb_dump(Settings *s, Error *e) {
+  Work w = {0};
+  Model *m = &w.t.m;
+  Dump d = {.s = s, .m = m, .a = &w.t.a, .drawn = !s->n_words, .e = e};
+  char config[PATH_ROOM + 16];
   if (!s->ids[0] || !s->out[0])
-    return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. Try: sink help dump");
-  if (n) {
-    s->groups = "iouwl";   /* the model has its own settings */
-    open_model(s, words[0], INFINITY, &w.t, e);
-  } else if (!config_resolve(&s->model, e) && !model_create(m, &s->model, false, e))
+    return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. "
+                "Try: sink help dump");
+  if (!d.drawn) {
+    s->groups &= ~(unsigned)MODEL;   /* it has its own settings */
+    open_model(s, s->words[0], INFINITY, &w.t, e);
+  } else if (!config_resolve(&s->model, e)
+             && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
   snprintf(config, sizeof config, "%s/config.json", s->out);
-  if (!e->status) data_ids(&w.t.data, s->ids, m->c.vocab, e);
-  int B = (int)starts->size, size = (int)ids->size, T = (B > 1 ? starts->at[1] : size) - 1;
-  for (int b = 1; b <= B; b++)
-    if ((b < B ? starts->at[b] : size) != (idx)b * (T + 1))
-      fail(e, 1, "%s: expected %d ids in line %d as before. Try: lines of one length", s->ids,
-           T + 1, b);
-  if (T < 1) fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3", s->ids);
-  if (T > m->c.context)
-    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones", s->ids, m->c.context + 1);
-  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e)) return work_end(&w, e);
-  if (model_grads(m, &forward) && m->seams.forward_only)
-    printf("without gradients: %.*s\n", (int)strcspn(forward.text, "."), forward.text);
-  else if (forward.status)
-    *e = forward;
-  Dump d = {.s = s, .m = m, .a = &w.t.a, .drawn = !n, .B = B, .T = T, .N = config_rows(&m->c, T),
-            .S = config_columns(&m->c, T), .e = e};
-  if (!e->status && !acts_create(&w.t.a, m, B, T, ACTS_ALL, e)) dump_run(&d, ids);
+  if (!e->status && !data_ids(&w.t.data, s->ids, m->c.vocab, e))
+    dump_shape(&d, &w.t.data, e);
+  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e))
+    return work_end(&w, e);
+  if (m->seams.forward_only)
+    printf("without gradients: %s: forward only\n", m->seams.forward_only);
+  else
+    model_grads(m, e);
+  if (!e->status
+      && !acts_create(&w.t.a, m, (int)d.B, (int)d.T, ACTS_ALL, e))
+    dump_run(&d, &w.t.data.held);
   return work_end(&w, e);
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e);
+static int verb_help(Settings *s, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", "mtdeoprujl n ", "a sink emerges, moves, stays away\n"
-   "    unless said: " RUN_FLAGS, verb_run},
-  {"train", "", "mtdeoprful", "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", "deoapiyjl force ", "the sink, norms and the alpha map", verb_eval},
-  {"check", "[NAME]", "", "the paper's propositions, on toys", verb_check},
-  {"list", "", "", "the paper's variants by name", verb_list},
-  {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ", "text and its ids",
-   verb_tokenize},
-  {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
-   "text from a model", verb_generate},
-  {"dump", "[MODEL]", "miouwls init ", "every tensor of a pass, for NumPy", verb_dump},
-  {"help", "[VERB]", "w", "this page; a verb's flags", verb_help},
+  {"run", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | TABLES | GENERAL | RUN,
+   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run},
+  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE,
+   "text in, checkpoint out", verb_train},
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL,
+   "the sink, norms and the alpha map", verb_eval},
+  {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
+  {"list", "", 0, "the paper's variants by name", verb_list},
+  {"tokenize", "encode|decode [FILE]", GENERAL | TOKENIZE,
+   "text and its ids", verb_tokenize},
+  {"generate", "MODEL", GENERAL | GENERATE, "text from a model",
+   verb_generate},
+  {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
+   "every tensor of a pass, for NumPy", verb_dump},
+  {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
   {0}
 };
 
-/* The verb after v, a program's own before sink's; the first after NULL. */
+/* The verb after v, the first after NULL: a program's own precede sink's. */
 static const Verb *verb_after(const Verb *v, const Program *program) {
-  const Verb *end = VERBS + sizeof VERBS / sizeof *VERBS - 1;
-  v = v ? v + 1 : program->verbs ? program->verbs : VERBS;
-  return v->name ? v : v == end ? NULL : VERBS;
+  if (!v)
+    v = program->verbs ? program->verbs : VERBS;
+  else if (!(++v)->name)
+    v = v == VERBS + sizeof VERBS / sizeof *VERBS - 1 ? NULL : VERBS;
+  return v;
 }
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
-  while (v && strcmp(v->name, name)) v = verb_after(v, program);
+  while (v && strcmp(v->name, name))
+    v = verb_after(v, program);
   return v;
 }
 
 /* near may know words that are no verbs. */
 static int verb_unknown(const Program *program, Near near, Error *e) {
-  const char *ours = advice(near.word, "");
-  if (ours) return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word, ours);
-  for (const Verb *v = NULL; (v = verb_after(v, program));) near_look(&near, v->name);
-  return fail(e, 2, "there is no verb '%s'. Try: %s %s", near.word, program->name,
-              near.best[0] ? near.best
-              : program->other ? "list" : "help; make paper, ./paper list");
+  for (const Verb *v = NULL; (v = verb_after(v, program));)
+    near_look(&near, v->name, v->name);
+  near_theirs(&near, 0);
+  if (!near.best[0])
+    strcpy(near.best, program->other ? "list"
+                                     : "sink help; make paper, ./paper list");
+  bool said = strchr(near.best, ' ');
+  return fail(e, 2, "there is no verb '%s' here. Try: %s%s%s", near.word,
+              said ? "" : program->name, said ? "" : " ", near.best);
 }
 
-/* A verb's flags in sections; what only published models have with --all. */
-static int help_verb(const Program *program, const Verb *v, bool all) {
-  bool model = v->groups[0] == 'm', hidden = false; const char *heading = NULL;
+/* A verb's flags; a blank line where another group begins. */
+static int help_verb(const Program *program, const Verb *v) {
+  unsigned about = 0;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
-  if (model) printf("\n  %-24sa row of `sink list`: its flags\n", "--variant NAME");
-  for (const Option *o = NULL; (o = option_after(o, program)) != NULL;) {
-    bool said = o->fallback[0] && o->fallback[0] != '-' && strcmp(o->fallback, "0");
+  if (v->groups & MODEL)
+    printf("\n  --variant NAME        a row of `sink list`: its flags\n");
+  for (const Option *o = OPTIONS; o->flag; o++) {
     char left[128], value[VALUE_ROOM];
-    for (int k = 0; SECTIONS[k][0]; k++)
-      if (!strcmp(o->flag, SECTIONS[k][0])) heading = SECTIONS[k][1];
-    if (o == program->options) heading = program->name;
-    if (heading) hidden = !all && !strncmp(heading, "Of ", 3);
-    if (hidden || option_named(o->flag, v->groups, program) != o) continue;
-    if (heading) printf("\n%s\n", heading);
-    heading = NULL;
+    if (option_find(o->flag, v->groups) != o)
+      continue;
+    if (about != (o->groups & KEPT))
+      printf("\n");
+    about = o->groups & KEPT;
     snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "", o->help);
-    printf(said ? " [%s]\n" : "%.0s\n", o->fallback);
+    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "",
+           o->help);
+    printf(strcmp(o->fallback, "0") && *o->fallback ? " [%s]\n" : "\n",
+           o->fallback);
   }
-  if (model && !all) printf("\nOf published models: %s help %s --all\n", program->name, v->name);
   return 0;
 }
 
-static int verb_help(Settings *s, const char **words, int n, Error *e) {
+static int verb_help(Settings *s, Error *e) {
   const Program *program = s->program;
-  const Verb *v = n ? verb_find(program, words[0]) : NULL;
-  if (n && !v && !(v = program->other)) return verb_unknown(program, (Near){.word = words[0]}, e);
-  if (v) return help_verb(program, v, s->all || MORE_HELP);
-  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C file.\n\n"
-         "  %s VERB [MODEL] [--flag value ...]\n\n", program->name, program->name);
+  const char *name = s->words[0];
+  const Verb *v = name ? verb_find(program, name) : NULL;
+  if (name && !v)
+    v = program->other;
+  if (v)
+    return help_verb(program, v);
+  if (name)
+    return verb_unknown(program, (Near){.word = name}, e);
+  printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
+         "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
+         program->name);
   while ((v = verb_after(v, program)))
-    if (verb_find(program, v->name) == v)   /* not sink's where the program has its own */
-      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help), v->help);
-  printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: 0 done, 1 something "
-         "failed, 2 wrong usage.\n", program->name, program->name);
+    if (verb_find(program, v->name) == v)   /* no other has taken its place */
+      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help),
+             v->help);
+  printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
+         "0 done, 1 something failed, 2 wrong usage.\n", program->name,
+         program->name);
   return 0;
 }
 
-/* Before a verb: no word too many, no flag that changes nothing. A training is echoed. */
-static int verb_begin(const Settings *s, const Verb *v, const char **words, int n, Error *e) {
-  bool trains = v->run == verb_run || v->run == verb_train, text = trains && !s->data.text[0];
-  int most = strchr(v->words, ' ') ? WORDS_MOST : *v->words != 0;   /* "MODEL ..", "[NAME]", "" */
+static int verb_do(const Verb *v, Settings *s, Error *e) {
+  int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
+  if (s->n_words > most)
+    return fail(e, 2, "%s: a word too many. Try: %s %s, or --text %s",
+                s->words[most], s->program->name, v->name, s->words[most]);
   if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
-    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n", s->threads);
-  if (n > most)
-    return fail(e, 2, "%s: a word too many. Try: %s %s %s%s", words[most], s->program->name,
-                text ? v->name : "help", text ? "--text " : v->name, text ? words[most] : "");
-  if (s->resume || (!s->start[0] && !n && settings_count(s, e))) return e->status;
-  if (trains && !s->quiet) {
-    Bytes command = {0};
-    command_text(s, &command, e);
-    if (!e->status) fprintf(stderr, "%s\n", command.at);
-    bytes_free(&command);
-  }
-  return e->status;
+    fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
+            s->threads);
+  /* beside a model they are counted where that is read */
+  if (!s->resume && !s->start[0] && !s->n_words && settings_count(s, e))
+    return e->status;
+  return v->run(s, e);
 }
 
 static int sink_main(const Program *program, int argc, char **argv) {
-  Settings s; Error e = {0};
-  const char *words[WORDS_MOST], *name = argc > 1 ? argv[1] : "help"; int n = 0;
-  streams_begin(); settings_default(&s);
-  s.program = program; s.own = program->own; s.data.open = program->open;
-  program_folder(s.data.home, own_path(s.data.home, PATH_ROOM - 1), argv[0], getenv("PATH"));
-  for (const Option *o = program->options; o && o->flag; o++)
-    option_set(o, s.own, o->fallback, false, &e);
-  if (!strcmp(name, "--help") || !strcmp(name, "-h")) name = "help";
-  if (!strcmp(name, "--version"))
-    return printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name, sizeof(real)) < 0
-           || fflush(stdout);
+  Settings s;
+  Error e = {0};
+  const char *name = argc > 1 ? argv[1] : "help";
+  volatile real ones[] = {1, REAL_EPS / 4};
+  real one = ones[0], tiny = ones[1];
+  if (one + tiny - one != 0)   /* a sum in another order: -funsafe-math.. */
+    fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
+  streams_begin();
+  settings_default(&s);
+  s.program = program;
+  s.data.open = program->open;
+  s.data.first = program->first;
+  s.data.read_tokenizer = program->read_tokenizer;
+  program_folder(s.data.home, argv[0]);
+  if (!strcmp(name, "--help") || !strcmp(name, "-h"))
+    name = "help";
   const Verb *v = verb_find(program, name);
   int used = v ? 2 : 1;   /* words before the verb's own */
-  if (!v) v = program->other;
-  if (v && v->run == verb_run) settings_flags(&s, RUN_FLAGS, "mtd", &e);
-  memset(s.given, 0, sizeof s.given);   /* those were not */
-  s.argc = argc > used ? argc - used : 0; s.argv = argv + used;
-  if (v) s.verb = v->name, s.groups = v->groups;
-  if (!v) verb_unknown(program, (Near){.word = name}, &e);
-  else if (!settings_parse(&s, s.argc, s.argv, s.groups, words, &n, &e) && s.help)
-    help_verb(program, v, MORE_HELP);
-  else if (!e.status && !verb_begin(&s, v, words, n, &e)) v->run(&s, words, n, &e);
+  if (!v)
+    v = program->other;
+  if (!strcmp(name, "--version"))
+    printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
+           sizeof(real));
+  else if (!v)
+    verb_unknown(program, (Near){.word = name}, &e);
+  else {
+    s.argc = argc > used ? argc - used : 0;
+    s.argv = argv + used;
+    s.verb = v->name;
+    s.groups = v->groups;
+    if (v->run == verb_run)
+      settings_flags(&s, RUN_FLAGS, s.groups, &e);
+    settings_parse(&s, s.argc, s.argv, s.groups, &e);
+    if (s.help)
+      help_verb(program, v);
+    else if (!e.status)
+      verb_do(v, &s, &e);
+  }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
-  if (e.status) fprintf(stderr, "%s: %s\n", program->name, e.text);
+  if (e.status)
+    fprintf(stderr, "%s: %s\n", program->name, e.text);
   return e.status;
 }
 

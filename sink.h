@@ -30,6 +30,14 @@ typedef float real;
 #define REAL_EPS 1.1920928955078125e-07
 #endif
 
+/* Fast-math changes the numbers, and loses NaN. No compiler tells all of it: */
+/* sink_main tries, at run time, whether sums keep their order. */
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ \
+    || defined __RECIPROCAL_MATH__ || defined __NO_SIGNED_ZEROS__ \
+    || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#error "sink: expected exact arithmetic. Try: -O3 without -Ofast, -f..-math.."
+#endif
+
 /* Counts and offsets: signed and wide, so that they mix with int and no product overflows. */
 typedef long long idx;
 static inline idx at_most(idx n, idx most) { return n < most ? n : most; }
@@ -415,59 +423,51 @@ void sinks_free(Sinks *s);
 
 /* ---------- 8  Tokenizer */
 
-typedef struct Ids { int32_t *at; size_t size, room; } Ids;      /* a growing array of token ids */
+typedef struct Ids {
+  int32_t *at; size_t size, room;
+} Ids;                         /* a growing array of token ids */
 
-/* Distinct pairs of numbers >= 0, numbered 0, 1, ... in order of first sight, found by hashing. */
-typedef struct Pairs {
-  struct Pair *at; size_t size, room;   /* [room], 0 or a power of two; size of them in use */
-  uint32_t *slot;           /* [2 room], 1 + a pair's number, 0 for empty */
-} Pairs;
+typedef struct TokenEntry {
+  uint32_t start;              /* of its spelling in Tokenizer.pool; it ends at the next one's */
+  int32_t left, right;         /* of a merge: the pair that becomes this token */
+  int32_t first, next;   /* the lists of merges by their left token: its own, then one after it */
+} TokenEntry;
 
-/* Never changed once made, so that any number of threads may share one. */
+/* Never changed once made. */
 typedef struct Tokenizer {
-  int vocab, end, bos, fix; /* V; ids after a document, before one, of --fix-token, -1 none */
-  bool blank; Pairs merges; /* a space goes before a text; pair r is the merge of rank r */
-  uint32_t *start; Bytes pool; /* [V + 1]: token id spells pool[start[id] .. start[id + 1] - 1] */
-  uint64_t hash;            /* of the file that it was read from, which checkpoints keep */
-  const struct TokenizerKind *kind; struct Published *published; /* NULL; of a published model */
+  int vocab, end, bos, fix;    /* V; ids after a document, before one, of --fix-token, -1 none */
+  bool blank;                  /* a space goes before a text */
+  TokenEntry *token; Bytes pool;    /* [V + 1]; their spellings, joined */
+  uint64_t hash;               /* of the file that it was read from, which checkpoints keep */
+  /* of a published model's, which data/models/words.c has: its ways, and what it knows; or NULL */
+  int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n, Ids *out, Error *e);
+  void (*close)(struct Tokenizer *t);
+  struct Published *published;
 } Tokenizer;
+typedef int TokenizerReader(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
+                            Error *e);
 
-/* One caller's way into a Tokenizer, one per thread; scratch: of a published model's, or NULL. */
-typedef struct Encoder { const Tokenizer *tokenizer; struct Scratch *scratch; } Encoder;
+/* ---------- 9  Text, packing, interventions */
 
-/* The ways of published models' tokenizers, which data/models has. */
-typedef struct TokenizerKind {
-  int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
-  void (*close)(Tokenizer *t);
-  int (*encode)(Encoder *c, const unsigned char *text, size_t n, Ids *out, Error *e);
-  void (*done)(Encoder *c);
-  size_t (*cut)(const Tokenizer *t, const unsigned char *text, size_t n);  /* its first piece */
-  int (*piece)(Encoder *c, const unsigned char *piece, size_t n, Ids *out, Error *e);
-} TokenizerKind;
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
+#define SHIPPED_TEXT "data/text/stories.txt"
 
-/* ---------- 9  Text, grammars, packing, interventions */
-
-/* A grammar ready to tell documents. Constant once read, so threads may share it. */
-typedef struct Grammar {
-  char name[PATH_ROOM]; Bytes text; /* the file's, for errors; a copy of it, its text made plain */
-  struct Symbol *symbols; struct Node *nodes; int symbol_count, node_count; /* 0: what is told */
-} Grammar;
-
-#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
-#define SHIPPED_GRAMMAR "data/text/story.grammar"
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
-  Tokenizer tokenizer; Encoder encoder; Grammar grammar;
+  Tokenizer tokenizer;
   int vocab, end, bos, fix;    /* how many ids there are, and the ids that are not text's */
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
-  idx blocks, pass; int32_t *order; /* 0: an endless grammar; the pass that order [blocks] is of */
-  double *first, draws; char drawn[800];    /* --first-tokens: [V] counts; sum; in words */
-  uint64_t seed, sample;       /* blocks read so far. Of a grammar, the next one starts in */
-  uint64_t document; size_t offset; Ids told;   /* this document, at this one of its tokens */
+  bool alike;                  /* its documents are: the first ones show as much as all */
+  idx blocks, pass; int32_t *order;         /* the pass that order [blocks] is of */
+  double *first, draws; bool first_kept;    /* 9.3: [V] weights; their sum; does a checkpoint */
+  char drawn[800];                          /* keep them? the same in words */
+  uint64_t seed, sample;       /* sample: blocks read so far */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
-  /* of --toy, else NULL: draws block `number` of a seed; from memory that is freed with d */
-  void (*draw)(const struct Data *d, uint64_t seed, uint64_t number, int32_t *block, int n);
-  void *drawn_from;
+  /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the place in
+   * it, which a checkpoint keeps; what it knows; frees that. */
+  const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
+  uint64_t document; size_t offset;
+  void *drawn_from; void (*close)(struct Data *d);
 } Data;
 
 /* ---------- 10 to 12  Settings of a run: everything that a command line can say */
@@ -483,15 +483,22 @@ typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab; char home[PATH_ROOM];   /* of --tokens; --vocab; the program's folder */
   int fix_token; char first_tokens[16];         /* where <|fix|> is, 0 nowhere; in its place */
-  double *first_counts; char first_own[16];     /* Data.first and --first-tokens of the model */
+  double *first_counts; char first_own[16];     /* of the model: Data.first, if kept; the flag */
   char random_tokens[64];                       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;          /* at most so many training tokens, 0 all (Figure 5) */
   int bos; double valid;       /* <|bos|> before every document; share of them for validation */
-  uint64_t own; char own_name[PATH_ROOM]; int whole, first;  /* the model's text: 9.2, 9.4 */
-  int toy;                                      /* a task of the companion instead, 0 none, */
-  int (*open)(struct Data *d, const struct Source *s, int T, Error *e);   /* which opens it */
+  uint64_t own; char own_name[PATH_ROOM]; int whole, from_start; /* the model's text: 9.2, 9.4 */
+  int toy;                                      /* a task of ./paper instead, 0 none */
+  /* What a companion has besides, or NULL: opens --grammar, --tokens, --toy; fills Data.first; */
+  int (*open)(struct Data *d, const struct Source *s, int T, Error *e);
+  int (*first)(struct Data *d, const struct Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;              /* reads a published model's tokenizer too */
 } Source;
 
+#ifndef MORE_SETTINGS
+#define MORE_SETTINGS            /* a companion's own */
+#endif
+enum { WORDS_MOST = 64 };
 typedef struct Settings {
   Config model; Train train; Source data;
   double eps;                                   /* threshold of Sink */
@@ -502,18 +509,19 @@ typedef struct Settings {
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
   int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/paper/signs.c */
-  const struct Program *program; void *own;     /* who is asked, and its own settings */
+  const struct Program *program;                /* who is asked */
   int argc; char **argv; const char *verb;      /* the command as it was given */
-  const char *groups; bool given[200];          /* flags it takes; which of OPTIONS were given */
+  unsigned groups; bool given[200];             /* flags it takes; which of OPTIONS were given */
+  const char *words[WORDS_MOST]; int n_words;   /* those that are no flags */
+  MORE_SETTINGS
 } Settings;
 
 #define SINK_VERSION "1.0"
-enum { WORDS_MOST = 64, FLAGS_ROOM = 1024 };      /* of a command: words that are no flags; bytes */
+enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
 void settings_default(Settings *s);
-/* Reads argv into s; groups says which flags the verb takes. Leaves the words that are not flags in
- * words. The model is resolved later, when the vocabulary is known. */
-int  settings_parse(Settings *s, int argc, char **argv, const char *groups,
-                    const char **words, int *n_words, Error *e);
+/* Reads argv into s; groups says which flags the verb takes. The model is resolved later, when the
+ * vocabulary is known. */
+int  settings_parse(Settings *s, int argc, char **argv, unsigned groups, Error *e);
 int  settings_count(const Settings *s, Error *e);     /* 2 for a flag that changes nothing */
 int  outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 void data_close(Data *d);
@@ -620,165 +628,148 @@ real real_exp(real x), real_log(real x), real_pow(real x, real y), real_abs(real
 #else
 #define PARALLEL
 #endif
-int  worker(void), workers(void);        /* this thread's number, from 0; how many a loop uses */
-int  set_workers(int n);                 /* n > 0, or all; 1 when n are not to be had */
+int worker(void);               /* this thread's number, from 0 */
+int workers(void);              /* how many a parallel loop uses */
+int set_workers(int n);         /* n > 0, or 0: all; 1 when n are not to be had */
 
-int  fail(Error *e, int status, const char *format, ...);    /* keeps the first; its status */
-void *grab(idx count, size_t size, Error *e); /* zeroed; NULL and an error when not to be had */
-uint64_t rng_next(Rng *r), rng_below(Rng *r, uint64_t n);    /* 64 uniform bits; 0 .. n-1 */
-double   rng_uniform(Rng *r), rng_normal(Rng *r);     /* [0,1), 53 bits; N(0,1), Box and Muller */
-uint64_t hash64(uint64_t seed, const void *bytes, size_t n); /* FNV-1a, mixed */
-uint64_t hash_start(uint64_t seed), hash_end(uint64_t h);    /* the same in pieces */
+/* Keeps the first error; returns its status. */
+int fail(Error *e, int status, const char *format, ...);
+/* Zeroed; NULL and an error when it is not to be had. */
+void *grab(idx count, size_t size, Error *e);
+
+uint64_t rng_next(Rng *r);                  /* 64 uniform bits */
+uint64_t rng_below(Rng *r, uint64_t n);     /* 0 .. n-1 */
+double rng_uniform(Rng *r);                 /* [0,1), 53 bits */
+double rng_normal(Rng *r);                  /* N(0,1), Box and Muller */
+
+uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
+uint64_t hash_start(uint64_t seed);         /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
-int  bytes_add(Bytes *b, const void *from, size_t n, Error *e);  /* b->at is no longer NULL */
-int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up to 2047 bytes */
-void bytes_free(Bytes *b), number_put(unsigned char *p, uint64_t x, int bytes);
-int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
+uint64_t hash_end(uint64_t h);
+/* n bytes of numbers of that width, alike on every machine */
+uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width);
+
+int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
+void bytes_free(Bytes *b);
+/* Numbers of 1 to 8 bytes, little-endian. */
+int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);
+void number_put(unsigned char *p, uint64_t x, int bytes);
 uint64_t number_at(const unsigned char *p, int bytes);
-int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
-/* Appends path and a 0; of a folder instead its plain files' paths, but hidden ones', each with a
- * 0, sorted by their bytes. An empty folder is an error. */
-int  files_list(const char *path, Bytes *names, Error *e);
-int  file_write(const char *path, const void *at, size_t n, Error *e);   /* beside, then renamed */
-int  writing_begin(Writing *w, const char *path, Error *e), writing_end(Writing *w, Error *e);
+
+int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
+int file_write(const char *path, const void *at, size_t n, Error *e);
+bool file_missing(const char *path);
+/* Appends path and a 0; of a folder the paths of its plain files, each with a
+ * 0, sorted by their bytes, hidden ones left out. None is an error. */
+int files_list(const char *path, Bytes *names, Error *e);
+int writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
-int  file_ready(const char *path, Error *e);     /* can it be written? Leaves nothing */
-bool file_missing(const char *path); double seconds(void);   /* wall clock: never in a result */
+int writing_end(Writing *w, Error *e);
+double seconds(void);           /* of a clock on the wall: never in a result */
 
 /* ---------- 16  Command line */
 
+/* Who takes an option: a group of settings, or a verb. */
+enum {
+  MODEL = 1,
+  TRAIN = 2,
+  DATA = 4,
+  MEASURE = 8,
+  KEPT = MODEL | TRAIN | DATA | MEASURE,   /* a checkpoint keeps these */
+  OUTPUT = 16,
+  TABLES = 32,
+  GENERAL = 64,
+  FORCE = 128,
+  RUN = 256,
+  ALONE = 512,                  /* train */
+  EVAL = 1024,
+  TOKENIZE = 2048,
+  GENERATE = 4096,
+  DUMP = 8192,
+  STREAM = 1 << 14,             /* of companions */
+  OWN = 1 << 15                 /* from here on: of one program */
+};
+
 typedef struct Option {
-  const char *flag; char group, kind;   /* 16.1; i int, d double, b switch, c choice, s string */
-  size_t field; const char *fallback;            /* offset in Settings; the default, as text */
-  double least, most;          /* bounds of a number that is given */
-  const char *value, *help;    /* its name; of a choice SIM_WORDS, say (chapter 1) */
+  const char *flag;
+  unsigned groups;
+  char kind;             /* i int, d double, b switch, c choice, s string, */
+  size_t field;          /* f a name of what is read; offset in Settings */
+  const char *fallback;  /* the default as text; "": the first choice, none */
+  double least, most;    /* bounds of a number that is given; room of a string */
+  const char *value;     /* its name; of a choice SIM_WORDS, say (chapter 1) */
+  const char *help;
 } Option;
 extern const Option OPTIONS[];   /* ends with a NULL flag */
-const Option *option_find(const char *flag, const char *groups);
-const char *option_idle(const char *flag, const Settings *s);   /* what it needs beside it; NULL */
-int  option_set(const Option *o, void *base, const char *text, bool bounded, Error *e);
-void option_text(const Option *o, const void *base, char *text, size_t room);
-int  settings_flags(Settings *s, const char *flags, const char *groups, Error *e);
 
-bool has_word(const char *words, const char *word);   /* of " word word " */
+#define AT(field) offsetof(Settings, field)
+#define WHOLE(flag, groups, field, fallback, least, most, help) \
+  {flag, groups, 'i', AT(field), fallback, least, most, "N", help}
+#define REAL(flag, groups, field, fallback, least, most, help) \
+  {flag, groups, 'd', AT(field), fallback, least, most, "X", help}
+#define SWITCH(flag, groups, field, help) \
+  {flag, groups, 'b', AT(field), "0", 0, 1, "", help}
+#define CHOSEN(flag, groups, field, axis, help) \
+  {flag, groups, 'c', AT(field), "", 0, 0, axis##_WORDS, help}
+#define STRING(flag, groups, field, value, help) \
+  {flag, groups, 's', AT(field), "", 0, sizeof((Settings *)0)->field, value, \
+   help}
+#define NAME(flag, groups, field, fallback, help) \
+  {flag, groups, 'f', AT(field), fallback, 0, PATH_ROOM, "FILE", help}
+
+#ifndef MORE_OPTIONS
+#define MORE_OPTIONS    /* a companion's rows of OPTIONS */
+#endif
+#ifndef MORE_BELONGS
+#define MORE_BELONGS    /* and of BELONGS */
+#endif
+
+bool has_word(const char *words, const char *word);   /* of "word word" */
+const Option *option_find(const char *flag, unsigned groups);
+/* NULL, or "with --window": when alone a flag changes something. */
+const char *option_idle(const char *flag, const Settings *s);
+int option_set(const Option *o, void *base, const char *text, bool bounded,
+               Error *e);
+void option_text(const Option *o, const void *base, char *text, size_t room);
+int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e);
 
 typedef struct Verb {
-  const char *name, *words, *groups, *help;
-  int (*run)(Settings *s, const char **words, int n, Error *e);
+  const char *name, *words;     /* "eval", "MODEL .." */
+  unsigned groups;
+  const char *help;
+  int (*run)(Settings *s, Error *e);
 } Verb;
 
-#ifndef MORE_MODEL_OPTIONS
-#define MORE_MODEL_OPTIONS      /* rows of OPTIONS (16.1) for MORE_CONFIG */
-#endif
-
-
-/* Its rows of what is measured, put out and put in; MORE_OPTIONS are data/paper/options.h's. */
-#define COMMON_OPTIONS \
-  {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"}, \
-  {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"}, \
-  {"n", 'a', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences"}, \
-  {"k", 'a', 'i', AT(eval_k), "4", 1, 1 << 20, "K", "print Sink_1 .. Sink_K"}, \
-  {"metric-rows", 'e', 'c', AT(metric_rows), WORDS("real", METRIC), "plus1: the authors' form"}, \
-  {"input", 'e', 'c', AT(input), WORDS("natural", INPUT), "what is fed (Table 1)"}, \
-  {"beyond", 'a', 'b', AT(beyond), ON_OFF, "--T may be more than the model's context"}, \
-  {"out", 'u', 's', AT(out), STRING("FILE"), "where the result goes"}, \
-  {"csv", 'j', 's', AT(csv), STRING("FILE"), "the results as CSV; - is standard output"}, \
-  {"json", 'j', 's', AT(json), STRING("FILE"), "the results as JSON; or -"}, \
-  {"quiet", 'o', 'b', AT(quiet), ON_OFF, "no progress"}, \
-  {"force", 'u', 'b', AT(force), ON_OFF, "replace files that are there"}, \
-  {"resume", 'r', 'b', AT(resume), ON_OFF, "go on with --out FILE to the same bits, or begin it"}, \
-  {"plain", 'l', 'b', AT(plain), ON_OFF, "the plain loops of 3.7, not tiles: same to rounding"}, \
-  {"threads", 'o', 'i', AT(threads), "0", 0, 1024, "N", "0, the default: all; the same bits"}, \
-  {"ids", 'i', 's', AT(ids), STRING("FILE"), "lines of T+1 token ids; - is standard input"}, \
-  {"all", 'w', 'b', AT(all), ON_OFF, "also q, k, z, gates, features before a post-norm"}, \
-  {"prompt", 'g', 's', AT(prompt), STRING("TEXT"), "how the text begins"}, \
-  {"seed", 's', 'i', AT(train.seed), "0", 0, 2147483647, "N", "of what is drawn"}, \
-  {"n", 'g', 'i', AT(how_many), "0", 1, 1 << 24, "N", "tokens [100], documents of a grammar [1]"}, \
-  {"temperature", 'g', 'd', AT(temperature), "0.8", 0, 100, "X", "0 takes the likeliest"}, \
-  {"top-k", 'g', 'i', AT(top_k), "0", 1, 1 << 24, "K", "draw among the K likeliest [all]"}, \
-  {"top-p", 'g', 'd', AT(top_p), "1", 0, 1, "P", "then among the fewest likeliest that hold P"},
-#ifndef MORE_OPTIONS
-#define MORE_OPTIONS
-#endif
-
-/* The sections of a verb's help, each by the flag that it begins with. */
-static const char *const SECTIONS[][2] = {
-  {"layers", "Model"}, {"combine", "Attention"}, {"init", "Optimiser"}, {"eps", "Measuring"},
-  {"text", "Data"}, {"out", "Output"}, {"ids", "Input"}, {"embed-dim", "Of published models"},
-  {"report", "Pages, tables"}, {"cache", "The cache"}, {"attention-period", "Of Jamba"}, {NULL}};
-
-/* Our flag, or what to do without one; behind a 0 what llm.c, nanoGPT, transformers call it. */
-static const char *const THEIRS[] = {
-  "--lr\0 learning-rate ", "--prompt\0 start ", "--norm-eps\0 rms-norm-eps ", "--act\0 hidden-act ",
-  "--context\0 block-size sequence-length max-position-embeddings ", "--heads\0 n-head ",
-  "--kv-heads\0 num-key-value-heads n-kv-heads ", "--layers\0 n-layer ", "--wd\0 weight-decay ",
-  "--dim\0 hidden-size n-embd d-model ", "--ffn\0 intermediate-size ", "--clip\0 max-grad-norm ",
-  "--warmup\0 warmup-steps ", "--accumulate\0 gradient-accumulation-steps ",
-  "--steps\0 max-iters num-iterations num-train-epochs epochs ", "--temperature\0 do-sample ",
-  "--rope-base\0 rope-theta ", "--tied\0 tie-word-embeddings ", "--tokens\0 input-bin train-bin ",
-  "--text\0 train-file dataset ", "--log-every\0 logging-steps log-interval eval-interval ",
-  "--save-every\0 save-steps ", "--start\0 init-from model-name-or-path ", "--n\0 max-new-tokens ",
-  "without it, as the paper trains\0 dropout attention-dropout ",
-  "without it: all runs on the processor, in float\0 device dtype compile bf16 fp16 ",
-  "make paper; ./paper help\0 report inputs domains lengths ablate isolate probe repro all readme ",
-  "make paper; ./paper help\0 start replace-position swap-position ",
-  "make paper or hf; ./paper help, ./hf help\0 signs quantize stream cache sinks cache-size ",
-  "make hf, and ./hf help\0 import export tokenizer choices pace link experts attention-period ",
-  "make bench, and ./bench help\0 bench gemm step ops length isa ", NULL};
-
-/* What flags belong to (of verbs, where those are named): "--extra k|kv" is one of these values,
- * "--window" any but none, "or" one of them, "!" none. Where that is not so they are refused if
- * given, and not echoed. A flag that the verb does not take counts as said. */
-static const char *const BELONGS[][3] = {
-  {" rope-base rope-local rope-scaling ", "--pos rotary"}, {" bias-in ", "--linear-bias"},
-  {" window-period rope-local ", "--window"}, {" pnorm ", "--normalizer pnorm"},
-  {" rope-factor ", "--rope-scaling linear|llama3|yarn"}, {" extra-order ", "--extra-dims"},
-  {" rope-low rope-high rope-original ", "--rope-scaling llama3|yarn"}, {" qk-whole ", "--qk-norm"},
-  {" rotary-dims rope-pairing ", "--pos rotary or --extra-order lowfreq"}, {" init ", "!--start"},
-  {" extra-shared extra-dims ", "--extra k|kv"}, {" extra-value ", "--extra k"},
-  {" extra-norm ", "--extra-value e1|ones"}, {" extra-logit ", "--extra logit"},
-  {" window-offset window-others ", "--window-period"}, {" bos tokenizer ", "!--out", "tokenize"},
-  {" isolate-blocks ", "--isolate"}, {" positions ", "--cache"}, {" min-lr ", "--schedule cosine"},
-  {" behind-only ", "--place sandwich"}, {" replace-position swap-position ", "!--signs"},
-  {" expert-slope ", "--expert-limit"}, {" expert-top expert-period expert-limit ", "--experts"},
-  {" attention-offset mamba-inner mamba-state mamba-conv mamba-rank ", "--attention-period"},
-  {" expert-offset ", "--expert-period"}, {" save-every ", "--out"}, {" end-token ", "--tokens"},
-  {" beta1 beta2 adam-eps ", "--optimizer adamw|muon"}, {" tokenizer ", "!--tokens"},
-  {" valid ", "--text or --tokens", "train run"}, {" top-k top-p ", "--temperature"},
-  {" valid ", "--text or --tokens or --domains", "eval"}, {" input ", "!--inputs or --ids"},
-  {" text grammar tokens tokenizer end-token fix-token first-tokens bos valid ", "!--ids"},
-  {" text grammar tokens ids ", "!--domains"}, {" T ", "!--lengths"},
-  {" prompt temperature top-k top-p bos fix-token first-tokens tokenizer plain ", "!--grammar",
-   "generate"}, {" seed ", "--temperature or --first-tokens", "generate"},
-  {" seed ", "--ablate key1|value1-mean|kstar, --isolate or --probe", "eval"}, {NULL}};
-
-/* A check (chapter 7): `run` prints a line for each statement by holds(), control() or refutes(). */
+/* A check (chapter 7): `run` prints a line for each statement by holds(),
+ * control() or refutes(). */
 typedef struct Page Page;
 typedef struct Check {
-  const char *name, *about;    /* a heading, and a sentence in a line of its own */
+  const char *name, *about;     /* a heading, and a sentence in a line of its own */
   void (*run)(Page *p);
 } Check;
-/* ./sink, all NULL but its name; or a companion in data/, which has sink's verbs beside its own. */
+
+/* ./sink has a name alone. A companion in data/ has more, and sink's verbs
+ * beside its own; what it has not is NULL. */
 typedef struct Program {
   const char *name;
-  const Verb *verbs;           /* its own, ended by a NULL name */
-  const Option *options;       /* its own, ended by a NULL flag; fields are offsets in own */
-  void *own; const Check *checks;     /* its settings; more checks, ended by a NULL name */
-  const Verb *other;           /* whose word is the first one, when that is no verb */
-  /* the page of a run, a training or an evaluation: n models, a table, what is said of them */
-  int (*page)(const char *path, const char *verb, const Settings *s, const Outcome *o, int n,
-              const char *table, const char *verdict, Error *e);
-  int (*open)(Data *d, const Source *s, int T, Error *e);             /* the data of --toy */
-  int (*survey)(const Settings *s, const char **words, int n, Error *e);     /* eval of several */
-  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);         /* fills o->map */
+  const Verb *verbs;            /* its own, ended by a NULL name */
+  const Check *checks;          /* more checks, ended by one without lines */
+  const Verb *other;            /* whose word is the first, if that is no verb */
+  /* the page of a run, a training or an evaluation: n models, a table and what
+   * is said of them */
+  int (*page)(const char *path, const char *verb, const Settings *s,
+              const Outcome *o, int n, const char *table, const char *verdict,
+              Error *e);
+  /* these three: Source */
+  int (*open)(Data *d, const Source *s, int T, Error *e);
+  int (*first)(Data *d, const Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;
+  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
   int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
   /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
    * puts it back; without a it only says what cannot be */
   int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
-  /* what eval measures besides: numbers with names, and what is said; so --ablate, --isolate .. */
-  int (*measure)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
-  int (*ablate)(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, const Sinks *seen,
-                Error *e);
 } Program;
 
 #endif

@@ -18,6 +18,10 @@
 #include "data/paper/options.h"
 #include "sink.c"
 #include "data/later/later.c"
+#include "data/text/teller.c"
+#include "data/text/vocabulary.c"
+#include "data/text/shards.c"
+#include "data/text/first.c"
 #define PROGRAM FROM_HERE "sink"   /* what the tests run as a user does */
 #include "data/check/harness.c"
 

@@ -52,7 +52,7 @@ loss() {
 train() {
   ./sink train --quiet --seed 5 --layers 2 --dim 32 --context 32 --batch 4 --steps 50 --warmup 5 \
       --lr 3e-3 --extra kv --vbias --place post --norm layer --linear-bias --threads 1 \
-      --grammar data/text/story.grammar --out "$1" >>log 2>&1
+      --text data/text/log.txt --valid 0.3 --out "$1" >>log 2>&1
 }
 # folder NAME: a place like the repository's root, without programs.
 folder() {

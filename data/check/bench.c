@@ -11,11 +11,21 @@
  * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
  * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
-#include "../later/later.h"
+#define MORE_SETTINGS \
+  struct Own { \
+    int m, n, k, isa;           /* isa 0: the best */ \
+    char peer[PATH_ROOM]; \
+  } own;
+#define MORE_OPTIONS \
+  WHOLE("m", OWN, own.m, "768", 1, 65536, "rows of the product"), \
+  WHOLE("n", OWN, own.n, "768", 1, 65536, "columns"), \
+  WHOLE("k", OWN, own.k, "768", 1, 65536, "the inner size"), \
+  {"isa", OWN, 'c', AT(own.isa), "", 0, 0, \
+   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"}, \
+  NAME("peer", OWN, own.peer, "", "another program's figures of the same run"),
 #include "../../sink.c"
-#include "../later/later.c"
 
-typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best */
+typedef struct Own Own;
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
@@ -159,9 +169,8 @@ static const char *beside(char text[16], const Bytes *peer, const char *key, dou
 }
 
 /* bench gemm. Operations a cycle are those of one thread. */
-static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
-  const Own *own = s->own;
+static int bench_gemm(Settings *s, Error *e) {
+  const Own *own = &s->own;
   Isa isa; Bytes peer = {0};
   if (own_read(own, &isa, &peer, e)) return e->status;
   double rate[WAYS], peak = fma_peak(isa, workers());
@@ -228,8 +237,7 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
 }
 
 /* bench step: whole training steps. */
-static int bench_step(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_step(Settings *s, Error *e) {
   double peak = fma_peak(isa_best(), workers());
   Timed t = step_time(s, INFINITY, e);
   peak = fmax(peak, fma_peak(isa_best(), workers()));
@@ -266,8 +274,7 @@ static void say_machine(Isa isa) {
 }
 
 /* bench all: the table of README; with --peer, beside each ratio to the peak that to the peer. */
-static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_all(Settings *s, Error *e) {
   static const int SHAPES[][3] = {{768, 768, 768}, {2048, 1536, 768}, {1024, 2048, 64},
                                   {64, 2048, 1024}, {256, 50432, 768}};
   static const char B60M[] = "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1";
@@ -280,7 +287,7 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
   Isa isa; Bytes peer = {0};
   int most = workers();
   char key[96], text[16];
-  if (own_read(s->own, &isa, &peer, e)) return e->status;
+  if (own_read(&s->own, &isa, &peer, e)) return e->status;
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
          peer.at ? ", times the peer" : "", "");
@@ -305,8 +312,8 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
          peer.at ? ", times the peer" : "");
   for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && !e->status; i++) {
     Settings now = *s;
-    settings_flags(&now, STEPS[i][1], "mtdp", e);
-    settings_flags(&now, STEPS[i][2], "mtdp", e);
+    settings_flags(&now, STEPS[i][1], MODEL | TRAIN | DATA, e);
+    settings_flags(&now, STEPS[i][2], MODEL | TRAIN | DATA, e);
     double peak = fma_peak(isa_best(), most);
     Timed t = e->status ? (Timed){0} : step_time(&now, 12, e);
     if (e->status) break;
@@ -379,8 +386,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
  * for one that moves numbers from array to array, GB/s, counting every array once for reading and
  * once for writing, as a ratio to a copy (above 1 where they fit a cache). What the parts do not
  * cover is sums of the residual stream, kernels phi and the like. */
-static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_ops(Settings *s, Error *e) {
   enum { COUNT = 7 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
   const Config *c = &t.m.c;
@@ -440,8 +446,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
 /* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, or a
  * shorter --context alone, with one sequence a step. A token's time outside attention should not
  * depend on T, its time in attention be proportional to T, as all memory but the parameters'. */
-static int bench_length(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_length(Settings *s, Error *e) {
   enum { COUNT = 3 }; int longest = s->model.context;
   s->train.batch = s->train.accumulate = 1;
   printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
@@ -470,31 +475,17 @@ static int bench_length(Settings *s, const char **words, int n_words, Error *e) 
   return e->status;
 }
 
-#define OWN(field) offsetof(Own, field)
-static const Option BENCH_OPTIONS[] = {
-  {"m", 'b', 'i', OWN(m), "768", 1, 1 << 16, "M", "rows of the product"},
-  {"n", 'b', 'i', OWN(n), "768", 1, 1 << 16, "N", "columns"},
-  {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
-  {"isa", 'b', 'c', OWN(isa), "best", 0, 0,
-   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
-  {"peer", 'b', 's', OWN(peer), "", 0, 0, "FILE", "another program's figures of the same run"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
-};
-
 static const Verb BENCH_VERBS[] = {
-  {"all", "", "bo", "this machine: parts of its peak", bench_all},
-  {"gemm", "", "bo", "the matrix multiply, three orientations", bench_gemm},
-  {"step", "", "mtdo", "whole training steps", bench_step},
-  {"ops", "", "mtdo", "the share of each operator in a step", bench_ops},
-  {"length", "", "mtdo", "time and memory of a step by its length", bench_length},
-  {NULL, NULL, NULL, NULL, NULL}
+  {"all", "", OWN | GENERAL, "this machine: parts of its peak", bench_all},
+  {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations", bench_gemm},
+  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps", bench_step},
+  {"ops", "", MODEL | TRAIN | DATA | GENERAL, "the share of each operator in a step", bench_ops},
+  {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length", bench_length},
+  {NULL, NULL, 0, NULL, NULL}
 };
 
 int main(int argc, char **argv) {
-  Own own;
-  static const Check checks[] = {LATER_CHECK, {0}};
-  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
-                         .own = &own, .other = BENCH_VERBS, .checks = checks};
+  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .other = BENCH_VERBS};
   char *all[] = {argv[0], "all", NULL};
   return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
 }

@@ -293,11 +293,11 @@ static void words_compare(Test *t, const char *name, const char *s, Encoder *c) 
   if (failed(t, name, e.status, &e)) return;
   const JsonValue *text = json_at(&j, j.at, 0), *spelt = json_at(&j, j.at, 1),
                   *theirs = json_at(&j, j.at, 2);
-  tokenizer_encode(c, (const unsigned char *)j.text + text->at, text->size, &ids, &e);
+  tokenizer_encode(*c, (const unsigned char *)j.text + text->at, text->size, &ids, &e);
   while (same < ids.size && same < theirs->size && json_count(&j, theirs + 1 + same, &id) &&
          (uint64_t)ids.at[same] == id) same++;
-  tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
-  const size_t blank = c->tokenizer->blank && back.size && back.at[0] == ' ';
+  tokenizer_decode(*c, ids.at, ids.size, &back, &e);
+  const size_t blank = (*c)->blank && back.size && back.at[0] == ' ';
   fact(t, same == ids.size && same == theirs->size && back.size == spelt->size + blank &&
           (!spelt->size || !memcmp(back.at + blank, j.text + spelt->at, spelt->size)),
        "%s, %s: %zu ids, then others", name, j.text + text->at, same);

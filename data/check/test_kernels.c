@@ -9,6 +9,10 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 

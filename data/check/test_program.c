@@ -9,6 +9,10 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 
@@ -1447,7 +1451,7 @@ static void sink__elsewhere(Test *t) {
     {"tokenize encode ../../../data/text/story.txt", " "},
     {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/text/story.grammar"},
     {"eval m --T 8 --n 2", "m on data/text/story.grammar (held-out documents): 2 sequences"},
-    {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/text/story."}};
+    {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/story."}};
   if (no_binary(t)) return;
   scratch_open(), make_folder(AWAY), file_write(AWAY "/prop1", "a", 1, fresh(t));
   EACH(i, ROWS) answers_elsewhere(t, ROWS[i][0], ROWS[i][1]);
@@ -1952,14 +1956,13 @@ static void sink__generate(Test *t) {
   const char *out = said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt \"%s\" "
                          "--tokenizer " SCRATCH "/tale.tok", PROMPT);
   Error *e = fresh(t);
-  if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e) || tokenizer_load(SCRATCH "/tale.tok",
-      &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+  if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, e) || tokenizer_load(SCRATCH "/tale.tok",
+      &s.data, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
     fact(t, false, "%s", e->text);
     return;
   }
   ids_add(&ids, (int32_t[]){TOKEN_END}, 1, e);
-  Encoder encoder = {.tokenizer = &back.data.tokenizer};
-  tokenizer_encode(&encoder, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
+  tokenizer_encode(&back.data.tokenizer, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
   bytes_add(&text, PROMPT, strlen(PROMPT), e);
   const int V = back.m.c.vocab, prompted = (int)ids.size; real *y = reals(V);
   for (int i = 0; i < LENGTH; i++) {

@@ -16,7 +16,6 @@
 #define MODELS_LAYER_ACTS
 #define MODELS_ACTS
 #define MODELS_CHOICES
-#define MODELS_OPTIONS
 #define MODELS_RESOLVE(c, e) 0
 #define MODELS_SETUP(m, e) 0
 #define MODELS_TENSORS(m, l, after)
@@ -114,29 +113,5 @@ static void more_dump(struct Dump *d);
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""}, \
   {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", \
    "", ""},
-
-#define MORE_MODEL_OPTIONS \
-  {"soft-cap", MODEL('d', soft_cap), "none", 1e-30, 1e30, "X", \
-   "scores stay within X"}, \
-  {"score-scale", MODEL('c', gain), WORDS("none", GAIN), \
-   "c_h log(n) times the scores"}, \
-  {"score-bias", MODEL('c', shift), WORDS("none", SHIFT), \
-   "added to the scores"}, \
-  {"clip-low", MODEL('d', clip_low), "0", -1e6, 0, "G", \
-   "weights a become (X - G) a + G, cut [0]"}, \
-  {"clip-high", MODEL('d', clip_high), "1", 1, 1e6, "X", "at 0 and 1"}, \
-  {"extra-logit", MODEL('d', extra_logit), "none", -1e6, 1e6, "X", \
-   "it stays X; or none: learned"}, \
-  {"gate", MODEL('c', gate), WORDS("none", GATE), \
-   "of a head's output or values"}, \
-  {"qk-norm", MODEL('b', qk_norm), ON_OFF, "RMSNorm of q and k in a head"}, \
-  {"head-norm", MODEL('b', head_norm), ON_OFF, "RMSNorm of a head's output"}, \
-  {"v-scale", MODEL('b', v_scale), ON_OFF, "one learned factor a head"}, \
-  {"xsa", MODEL('b', xsa), ON_OFF, "output without its own value's part"}, \
-  {"behind-only", MODEL('b', behind_only), ON_OFF, \
-   "a sandwich without norms 1, 2"}, \
-  {"qk-whole", MODEL('b', qk_whole), ON_OFF, \
-   "QK-norm over all heads of a row"}, \
-  MODELS_OPTIONS
 
 #endif

@@ -10,6 +10,10 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "../check/harness.c"
 

@@ -30,14 +30,37 @@
  * data/check/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; data/check/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
-#include "../paper/options.h"
+/* What the flags of this program fill. */
+#define MORE_SETTINGS \
+  struct HfOwn { \
+    int link, questions, batch;   /* batch: of pace */ \
+    char tokenizer[PATH_ROOM], choices[PATH_ROOM]; \
+  } own;
+#define IMPORT OWN              /* groups of flags */
+#define LINKED (OWN << 1)
+#define PACE (OWN << 2)
+#define OWN_OPTIONS \
+  SWITCH("link", LINKED, own.link, \
+         "MODEL points into the published files, without a copy"), \
+  NAME("tokenizer", IMPORT, own.tokenizer, "", \
+       "not the folder's; of export: not the model's"), \
+  NAME("choices", EVAL, own.choices, "", \
+       "multiple choice: acc, acc_norm (Figure 10); hf choices"), \
+  WHOLE("questions", EVAL, own.questions, "0", 1, 1e9, \
+        "of these; default: all"), \
+  WHOLE("batch", PACE, own.batch, "8", 1, 1e6, "sequences"),
 #include "models.h"
+#include "../paper/options.h"
 #include "../later/later.h"
 struct Trainer;
 static bool parts_open(const char *path, double room, struct Trainer *t, struct Error *e);
 #include "../../sink.c"
 #include "../later/later.c"
 #include "layers.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #include "../paper/pages.c"
 #include "keys.h"
 #include "unicode.h"
@@ -49,11 +72,7 @@ static bool parts_open(const char *path, double room, struct Trainer *t, struct 
 #include <stdlib.h>
 #include <string.h>
 
-/* What the flags of this program fill. */
-typedef struct HfOwn {
-  int link, questions;
-  char tokenizer[PATH_ROOM], choices[PATH_ROOM];
-} HfOwn;
+typedef struct HfOwn HfOwn;
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Half floats
@@ -332,7 +351,7 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
     fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
          c->name, MODEL_VERSION, (unsigned long long)version);
   if (!c->out && links > LINKS_MAX) damaged(c->name, e);
-  pass_settings(c, &h->s, "md");
+  pass_settings(c, &h->s, MODEL | DATA);
   if (!c->out && !e->status && !model_list(&h->list, &h->s.model, e)) {
     if (count != (uint64_t)h->list.n_tensors)
       fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
@@ -1150,13 +1169,13 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   char text[PATH_ROOM], plain[PATH_ROOM]; Settings base;
   settings_default(&base);
   for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->group == 'm' && has_word(LLAMA_FLAGS, o->flag)) {
+    if (o->groups & MODEL && has_word(LLAMA_FLAGS, o->flag)) {
       option_text(o, s, text, sizeof text);
       option_set(o, &base, text, false, e);
     }
   if (e->status || config_resolve(&base.model, e)) return e->status;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm' || has_word(LLAMA_FLAGS, o->flag)) continue;
+    if (!(o->groups & MODEL) || has_word(LLAMA_FLAGS, o->flag)) continue;
     option_text(o, s, text, sizeof text);
     option_text(o, &base, plain, sizeof plain);
     if (strcmp(text, plain))
@@ -1164,7 +1183,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
                         "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
                   o->kind == 'b' ? "" : text, o->flag);
   }
-  option_text(option_find("act", "m"), s, text, sizeof text);
+  option_text(option_find("act", MODEL), s, text, sizeof text);
   if (!config_gated(c))
     return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
                       "model trained with --act swiglu, geglu or reglu", name, text);
@@ -1196,7 +1215,7 @@ static int start_token(const Source *s) {
  * refuses 1 where it wants 1.0. It reads back to the same bits. */
 static void print_real(Bytes *out, const Settings *s, const char *key, const char *flag, Error *e) {
   char text[PATH_ROOM];
-  option_text(option_find(flag, "m"), s, text, sizeof text);
+  option_text(option_find(flag, MODEL), s, text, sizeof text);
   bytes_print(out, e, "%s: %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
 }
 
@@ -1521,7 +1540,7 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
   }
   bytes_print(out, e, "},\n\"merges\": [");
   for (int id = TOKEN_MERGE; id < t->vocab && !e->status; id++) {
-    const Pair *pair = &t->merges.at[id - TOKEN_MERGE];
+    const TokenEntry *pair = &t->token[id];
     bytes_print(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
     print_token(out, t, pair->left, e);
     bytes_print(out, e, " ");
@@ -1597,7 +1616,7 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
  * copied. Prints a line on stdout. */
 static int export_folder(const Settings *s, const char *model, const char *folder, Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
-  const char *tokenizer = ((const HfOwn *)s->own)->tokenizer; char beside[PATH_ROOM];
+  const char *tokenizer = s->own.tokenizer; char beside[PATH_ROOM];
   if (checkpoint_load(model, NULL, &t, e)) return e->status;
   if (!*tokenizer)
     tokenizer = file_missing(t.s.data.tokenizer) ? "tokenizer.bin" : t.s.data.tokenizer;
@@ -1606,7 +1625,7 @@ static int export_folder(const Settings *s, const char *model, const char *folde
   for (idx i = 0; i < t.m.count; i++)
     if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
   if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
-      !tokenizer_load(tokenizer, &words, e)) {
+      !tokenizer_load(tokenizer, &s->data, &words, e)) {
     if (words.hash != t.tokenizer_hash)
       fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE", model, tokenizer);
@@ -2318,7 +2337,7 @@ static double fact_value(const Facts *f, const char *keys, double fallback, doub
 /* Sets a flag from a number. Where no key is there, from fallback, which may be NULL for a number
  * that has to be there, or "" for the flag's default. */
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
-  const Option *o = option_find(flag, "m");
+  const Option *o = option_find(flag, MODEL);
   const JsonValue *v = fact_at(f, keys);
   const bool whole = o->kind == 'i';
   char text[64];
@@ -2354,7 +2373,7 @@ static void fact_must(const Facts *f, const char *key, const char *value) {
   fact_fails(f, key, text, v);
 }
 
-static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, "m", f->e); }
+static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, MODEL, f->e); }
 
 /* The activation: with a gate it is a member of another row. */
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
@@ -2368,7 +2387,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
   for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
     if (!strcmp(NAMES_OF_ACTS[i][0], fallback)) {
-      option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
+      option_set(option_find("act", MODEL), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
       return;
     }
   fact_fails(f, key, "silu, relu or a gelu", v);
@@ -2535,7 +2554,7 @@ static void neox_more(const Facts *f) {
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
   fact_must(f, "partial_rotary_factor", v ? shown(f, v, same) : "0.25");   /* others' names */
-  option_text(option_find("rope-base", "m"), f->s, same, sizeof same);
+  option_text(option_find("rope-base", MODEL), f->s, same, sizeof same);
   fact_must(f, "rope_theta", same);
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
@@ -2572,7 +2591,7 @@ static void jamba_more(const Facts *f) {
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
     fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
   snprintf(text, sizeof text, "%.0f", expand * c->dim);
-  option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
+  option_set(option_find("mamba-inner", MODEL), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
   if (c->experts == 1) c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
 }
@@ -2850,7 +2869,7 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
     return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
                       "export.py with --version 0", path);
   for (int i = 0; i < 7; i++) {
-    const Option *o = option_find(FLAGS[i], "m");
+    const Option *o = option_find(FLAGS[i], MODEL);
     int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
     char text[32];
     if (o->field == offsetof(Settings, model.vocab)) {
@@ -3059,7 +3078,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
   const size_t size = strlen((const char *)context);
   const int32_t bos = d->bos;
   Ids alone = {0}; Bytes text = {0};
-  tokenizer_encode(&d->encoder, context, size, &alone, e);
+  tokenizer_encode(&d->tokenizer, context, size, &alone, e);
   for (int k = 0; k < q->endings && !e->status; k++) {
     const char *ending = (const char *)c->text + q->field[1 + k];
     size_t from = ids->size;
@@ -3068,7 +3087,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     bytes_add(&text, " ", size > 0, e);
     bytes_add(&text, ending, strlen(ending), e);
     if (s->data.bos) ids_add(ids, &bos, 1, e);
-    tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+    tokenizer_encode(&d->tokenizer, text.at, text.size, ids, e);
     int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
     int cut = length > most + 1 ? length - most - 1 : 0;
     if (scored >= length) scored = length - 1;           /* the last token at least */
@@ -3125,7 +3144,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
  * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
 typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-  const HfOwn *own = s->own;
+  const HfOwn *own = &s->own;
   Bytes file = {0}; Choices c = {0}; Ids ids = {0}; int n = 0, right[2] = {0};
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
@@ -3468,7 +3487,7 @@ static int check_model(const char *path, FILE *out, Error *e) {
   Trainer t = {0}; char positions[PATH_ROOM];
   real *was = NULL;
   if (checkpoint_open(path, &t, e)) return e->status;
-  option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
+  option_text(option_find("pos", MODEL), &t.s, positions, sizeof positions);
   y->m = t.m;                                              /* it is the toy's now */
   t.m = (Model){0};
   trainer_free(&t);
@@ -3503,10 +3522,12 @@ static int check_model(const char *path, FILE *out, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 19  Command line: sink's verbs, and these */
 
-static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
+static int verb_check_hf(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   if (n == 1 && strpbrk(words[0], "./") && file_missing(words[0]))   /* no check is named so */
     return fail(e, 1, "%s: no such model. Try: check the path, or hf check list", words[0]);
-  if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
+  if (n != 1 || file_missing(words[0])) return verb_check(s, e);
   return check_model(words[0], stdout, e);
 }
 
@@ -3515,7 +3536,7 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 
 /* What eval measures besides: --choices. */
 static int choices_measure(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-  const HfOwn *own = s->own;
+  const HfOwn *own = &s->own;
   Chosen x;
   if (own->questions && !own->choices[0])
     fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
@@ -3528,21 +3549,25 @@ static int choices_measure(Numbers *besides, Bytes *said, const Settings *s, Tra
 }
 
 /* A cache that forgets turns keys back, and LongRoPE's tables, which also stretch, do not. */
-static int verb_cache_hf(Settings *s, const char **words, int n, Error *e) {
+static int verb_cache_hf(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   Trainer t = {0};
   if (n == 1 && !checkpoint_open(words[0], &t, e) && if_long(&t.m.c))
     fail(e, 2, "stream: expected angles that stay as they are, found --rope-scaling longrope. Try: "
                "hf eval %s", words[0]);
   trainer_free(&t);
-  return e->status ? e->status : verb_cache(s, words, n, e);
+  return e->status ? e->status : verb_cache(s, e);
 }
 
 static int out_wanted(const Settings *s, const char *verb, Error *e) {
   return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
 }
 
-static int verb_import(Settings *s, const char **words, int n, Error *e) {
-  const HfOwn *own = s->own;
+static int verb_import(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
+  const HfOwn *own = &s->own;
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
@@ -3555,25 +3580,29 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
        ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
-static int verb_export(Settings *s, const char **words, int n, Error *e) {
+static int verb_export(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   char at[1024];
   if (n != 2) return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
+  s->n_words = 1;   /* words[1] is where it goes */
   return path_make(at, e, "%s/config.json", words[1])
       || outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
        : export_folder(s, words[0], words[1], e);
 }
 
-static int verb_converts(Settings *s, const char **words, int n, const char *verb,
+static int verb_converts(Settings *s, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
-  if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
+  const char **words = s->words;
+  if (s->n_words != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
   return out_wanted(s, verb, e) || outputs_ready(s, (const char *[]){s->out}, 1, e) ? e->status
        : convert(words[0], s->out, e);
 }
-static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
-  return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
+static int verb_tokenizer(Settings *s, Error *e) {
+  return verb_converts(s, "tokenizer", import_tokenizer, e);
 }
-static int verb_choices(Settings *s, const char **words, int n, Error *e) {
-  return verb_converts(s, words, n, "choices", import_choices, e);
+static int verb_choices(Settings *s, Error *e) {
+  return verb_converts(s, "choices", import_choices, e);
 }
 
 /* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
@@ -3634,8 +3663,7 @@ static double multiply_rate(Error *e) {
  * a model that stays in its file --out; that is made first where it is missing. ratio is to a
  * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
  * where other programs are running, only that which the processor gave to this one. */
-static int verb_pace(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n;
+static int verb_pace(Settings *s, Error *e) {
   Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
     return fail(e, 2, "pace: expected --out FILE, a model file, which is made where there is "
@@ -3643,7 +3671,7 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
-  int B = s->train.batch, T = s->model.context;
+  int B = s->own.batch, T = s->model.context;
   int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
   for (idx i = 0; ids && i < 2 * (idx)B * T; i++) ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
   if (!t.m.file)
@@ -3673,45 +3701,40 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   return e->status;
 }
 
-#define OWN(field) offsetof(HfOwn, field)
-static const Option HF_OPTIONS[] = {
-  {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
-  {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
-   "not the folder's; of export: not the model's"},
-  {"choices", 'y', 's', OWN(choices), STRING("FILE"),
-   "multiple choice: acc, acc_norm (Figure 10); hf choices"},
-  {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
+static int verb_eval_hf(Settings *s, Error *e) { return eval_more(s, choices_measure, e); }
 
 static const Verb HF_VERBS[] = {
-  {"import",    "FOLDER|FILE.bin",  "KLu",
+  {"import",    "FOLDER|FILE.bin",  IMPORT | LINKED | OUTPUT,
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma,\n"
    "    gemma2, gemma3 (its text part), gemma3_text, phi3, olmo2, olmo3,\n"
    "    gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
-  {"export",    "MODEL FOLDER",     "K force ",
+  {"export",    "MODEL FOLDER",     IMPORT | FORCE,
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
-  {"tokenizer", "FOLDER|FILE",      "u",
+  {"tokenizer", "FOLDER|FILE",      OUTPUT,
    "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
    verb_tokenizer},
-  {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
-  {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache_hf},
-  {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
-  {NULL, NULL, NULL, NULL, NULL}};
+  {"choices",   "FILE.jsonl",       OUTPUT, "HellaSwag as eval --choices reads it", verb_choices},
+  {"check",     "[NAME|MODEL]",     0, "the propositions, on toys or on a model", verb_check_hf},
+  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache_hf},
+  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+   "text and its ids; a vocabulary of texts", vocabulary_tokenize},
+  {"generate", "[MODEL]", GENERAL | GENERATE,
+   "text from a model or a grammar", told_generate},
+  PAGED_VERBS(verb_eval_hf),
+  {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
+  {NULL, NULL, 0, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-  HfOwn own;
   static const Check checks[] = {LATER_CHECK, {0}};
-  const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                      .checks = checks,
-                      .page = report_write, .survey = survey,
-                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes,
-                      .start = trainer_start, .edit = position_edit};
+  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
+                      .heads = outcome_heads, .checks = checks, .start = trainer_start,
+                      .edit = position_edit,
+                      .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
-  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
+  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
       || (near.best[0] && file_missing(argv[1]))) return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */

@@ -83,12 +83,12 @@ typedef struct Range { uint32_t first, last, value; } Range;
 /* A code point that is `first` and `second` (0: none) in another form; joins: and back again. */
 typedef struct Form { uint32_t code, first, second, joins; } Form;
 
-/* What a published tokenizer knows beside its vocabulary, ids and merges. */
+/* What a published tokenizer knows beside its vocabulary and ids. */
 typedef struct Published {
   int cut, space;           /* CUT_*, SPACE_*                                               */
   bool whole;               /* a piece that is a token is that token, whatever the merges   */
   bool begins;              /* its models have read bos before every text                   */
-  Merge *made;              /* [merges.size]                                                */
+  Pairs merges; Merge *made;       /* the pairs that join; [merges.size] what they make     */
   unsigned char *kind;      /* [V] KIND_*                                                   */
   int32_t byte[256];        /* a byte's token: KIND_TEXT, under CUT_BESIDE KIND_BYTE; -1 none */
   uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
@@ -100,6 +100,7 @@ typedef struct Published {
   Pairs joins;              /* (first, second) of forms that join                           */
   int n_classes, n_combining, n_forms;
   unsigned char ascii[128]; /* classes of the first 128 characters                          */
+  struct Scratch *scratch;  /* NULL before the first text is encoded: one caller at a time  */
 } Published;
 
 /* One symbol of a piece; what is joined to the one before it is no longer in the list. */
@@ -110,7 +111,7 @@ typedef struct Link {
 
 /* What an encoder works with; it grows to the longest piece. */
 typedef struct Scratch {
-  const Tokenizer *tokenizer; Encoder *encoder;
+  const Tokenizer *tokenizer;
   Link *link;               /* [room] the symbols of one piece                              */
   uint64_t *heap;           /* [2 room] its joins, the next one first                       */
   size_t room, joins;
@@ -400,7 +401,7 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, cons
                        Error *e) {
   Published *t = k->published;
   const int V = k->vocab;
-  k->start = grab((idx)V + 1, sizeof *k->start, e);
+  k->token = grab((idx)V + 1, sizeof *k->token, e);
   t->kind = grab(V, 1, e);
   for (t->slots = 2; t->slots < 2 * (size_t)V;) t->slots *= 2;
   t->slot = grab((idx)t->slots, sizeof *t->slot, e);
@@ -415,7 +416,7 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, cons
       return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
                   name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
     used += length;
-    k->start[id + 1] = (uint32_t)used;
+    k->token[id + 1].start = (uint32_t)used;
     token_enter(k, id, name, e);
   }
   if (!e->status && used != bytes)
@@ -446,7 +447,7 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
       return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
                   "and %llu. %s", name, r, (unsigned long long)id[0],
                   (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-    const int64_t number = pairs_number(&k->merges, (int32_t)id[0], (int32_t)id[1], e);
+    const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
     if (number >= 0 && (size_t)number != r)
       return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
                   name, r, (size_t)number, HINT);
@@ -459,10 +460,17 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
   return e->status;
 }
 
+static void scratch_free(Scratch *c) {
+  if (!c) return;
+  free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
+  ids_free(&c->spare); free(c);
+}
+
 /* Frees what published_read took, also when it failed on the way. */
 static void published_close(Tokenizer *k) {
   Published *t = k->published;
   if (!t) return;
+  scratch_free(t->scratch); pairs_free(&t->merges);
   pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
   pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
   free(t->classes); free(t->combining); free(t->forms); free(t);
@@ -660,7 +668,8 @@ static uint64_t heap_take(Scratch *c) {
 static void link_join(Scratch *c, int32_t i) {
   const Tokenizer *k = c->tokenizer;
   Link *l = &c->link[i];
-  l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&k->merges, l->id, c->link[l->after].id);
+  l->join = l->after < 0 ? -1
+          : (int32_t)pairs_find(&k->published->merges, l->id, c->link[l->after].id);
   if (l->join >= 0) heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
 }
 
@@ -689,9 +698,7 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
 }
 
 /* Appends the ids of a piece: BPE in n log n steps. A key that no longer holds is passed over. */
-static int published_piece(Encoder *encoder, const unsigned char *piece, size_t n, Ids *out,
-                           Error *e) {
-  Scratch *c = encoder->scratch;
+static int published_piece(Scratch *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
   const Published *t = c->tokenizer->published;
   const int32_t whole = t->whole ? token_find(c->tokenizer, piece, n) : -1;
   if (whole >= 0) return ids_add(out, &whole, 1, e);
@@ -737,12 +744,21 @@ static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, 
   return best;
 }
 
+/* The same of all pieces of a text. */
+static int pieces_encode(Scratch *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+  for (size_t at = 0, length; at < n && !e->status; at += length) {
+    length = published_cut(c->tokenizer, text + at, n - at);
+    published_piece(c, text + at, length, out, e);
+  }
+  return e->status;
+}
+
 /* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
 static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool first, Ids *out,
                           Error *e) {
   const Published *t = c->tokenizer->published;
   if (t->space == SPACE_PLAIN && !t->n_forms && !t->marks[1].size)
-    return pieces_encode(c->encoder, text, n, out, e);
+    return pieces_encode(c, text, n, out, e);
   if (normalise(c, text, n, e)) return e->status;
   size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
   for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
@@ -753,7 +769,7 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
     const bool blank = before && run[0] != ' ' &&
                        (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first && at == 1));
     if (blank) run[-1] = ' ';
-    if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
+    if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
       ids_add(out, &id, 1, e);
   }
   return e->status;
@@ -768,13 +784,12 @@ static size_t white_before(const Published *t, const unsigned char *text, size_t
 }
 
 /* Appends the ids of a whole text to out. A mark may take the white space at its sides. */
-static int published_encode(Encoder *encoder, const unsigned char *text, size_t n, Ids *out,
+static int published_encode(const Tokenizer *k, const unsigned char *text, size_t n, Ids *out,
                             Error *e) {
-  if (!encoder->scratch && !(encoder->scratch = grab(1, sizeof(Scratch), e))) return e->status;
-  Scratch *c = encoder->scratch;
-  const Published *t = encoder->tokenizer->published;
-  c->tokenizer = encoder->tokenizer;
-  c->encoder = encoder;
+  Published *t = k->published;
+  if (!t->scratch && !(t->scratch = grab(1, sizeof(Scratch), e))) return e->status;
+  Scratch *c = t->scratch;
+  c->tokenizer = k;
   int sides = 0;
   for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
     int32_t id;
@@ -789,15 +804,16 @@ static int published_encode(Encoder *encoder, const unsigned char *text, size_t 
   return e->status;
 }
 
-static void published_done(Encoder *encoder) {
-  Scratch *c = encoder->scratch;
-  free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
-  ids_free(&c->spare); free(c);
+/* A tokenizer's file, of either version. */
+static int words_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *k,
+                      Error *e) {
+  bool own = n < TOKENIZER_HEAD || memcmp(bytes, TOKENIZER_MAGIC, 8)
+             || number_at(bytes + 8, 4) != TOKENIZER_PUBLISHED;
+  if (own) return tokenizer_read(bytes, n, name, k, e);
+  *k = (Tokenizer){.encode = published_encode, .close = published_close};
+  if (published_read(k, bytes, n, name, e)) tokenizer_free(k);
+  return e->status;
 }
-
-static const TokenizerKind PUBLISHED_TOKENIZERS = {
-  .read = published_read, .close = published_close, .encode = published_encode,
-  .done = published_done, .cut = published_cut, .piece = published_piece};
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Tokenizers, read
@@ -1312,7 +1328,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
 /* The parts of a trainer's and a normalizer's settings that decide ids. */
 static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   Field f;
-  enum { MODEL = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
+  enum { MODEL_TYPE = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
   enum { MAP = 2, PREFIX = 3, TRIMS = 4, ESCAPES = 5 };                    /* a normalizer's */
   uint64_t x[END + 1] = {[PREFIX] = 1, [TRIMS] = 1, [ESCAPES] = 1, [BOS] = 1, [END] = 2};
   bool map = false;
@@ -1321,7 +1337,7 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
     if (f.number == MAP) map = f.bytes.end > f.bytes.at;
   }
   if (w.at != w.end) return damage(m, "SentencePiece", e);
-  if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
+  if (trainer && (x[MODEL_TYPE] != 2 || x[SUFFIX] || !x[FALLBACK]))
     return refuse(m, "a model that is no BPE with bytes to fall back to", e);
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
     return refuse(m, "a normalizer that changes text", e);
@@ -1573,7 +1589,7 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
   if (found && !whole && folder_has(merges, from, "added_tokens.json", e))
     refuse(&m, "added_tokens.json without tokenizer.json", e);
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
-    if (!tokenizer_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
+    if (!words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
       words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
   making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
   return e->status;
@@ -1592,7 +1608,8 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
   if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-           CUT_NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab, t.merges.size, t.end,
+           CUT_NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab,
+           t.published ? t.published->merges.size : (size_t)(t.vocab - TOKEN_MERGE), t.end,
            t.bos, t.published && t.published->begins ? "yes" : "no", (unsigned long long)t.hash,
            out);
   tokenizer_free(&t); bytes_free(&file);

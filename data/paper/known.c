@@ -507,7 +507,7 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
   int batch = evaluation_batch(m, n, T, e);
   if (!e->status && got < PROBE_LEAST)
     fail(e, 1, "--probe: expected %d held sequences, found %d. Try: a smaller --T%s", PROBE_LEAST,
-         got, d->grammar.nodes ? "" : ", or --valid 0.2");
+         got, d->alike ? "" : ", or --valid 0.2");
   for (int b = 0; b < got; b++) place[b] = 2 + (int)rng_below(&rng, (uint64_t)T - 1);
   if (!e->status && !known_room(k, &m->c, got, e)) {
     acts_create(&a, m, batch, T, ACTS_ONE, e);

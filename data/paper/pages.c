@@ -107,9 +107,9 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
   *now = *s;
   if (!config_resolve(&c, &(Error){0})) said.model = c;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool given = s->given[o - OPTIONS], ids = has_word(" tokenizer bos ", o->flag);
+    const bool given = s->given[o - OPTIONS], ids = has_word("tokenizer bos", o->flag);
     const bool moves = ids || (!strcmp(o->flag, "context") && was->model.pos != POS_LEARNED);
-    if ((o->group != 'm' && (!ids || s->data.tokens[0])) || (given && moves)) continue;
+    if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) || (given && moves)) continue;
     option_text(o, was, old, sizeof old);
     option_text(o, &said, new, sizeof new);
     if (given && strcmp(old, new))
@@ -137,7 +137,12 @@ static int trainer_start(Trainer *t, const Settings *s, Error *e) {
     return e->status;
   }
   *t = base;
-  if (!start_settings(&now, &t->s, s, e)) {
+  model_move(&t->m, &base.m);
+  const char *text = t->data.source ? source_name(&t->s.data) : "FILE";
+  if (!source_named(&s->data) && !s->data.toy && strcmp(text, SHIPPED_TEXT))
+    fail(e, 2, "--start %s: expected the text to train on, found none. Try: %s %s", s->start,
+         t->s.data.grammar[0] ? "--grammar" : t->s.data.tokens[0] ? "--tokens" : "--text", text);
+  if (!e->status && !start_settings(&now, &t->s, s, e)) {
     if (s->resume && !s->quiet)
       fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
     if (!s->quiet)
@@ -145,6 +150,28 @@ static int trainer_start(Trainer *t, const Settings *s, Error *e) {
     trainer_restart(t, &now, e);
   } else trainer_free(t);
   return e->status;
+}
+
+/* A blank and a word, quoted where a shell needs it. */
+static void word_add(Bytes *out, const char *word, Error *e) {
+  const char *special = " \t\n'\"`$&;()*?[]{}!<>|\\#~";
+  const char *quote = *word && !strpbrk(word, special) ? "" : QUOTE;
+  bytes_print(out, e, " %s", quote);
+  for (; *word; word++)
+    if (*word == *QUOTE)
+      bytes_print(out, e, "'\\''");
+    else
+      bytes_add(out, word, 1, e);
+  bytes_print(out, e, "%s", quote);
+}
+
+/* Can a file of this name be written? Leaves none. */
+static int file_ready(const char *path, Error *e) {
+  Writing w;
+  if (writing_begin(&w, path, e))
+    return e->status;
+  fclose(w.f);
+  return remove(w.beside) ? fail(e, 1, "%s: it stays. Try: remove it", w.beside) : 0;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -986,7 +1013,11 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
+/* What eval measures besides: numbers with names, and what is said of them. */
+typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+
 typedef struct Survey {
+  MeasureMore *more;           /* or NULL */
   Numbers *row; int rows, left_out;
   const Settings *s;                                       /* as the command line has it */
   int length[33];                                          /* 0 ends */
@@ -1090,12 +1121,12 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
   }
   for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-  if (!*text) text = "story";                              /* the shipped grammar */
+  if (!*text) text = "stories";                            /* the shipped text */
   const char *dot = strrchr(text, '.');
   snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);
-  if (!open_data(&s, t, model, e) && s.program->measure)
-    s.program->measure(&besides, &said, &s, t, e);
+  if (!open_data(&s, t, model, e) && v->more)
+    v->more(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
     for (int i = 0; i == 0 || v->length[i]; i++) {
       if (s.inputs) s.input = input;
@@ -1108,8 +1139,8 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
   survey_failed(v, e);
 }
 
-static int survey(const Settings *s, const char **words, int n, Error *e) {
-  Survey v = {.s = s};
+static int survey(const Settings *s, const char **words, int n, MeasureMore *more, Error *e) {
+  Survey v = {.more = more, .s = s};
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->quantize ? "quantize"
                     : s->report[0] ? "report" : s->probe ? "probe" : s->signs ? "signs" : NULL;
@@ -1119,11 +1150,12 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
                 s->quantize ? "8" : s->report);
   if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
+  if (results_ready(s, e)) return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
-    if (!open_model(&one, words[i], 0, &t, &of_model))
+    if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, &of_model);
@@ -1368,3 +1400,59 @@ static double differing(idx n, const real *a, const real *b) {
 
 #include "signs.c"
 #include "known.c"
+
+/* -------------------------------------------------------------------------------------------------
+ * sink's train with a page, and its eval of several models and with more measurements */
+
+static int train_paged(Settings *s, Error *e) {
+  Work w = {0};
+  int starts;
+  if (s->out[0] && !s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
+  train_some(s, &w.t, &w.o, e);
+  if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
+    Settings seen = w.t.s;
+    seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
+    outcome_measure(&w.o, &w.t, &seen, &starts, e);
+  }
+  if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
+    report_write(s->report, "train", &w.t.s, &w.o, 1, NULL, w.o.ended, e);
+  if (w.o.ended[0])
+    fail(e, 1, "%s", w.o.ended);
+  return work_end(&w, e);
+}
+
+static int eval_more(Settings *s, MeasureMore *more, Error *e) {
+  const char *path = s->words[0];
+  Work w = {.o = {.name = path, .source = ""}};
+  int starts = 0;
+  if (!path)
+    return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
+    return survey(s, s->words, s->n_words, more, e);
+  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
+  if (open_model(s, path, kept, &w.t, e) || results_ready(s, e) || open_data(s, &w.t, path, e)
+      || outcome_measure(&w.o, &w.t, s, &starts, e)
+      || eval_causes(&w.besides, &w.table, s, &w.t, &w.o.s, e)
+      || (more && more(&w.besides, &w.out, s, &w.t, e)))
+    return work_end(&w, e);
+  w.o.loss = w.o.s.loss;
+  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+  if (!results_alone(s)) {
+    eval_print(&w, s, starts);
+    if (w.table.size)
+      printf("\n%s", (const char *)w.table.at);
+    printf("%.*s", (int)w.out.size, (const char *)w.out.at);
+  }
+  eval_write(&w, s, e);
+  if (s->report[0])
+    report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+  return work_end(&w, e);
+}
+static int eval_paged(Settings *s, Error *e) { return eval_more(s, NULL, e); }
+
+#define PAGED_VERBS(eval) \
+  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \
+   "text in, checkpoint and page out", train_paged}, \
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
+   "the sink, norms and the alpha map", eval}

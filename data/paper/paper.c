@@ -23,10 +23,50 @@
  * data/check/test_paper.c and data/check/test_onset.c.
  */
 #define SINK_NO_MAIN
+#define RESULTS_FOLDER   "data/results"
+#define SEEDS_MOST 99
+/* What the flags of this program fill. */
+#define MORE_SETTINGS \
+  struct Own { \
+    char row[64], corpus[64];   /* one row; the runs' text, "" the first */ \
+    char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM]; \
+    int only_seed, seeds;       /* -1 all; 1 .. this, 0 those of the table */ \
+    int commands, verify, show, predict, cost; \
+  } own;
+#define ITEM OWN                /* groups of flags */
+#define KEPT_RUNS (OWN << 1)
+#define OWN_OPTIONS \
+  STRING("row", ITEM, own.row, "NAME", \
+         "one row of the item; with --seed one run"), \
+  WHOLE("seed", ITEM, own.only_seed, "-1", 0, INT32_MAX, \
+        "one seed; 0 is for tuning [those of the table]"), \
+  WHOLE("seeds", ITEM, own.seeds, "0", 1, SEEDS_MOST, \
+        "seeds 1 .. N of every row"), \
+  STRING("corpus", ITEM | KEPT_RUNS, own.corpus, "NAME", \
+         "the runs' text, by its name in the table [the first]"), \
+  NAME("texts", ITEM, own.texts, "", \
+       "folder of the texts that data/ does not have"), \
+  {"models", ITEM, 's', AT(own.models), "models", 0, PATH_ROOM, "FOLDER", \
+   "published ones, NAME.model as of ./hf"}, \
+  NAME("results", ITEM | KEPT_RUNS, own.results, RESULTS_FOLDER, \
+       "folder where finished runs are kept"), \
+  SWITCH("commands", ITEM, own.commands, \
+         "print a command a line for each missing run"), \
+  SWITCH("verify", ITEM, own.verify, \
+         "run one finished run again: the same bytes?"), \
+  SWITCH("show", ITEM, own.show, "run nothing; show what there is"), \
+  SWITCH("predict", ITEM, own.predict, \
+         "of onset: the law, and what it foretells"), \
+  SWITCH("cost", ITEM, own.cost, \
+         "of remedies: a step of each row over softmax's"),
 #include "options.h"
 #include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #include "pages.c"
 
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
@@ -38,17 +78,8 @@ typedef struct Result {
   char ended[640]; List *list; int lists; double *value; int values;   /* ended: why, or "" */
 } Result;
 
-/* What the flags of this program fill. */
-typedef struct Own {
-  char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
-  char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
-  int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
-  int commands, verify, show, predict, cost;
-} Own;
-static const Own *own_of(const Settings *s) {
-  static const Own NONE = {.only_seed = -1};             /* settings that no command line made */
-  return s->own ? s->own : &NONE;
-}
+typedef struct Own Own;
+static const Own *own_of(const Settings *s) { return &s->own; }
 
 /* -------------------------------------------------------------------------------------------------
  * 1  The table of experiments
@@ -87,7 +118,6 @@ static const Own *own_of(const Settings *s) {
  * and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
-#define RESULTS_FOLDER   "data/results"
 #define ALSO " cache dense domains grid known map onset signs swap until valid "      /* +WORD */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
@@ -776,6 +806,11 @@ static int result_path(char path[PATH_ROOM], const char *folder, const char *cor
  * 3  Two toys that show the mechanism in seconds                           beyond the paper */
 #include "toys.c"
 
+/* Source.open: what else than texts can be trained on. */
+static int paper_open(Data *d, const Source *s, int T, Error *e) {
+  return s->toy ? toys_open(d, s, T, e) : other_open(d, s, T, e);
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
 static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
@@ -805,13 +840,14 @@ static bool asks(const Row *row, const char *what) {
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = toys_open; out->groups = "mtd"; out->program = s->program;
-  if (settings_flags(out, row->flags, "mtd", e) || settings_count(out, e)) return e->status;
+  out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
+  out->program = s->program;
+  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e)) return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
   out->train.log_every = out->train.steps / looks ? out->train.steps / looks : 1;
-  out->data.first = true;                                  /* as data/results has it */
+  out->data.from_start = true;                             /* as data/results has it */
   if (!strstr(row->flags, "--tokenizer "))
     memcpy(out->data.tokenizer, s->data.tokenizer, PATH_ROOM);
   memcpy(out->data.home, s->data.home, PATH_ROOM);
@@ -1185,7 +1221,6 @@ static int row_run(Result *r, const Experiments *x, int row, const Corpus *corpu
  * `diverged` is 1) or void, a number that is not there, or a need that the means over the seeds of
  * both its sides do not meet. A counterexample to an exact claim stands where runs are missing.
  */
-enum { SEEDS_MOST = 99 };
 typedef enum Verdict { UNDECIDED, REPRODUCED, WEAKER, NOT_REPRODUCED, OPPOSITE, VERDICT_KINDS }
   Verdict;
 typedef struct Judged {
@@ -3535,7 +3570,7 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   char path[PATH_ROOM]; Bytes text = {0};
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
   const char *kept = located(path, q->own->results, &s->data, &(Error){0});
-  if (s->own && kept == path) strcpy(((Own *)s->own)->results, path);
+  if (kept == path) strcpy(((Own *)q->own)->results, path);
   if (!file_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
@@ -3554,7 +3589,7 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
   if (n && strcmp(words[0], "all") &&
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
     Near near = {.word = words[0]};
-    for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name);
+    for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name, x->item[i].name);
     return verb_unknown(q->s->program, near, e);
   }
   if (q->own->show) flag = "show";
@@ -3580,7 +3615,9 @@ static int command_do(const Command *q, Error *e) {
 }
 
 /* ./paper ITEM, ./paper all */
-static int verb_item(Settings *s, const char **words, int n, Error *e) {
+static int verb_item(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   Command q;
   if (command_open(&q, s, e)) return e->status;
   if (!command_words(&q, words, n, e)) command_do(&q, e);
@@ -3599,8 +3636,8 @@ static int command_close(Command *q, Results *r, Bytes *out, Error *e) {
   return e->status;
 }
 
-static int verb_items(Settings *s, const char **words, int n, Error *e) {
-  Command q; Results r; Bytes out = {0}; (void)words; (void)n;
+static int verb_items(Settings *s, Error *e) {
+  Command q; Results r; Bytes out = {0};
   if (!command_results(&q, &r, s, e) && !items_text(&out, &r, e)) {
     fwrite(out.at, 1, out.size, stdout);
     printf("\n./sink list shows the paper's variants.\n");
@@ -3624,9 +3661,8 @@ static void others_markdown(Bytes *out, const Command *q, Error *e) {
 }
 
 /* The tables of the results' README.md: every claim and item on the corpus. */
-static int verb_readme(Settings *s, const char **words, int n, Error *e) {
+static int verb_readme(Settings *s, Error *e) {
   Command q; Results r; Bytes out = {0}, text = {0}, page = {0}; char path[PATH_ROOM + 16];
-  (void)words; (void)n;
   if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
   snprintf(path, sizeof path, "%s/README.md", own_of(s)->results);
   if (!e->status && !file_read(path, &text, e) &&
@@ -3636,56 +3672,41 @@ static int verb_readme(Settings *s, const char **words, int n, Error *e) {
   return command_close(&q, &r, &out, e);
 }
 
-static int verb_report(Settings *s, const char **words, int n, Error *e) {
+static int verb_report(Settings *s, Error *e) {
   const char *path = s->out[0] ? s->out : "out/report.html";
-  Command q; (void)words; (void)n;
-  if (command_open(&q, s, e)) return e->status;
+  Command q;   if (command_open(&q, s, e)) return e->status;
+  char runs[2 * PATH_ROOM];
+  snprintf(runs, sizeof runs, "%s/%s", q.own->results, q.corpus->name);
+  s->words[0] = EXPERIMENTS_FILE;   /* what the page is made of stays */
+  s->words[1] = runs;
+  s->n_words = 2;
   if (!outputs_ready(s, &path, 1, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
   return e->status;
 }
 
-#define OWN(field) offsetof(Own, field)
-static const Option PAPER_OPTIONS[] = {
-  {"row", 'x', 's', OWN(row), "", 0, 64, "NAME", "one row of the item; with --seed one run"},
-  {"seed", 'x', 'i', OWN(only_seed), "-1", 0, 2147483647, "N",
-   "one seed; 0 is for tuning [those of the table]"},
-  {"seeds", 'x', 'i', OWN(seeds), "0", 1, SEEDS_MOST, "N", "seeds 1 .. N of every row"},
-  {"corpus", 'x', 's', OWN(corpus), "", 0, 64, "NAME",
-   "the runs' text, by its name in the table [the first]"},
-  {"texts", 'x', 's', OWN(texts), "", 0, 0, "FOLDER",
-   "where the texts are that data/ does not have"},
-  {"models", 'x', 's', OWN(models), "models", 0, 0, "FOLDER",
-   "published ones, NAME.model as of ./hf"},
-  {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
-   "where finished runs are kept"},
-  {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
-   "print a command a line for each missing run"},
-  {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
-  {"show", 'x', 'b', OWN(show), "0", 0, 1, "", "run nothing; show what there is"},
-  {"predict", 'x', 'b', OWN(predict), "0", 0, 1, "", "of onset: the law, and what it foretells"},
-  {"cost", 'x', 'b', OWN(cost), "0", 0, 1, "", "of remedies: a step of each row over softmax's"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
-};
-
 static const Verb PAPER_VERBS[] = {
-  {"ITEM", "or all", "xo", "a table or figure, run and judged", verb_item},
-  {"list", "", " corpus results ", "the items, runs done, claims tested", verb_items},
-  {"report", "", "ou corpus results ", "the whole paper [out/report.html]", verb_report},
-  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache},
-  {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
-  {NULL, NULL, NULL, NULL, NULL}
+  {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
+  {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
+  {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
+  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
+  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+   "text and its ids; a vocabulary of texts", vocabulary_tokenize},
+  {"generate", "[MODEL]", GENERAL | GENERATE,
+   "text from a model or a grammar", told_generate},
+  PAGED_VERBS(eval_paged),
+  {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {NULL, NULL, 0, NULL, NULL}
 };
 
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
-  Own own;
-  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .options = PAPER_OPTIONS, .own =
-                         &own, .checks = MORE_CHECKS, .other = PAPER_VERBS, .page = report_write,
-                         .survey = survey, .heads = outcome_heads, .ablate = eval_causes, .start = trainer_start,
-                         .edit = position_edit, .open =
-                         toys_open};
+  const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
+                         .other = PAPER_VERBS, .page = report_write,
+                         .heads = outcome_heads, .start = trainer_start,
+                         .edit = position_edit, .open = paper_open,
+                         .first = first_open};
   return sink_main(&paper, argc, argv);
 }
 #endif

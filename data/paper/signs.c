@@ -539,7 +539,7 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
     known = known || same;
     is[k] = some ? same && (p->text == text || p->all || p->anew)
             : k < POLICIES_ALL || (k == POLICY_ANEW && keys * (double)m->count < 3e11);
-    if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", "v") - OPTIONS])))
+    if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", STREAM) - OPTIONS])))
       return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it",
                   sized && p->all ? "cache-size" : "sinks", s->cache);
   }
@@ -578,11 +578,13 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, id
 }
 
 /* The text is held tokens end to end, the first one as in training. */
-static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
+static int verb_cache(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int words_n = s->n_words;
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
   Numbers *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
-  if (!e->status && !results_ready(s, e)) open_model(s, words[0], INFINITY, &t, e);
+  if (!e->status && !open_model(s, words[0], INFINITY, &t, e)) results_ready(s, e);
   if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
   if (!e->status) open_data(s, &t, words[0], e);

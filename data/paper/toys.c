@@ -153,6 +153,7 @@ enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200
 typedef struct Chain {
   uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
   int trigger[3];
+  int32_t *block;              /* of backcopy_next */
 } Chain;
 static const Chain *chain_of(const Data *d) { return d->drawn_from; }
 
@@ -209,38 +210,65 @@ static void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t
   }
 }
 
+/* Data.next and Data.close of this toy. */
+static const int32_t *backcopy_next(Data *d, uint64_t number, int n, Error *e) {
+  (void)e;
+  backcopy_draw(d, d->seed, number, chain_of(d)->block, n);
+  return chain_of(d)->block;
+}
+static void backcopy_close(Data *d) {
+  Chain *chain = d->drawn_from;
+  free(chain->block);
+  free(chain);
+}
+
+/* What s names, or the first documents that a grammar holds back. Returns its name. */
+static const char *backcopy_text(Data *d, const Source *s, Bytes *text, Error *e) {
+  Bytes documents = {0};
+  Grammar g = {0};
+  const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : STORY_GRAMMAR;
+  if (s->text[0]) {
+    source_read(s, text, &documents, e);
+    d->source = hash64(0, text->at, text->size);
+  } else {
+    d->alike = true;
+    grammar_load(&g, &d->source, name, s, e);
+    for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
+      grammar_document(&g, HELD_SEED, i, text, e);
+  }
+  grammar_free(&g);
+  bytes_free(&documents);
+  return name;
+}
+
 /* --toy: backcopy is a text for the ordinary trainer. Its characters, their pairs and triggers come
  * from the text that s names; T 0: the context is not known. */
 static int toys_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy == TOY_TRIGGER)
     return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
                       "./paper toy-trigger, or --toy backcopy");
-  const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-  Bytes text = {0}, file = {0};
+  Bytes text = {0};
   int n = (T ? T : BACKCOPY_LENGTH) + 1;
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
     return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
                       "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
-  d->draw = backcopy_draw;
-  d->drawn_from = grab(1, sizeof(Chain), e);
-  int32_t *block = grab(n, sizeof *block, e);
-  if (s->text[0]) source_read(d, s, &text, e);
-  else if (!file_read(path, &file, e) && !grammar_read(&d->grammar, file.at, file.size, path, e))
-    for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
-      grammar_document(&d->grammar, HELD_SEED, i, &text, e);
-  if (!e->status) backcopy_count(d, &text, path, e);
-  d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+  Chain *chain = d->drawn_from = grab(1, sizeof(Chain), e);
+  if (!chain) return e->status;
+  d->close = backcopy_close;
+  d->next = backcopy_next;
+  chain->block = grab(n, sizeof *chain->block, e);
+  const char *name = backcopy_text(d, s, &text, e);
+  snprintf(d->name, sizeof d->name, "%s", name);
+  if (!e->status) backcopy_count(d, &text, name, e);
   data_describe(d, s, 0, true, T);
   for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
-    int32_t start = (int32_t)d->held.size;
-    backcopy_draw(d, HELD_SEED, i, block, n);
-    ids_add(&d->starts, &start, 1, e);
-    ids_add(&d->held, block, (size_t)n, e);
+    backcopy_draw(d, HELD_SEED, i, chain->block, n);
+    id_add(&d->starts, (int32_t)d->held.size, e);
+    ids_add(&d->held, chain->block, (size_t)n, e);
   }
-  free(block); bytes_free(&text); bytes_free(&file);
-  if (e->status) data_close(d);
+  bytes_free(&text);
   return e->status;
 }
 
