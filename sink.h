@@ -654,6 +654,9 @@ typedef struct Verb {
   int (*run)(Settings *s, Error *e);
 } Verb;
 
+/* A token of the logits y [V]; its number is drawn from rng. */
+typedef int TokenDraw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e);
 typedef struct Check Check;     /* a table of chapter 7 */
 
 /* ./sink has a name alone. A companion in data/ has more, and sink's verbs
@@ -672,6 +675,7 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
+  TokenDraw *draw;
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
 } Program;
 

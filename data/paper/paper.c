@@ -3368,7 +3368,7 @@ static const Verb PAPER_VERBS[] = {
 int main(int argc, char **argv) {
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
                          .other = PAPER_VERBS, .page = report_write,
-                         .heads = outcome_heads, .open = paper_open,
+                         .draw = likeliest_draw, .heads = outcome_heads, .open = paper_open,
                          .first = first_open};
   return sink_main(&paper, argc, argv);
 }
