@@ -7207,10 +7207,6 @@ const Option OPTIONS[] = {
         "tokens [100]"),
   REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
        "0 takes the likeliest"),
-  WHOLE("top-k", GENERATE, top_k, "0", 1, 1e7,
-        "draw among the K likeliest [all]"),
-  REAL("top-p", GENERATE, top_p, "1", 0, 1,
-       "then among the fewest likeliest that hold P"),
   MORE_OPTIONS {0}
 };
 
@@ -7250,7 +7246,7 @@ static const char *const THEIRS[] = {
       "train-bin report inputs "
       "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
       "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
-  "make paper or hf; ./paper help, ./hf help: signs quantize stream cache "
+  "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
       "sinks cache-size positions",
   "make hf, and ./hf help: import export tokenizer choices pace link experts "
       "attention-period embed-dim rope-scaling window-period logit-cap",
@@ -7430,7 +7426,6 @@ const char *option_idle(const char *flag, const Settings *s) {
      r->optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
     {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
-    {"top-k top-p", "with a --temperature", s->temperature > 0},
     {"sim kernel normalizer scale extra", "with train, as the arms have theirs",
      strcmp(s->verb, "run")},
     MORE_BELONGS
@@ -8052,49 +8047,26 @@ static int verb_tokenize(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-typedef struct Scored {
-  double x;
-  int id;
-} Scored;
-static int likelier(const void *a, const void *b) {
-  const Scored *p = a, *q = b;
-  if (p->x == q->x)
-    return p->id - q->id;
-  return p->x > q->x ? -1 : 1;
-}
-
-/* The likeliest of y [V] at temperature 0, else a draw from softmax(y /
- * temperature): of the K likeliest (--top-k), of equals the smaller ids; then of
- * the fewest that hold P (--top-p). */
+/* The likeliest of y [V] at temperature 0, of equals the first; else a draw from
+ * softmax(y / temperature). */
 static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
                       Error *e) {
-  Scored *by = grab(V, sizeof *by, e);
-  int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
-  double sum = 0, held = 0, top = vec_max(V, y);
+  double top = vec_max(V, y), sum = 0;
+  int id = 0;
   if (!isfinite(top) || isnan(vec_sum(V, y)))
-    fail(e, 1, "generate: expected logits that are numbers, found others. "
-         "Try: another model");
-  if (e->status)
-    kept = 0;
-  else if (s->temperature <= 0)
-    kept = 1;
-  for (int v = 0; by && v < V; v++)
-    by[v] = (Scored){exp((y[v] - top) / fmax(s->temperature, 1e-30)), v};
-  if (kept)
-    qsort(by, (size_t)V, sizeof *by, likelier);
-  for (int i = 0; i < kept; i++)
-    sum += by[i].x;
-  for (int i = 0; i < kept && s->top_p < 1; i++)
-    if ((held += by[i].x) >= s->top_p * sum) {
-      kept = i + 1;
-      sum = held;
-    }
+    return fail(e, 1, "generate: expected logits that are numbers, found "
+                "others. Try: another model");
+  while (y[id] < top)
+    id++;
+  if (s->temperature <= 0)
+    return id;
+  for (int v = 0; v < V; v++)
+    sum += exp((y[v] - top) / s->temperature);
   double draw = rng_uniform(rng) * sum;
-  for (int i = 0; i < kept && draw >= 0; i++) {
-    draw -= by[i].x;
-    id = by[i].id;
+  for (int v = 0; v < V && draw >= 0; v++) {
+    draw -= exp((y[v] - top) / s->temperature);
+    id = v;
   }
-  free(by);
   return id;
 }
 
@@ -8103,6 +8075,7 @@ static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
  * keys move, and a token is a forward. */
 static void generate(Work *w, const Settings *s, int most, Error *e) {
   const Tokenizer *known = &w->t.data.tokenizer;
+  TokenDraw *draw = s->program->draw ? s->program->draw : token_draw;
   Model *m = &w->t.m;
   Acts *a = &w->t.a;
   int C = m->c.context, V = m->c.vocab;
@@ -8120,7 +8093,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite(vec_sum(V, y)))
       forward_fault(m, row, have, e);
-    int32_t next = model_fault(m, e) ? 0 : token_draw(y, V, s, &rng, e);
+    int32_t next = model_fault(m, e) ? 0 : draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;
     from = have;

@@ -748,6 +748,9 @@ typedef struct Check {
   const char *name, *about;     /* a heading, and a sentence in a line of its own */
   void (*run)(Page *p);
 } Check;
+/* A token of the logits y [V]; its number is drawn from rng. */
+typedef int TokenDraw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e);
 
 /* ./sink has a name alone. A companion in data/ has more, and sink's verbs
  * beside its own; what it has not is NULL. */
@@ -765,6 +768,7 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
+  TokenDraw *draw;
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
   int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
   /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and

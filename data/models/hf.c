@@ -3732,6 +3732,7 @@ int main(int argc, char **argv) {
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
                       .heads = outcome_heads, .checks = checks, .start = trainer_start,
                       .edit = position_edit,
+                      .draw = likeliest_draw,
                       .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);

@@ -134,11 +134,18 @@
   STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N", \
          "or one of N|text|other|natural (Table 10, section 5)"),
 
+#define DRAW_OPTIONS \
+  WHOLE("top-k", GENERATE, top_k, "0", 1, 1e7, \
+        "draw among the N likeliest [all]"), \
+  REAL("top-p", GENERATE, top_p, "1", 0, 1, \
+       "then among the fewest likeliest that hold X"),
+
 #ifndef OWN_OPTIONS
 #define OWN_OPTIONS             /* of one program */
 #endif
 #define MORE_OPTIONS \
   LATER_OPTIONS PUBLISHED_OPTIONS JAMBA_OPTIONS MEASURE_OPTIONS TEXT_OPTIONS \
+  DRAW_OPTIONS \
   OWN_OPTIONS
 
 /* When they act (option_idle: m is the model, r the training). */
@@ -172,6 +179,7 @@
   {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
   {"input", "without --inputs and --ids", !s->inputs && !s->ids[0]}, \
   {"T", "without --lengths", !s->lengths[0]}, \
+  {"top-k top-p", "with a --temperature", s->temperature > 0}, \
   {"end-token", "with --tokens", s->data.tokens[0]}, \
   {"tokenizer", "without --tokens", !s->data.tokens[0]}, \
   {"valid", "without --grammar", !s->data.grammar[0]}, \

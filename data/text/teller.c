@@ -593,3 +593,52 @@ static int told_generate(Settings *s, Error *e) {
                 s->program->name);
   return verb_generate(s, e);
 }
+
+/* ---- 4  generate --top-k K --top-p P --- */
+
+typedef struct Scored {
+  double x;
+  int id;
+} Scored;
+static int likelier(const void *a, const void *b) {
+  const Scored *p = a, *q = b;
+  if (p->x == q->x)
+    return p->id - q->id;
+  return p->x > q->x ? -1 : 1;
+}
+
+/* As token_draw (sink.c, 16.4), but of the K likeliest alone (--top-k), of
+ * equals the smaller ids, and then of the fewest that hold P (--top-p). */
+static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
+                          Error *e) {
+  if (!s->top_k && s->top_p >= 1)
+    return token_draw(y, V, s, rng, e);
+  Scored *by = grab(V, sizeof *by, e);
+  int kept = s->top_k && s->top_k < V ? s->top_k : V, id = 0;
+  double sum = 0, held = 0, top = vec_max(V, y);
+  if (!isfinite(top) || isnan(vec_sum(V, y)))
+    fail(e, 1, "generate: expected logits that are numbers, found others. "
+         "Try: another model");
+  if (e->status)
+    kept = 0;
+  else if (s->temperature <= 0)
+    kept = 1;
+  for (int v = 0; by && v < V; v++)
+    by[v] = (Scored){exp((y[v] - top) / fmax(s->temperature, 1e-30)), v};
+  if (kept)
+    qsort(by, (size_t)V, sizeof *by, likelier);
+  for (int i = 0; i < kept; i++)
+    sum += by[i].x;
+  for (int i = 0; i < kept && s->top_p < 1; i++)
+    if ((held += by[i].x) >= s->top_p * sum) {
+      kept = i + 1;
+      sum = held;
+    }
+  double draw = rng_uniform(rng) * sum;
+  for (int i = 0; i < kept && draw >= 0; i++) {
+    draw -= by[i].x;
+    id = by[i].id;
+  }
+  free(by);
+  return id;
+}
