@@ -3463,20 +3463,20 @@ static void check_repeated(Page *p, const Toy *y) {
   else
     says(p, "eq. 10-17: repeated token: states apart, all blocks", spread);
   if (has & NONE)
-    holds(p, "eq. 18:   no positions: A_ti off 1/t", trained_worst(y, off_even), TRAINED_ROWS);
+    holds(p, "eq. 18: no positions: A_ti off 1/t", trained_worst(y, off_even), TRAINED_ROWS);
   if (has & RELATIVE)
-    holds(p, "eq. 20:   A_ti off e^g(t-i) / sum e^g(n)", trained_worst(y, off_bias), TRAINED_ROWS);
+    holds(p, "eq. 20: A_ti off e^g(t-i) / sum e^g(n)", trained_worst(y, off_bias), TRAINED_ROWS);
   if (has & ALIBI)
-    holds(p, "eq. 22:   ALiBi: A_ti off its closed form", trained_worst(y, off_equation22),
+    holds(p, "eq. 22: ALiBi: A_ti off its closed form", trained_worst(y, off_equation22),
           TRAINED_ROWS);
   if (has & ROTARY) {
-    holds(p, "eq. 28:   rotary: A_ti / bound, t > 1", trained_worst(y, over_bound), 1 + TRAINED_ROWS);
+    holds(p, "eq. 28: rotary: A_ti / bound, t > 1", trained_worst(y, over_bound), 1 + TRAINED_ROWS);
     says(p, "  which speaks up to xi = 0.726; the largest xi", trained_worst(y, xi_of_row));
   }
   if (!(has & EQUAL))
-    says(p, "Table 1:   the largest alpha_1 of a head, states apart", most);
+    says(p, "Table 1: the largest alpha_1 of a head, states apart", most);
   else if (most <= 0.3)
-    holds(p, "prop. 1-4:   \"no sink\": the largest alpha_1 of a head", most, 0.3);
+    holds(p, "prop. 1-4: \"no sink\": the largest alpha_1 of a head", most, 0.3);
   else
     refutes(p, "prop. 1-4, printed: no sink; the largest alpha_1", most, 0.3);
 }
