@@ -829,6 +829,7 @@ typedef struct Token {
   uint32_t bytes;              /* and sink's, in spelt behind those before it */
   float score;
   unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
+  bool named;                  /* a key alone makes it an added token           */
 } Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
@@ -941,7 +942,8 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
                      uint64_t id, Error *e) {
   const char *s = json_text(j, content);
   const bool object = json_kind(x, JSON_OBJECT);
-  const bool run = object && json_true(j, x, "normalized", !json_true(j, x, "special", false));
+  const bool run = object && !m->scored &&      /* a tokenizer.model's class has no normalizer */
+                   json_true(j, x, "normalized", !json_true(j, x, "special", false));
   const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
   const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
   const int was = fresh ? KIND_NAME : m->entry[id].kind;
@@ -950,7 +952,7 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
   if ((int)id > m->last) m->last = (int)id;
   if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) return 0;    /* no row: Gemma 3 */
   if (was == KIND_BYTE) return refuse(m, "an added token that is a byte's", e);
-  if (was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD))
+  if (!m->scored && was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD))
     return refuse(m, "an added token that is normalized in one place and not in another", e);
   const bool text = kind_text(was);
   const bool both = text && !run && ((!object && m->json) ||
@@ -984,8 +986,10 @@ static int added_named(Making *m, const Json *j, const JsonValue *x, const char 
   const int id = found >= 0 ? found : next_id(m), kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
   if (key && strtoull(key, NULL, 10) != (uint64_t)id)
     return refuse(m, "an added_tokens_decoder with another id than the vocabulary's", e);
-  if (!key && kind != KIND_TEXT && kind != KIND_BYTE && found >= 0) return 0;
-  return added_one(m, j, x, content, (uint64_t)id, e) || found >= 0 ? e->status : names_sort(m, e);
+  if (!key && found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named) return 0;
+  if (added_one(m, j, x, content, (uint64_t)id, e)) return e->status;
+  if (id < m->vocab) m->entry[id].named = !key;
+  return found >= 0 ? 0 : names_sort(m, e);
 }
 
 /* Special by their names: to transformers they are marks, text or not. */
@@ -1048,15 +1052,18 @@ static int beside_read(Making *m, Error *e) {
     const Json *of = files[i];
     if (!json_kind(of->at, JSON_OBJECT)) continue;
     for (const JsonValue *key = of->at + 1; key < of->at + of->at->next; key = of->at + key[1].next) {
-      const char *name = json_text(of, key);
-      if (key->size > 6 && !strcmp(name + key->size - 6, "_token")) added_named(m, of, key + 1, NULL, e);
+      bool known = key->size < 6 || strcmp(json_text(of, key) + key->size - 6, "_token");
+      for (int k = 0; k < NAMED_COUNT; k++) known = known || json_is(of, key, NAMED[k]);
+      known = known || (i && json_get(j, top, json_text(of, key)));
+      if (!known) added_named(m, of, key + 1, NULL, e);
     }
   }
   const JsonValue *extra = json_get(j, top, "extra_special_tokens");
-  const bool more = extra && extra->size;
-  added_list(m, j, more ? extra : json_get(j, top, "additional_special_tokens"), e);
+  if (!extra || !extra->size) extra = json_get(j, top, "additional_special_tokens");
+  added_list(m, j, extra, e);
   added_list(m, m->map, json_get(m->map, m->map->at, "extra_special_tokens"), e);
-  if (!more) added_list(m, m->map, json_get(m->map, m->map->at, "additional_special_tokens"), e);
+  if (!json_kind(extra, JSON_ARRAY))
+    added_list(m, m->map, json_get(m->map, m->map->at, "additional_special_tokens"), e);
   return e->status;
 }
 

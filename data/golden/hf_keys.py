@@ -72,14 +72,15 @@ def with_merges(model, merges):
 
 MODELS = {
     "bytes": model_of_bytes(), "characters": model_of_characters(),
-    "spelt": with_merges(model_of_characters(), ["< s", "<s >", "< 0", "<0 x", "0 A", "<0x 0A",
-                                                 "<0x0A >"]),
+    "spelt": with_merges(model_of_characters(), ["< s", "<s >", "< /", "</ s", "</s >"]),
+    "byte": with_merges(model_of_characters(), ["< 0", "<0 x", "0 A", "<0x 0A", "<0x0A >"]),
     "whole": {**model_of_bytes(), "ignore_merges": True}}
 POOL = ["<|im_start|>", "<|end|>", "ab", "abc", "the", "in", "<s>", "</s>", "[PAD]", "<pad>", "a b",
-        "\u00e9", "\u0120ab", "\u2581ab", "  ", "<0x0A>", "<unk>", "x", "_", "\n"]
+        "\u2581ab", "  ", "<unk>", "\n"]
+RARE = ["\u00e9", "\u0120ab", "<0x0A>", "x", "_"]         # mostly refused
 NAMED = ["bos_token", "eos_token", "unk_token", "pad_token", "sep_token", "cls_token", "mask_token",
          "image_token"]
-PIECES = POOL + ["abc", " abc", "the in", " the ", "xab", " ", "  ", "\n", "e\u0301", "0x0A", "<|",
+PIECES = POOL + RARE + ["abc", " abc", "the in", " the ", "xab", " ", "  ", "\n", "e\u0301", "0x0A", "<|",
                  "im_start", "s>", "<s", "\u4e2d", ".", "_ab", "\u00a0"]
 BYTE_LEVEL = {"type": "ByteLevel", "add_prefix_space": False, "trim_offsets": True,
               "use_regex": True}
@@ -109,7 +110,8 @@ class Draw(random.Random):
 
 def added_tokens(rng, model):
     """(tokens of tokenizer.json, by id). A few have an id that the library would not give them."""
-    words, found = rng.sample(POOL, rng.choice([0, 1, 2, 3, 5])), []
+    words, found = rng.sample(POOL + RARE[:1 + rng.randrange(2) * 4], rng.choice(
+        [0, 1, 2, 3, 5])), []
     if rng.one_in(3):
         words = [x for x in POOL if x in ("<s>", "</s>")] + [x for x in words if "s>" not in x]
     new = len(model["vocab"])
@@ -194,7 +196,8 @@ def config_of(rng, model, added):
 
 def folder_of(rng):
     """(name of the model, files by name) of a random folder."""
-    name = rng.choice(["bytes", "characters", "bytes", "characters", "spelt", "whole", "lists"])
+    name = rng.choice(["bytes", "characters", "bytes", "characters", "spelt",
+                       "spelt", "byte", "whole", "lists"])
     lists, name = name == "lists", "bytes" if name == "lists" else name
     model = MODELS[name]
     added = added_tokens(rng, model)
@@ -206,7 +209,7 @@ def folder_of(rng):
             config.update(bos_token="ab", unk_token="ab")
         files.update({"vocab.json": "MODEL", "merges.txt": "MODEL"})
     else:
-        normal, cuts = rng.choice(CHARACTERS) if name in ("characters", "spelt") else (
+        normal, cuts = rng.choice(CHARACTERS) if name in ("characters", "spelt", "byte") else (
             rng.choice([None, None, {"type": "NFC"}]), BYTE_LEVEL)
         post = None
         if "<s>" in model["vocab"] and model["vocab"]["<s>"] == 1:
@@ -246,7 +249,7 @@ def library(folder, texts):
     for text in texts:
         plain, whole = one(text, add_special_tokens=False)["input_ids"], one(text)["input_ids"]
         at = len(whole) - len(plain)
-        if whole == plain + whole[len(plain):] and at and plain:
+        if whole[at:] != plain:
             return "behind", ids                    # an id behind every text
         front.add(tuple(whole[:at]))
         ids.append(plain)
