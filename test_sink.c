@@ -20,9 +20,9 @@
  * Tags in brackets are those of sink.c's masthead; `make xref` follows them. */
 #ifndef TEST_FRAME               /* a companion's tests take chapter 0 alone; they have sink.c */
 #define SINK_NO_MAIN
-#include "data/options.h"
+#include "data/paper/options.h"
 #include "sink.c"
-#include "data/beyond.c"
+#include "data/later/later.c"
 #define PROGRAM FROM_HERE "sink"   /* what the tests run as a user does */
 #endif
 
@@ -204,7 +204,7 @@ static void lab_draw(Lab *b, uint64_t seed) {
 }
 
 struct Slow;
-/* The blocks that data/hf.c has, in plain loops; NULL but in data/test_hf.c. */
+/* The blocks that data/models/hf.c has, in plain loops; NULL but in data/check/test_hf.c. */
 static const struct SlowOthers {
   void (*mix)(const struct Slow *s, int l, double *y, const double *x);
   void (*feed)(const struct Slow *s, int l, double *y, const double *x);
@@ -980,7 +980,7 @@ typedef struct Golden {
 
 /* The text, checked against its last line, "end CONFIGS LINES SUM". 0, or 1 with an error. */
 static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
-  static const char *const TRY = "Try: git checkout data/golden";
+  static const char *const TRY = "Try: git checkout data/check/golden";
   int lines = 0, told = -1, used = 0;
   unsigned long long sum = 0;
   text->size = 0;
@@ -1269,22 +1269,23 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
   if (chdir("../../..")) exit(1);
 }
 
-/* The rows of data/usage.txt: status, program, words, and a part of the answer; a line is a comment
- * or a row. And every page of help has at most 80 columns, and is found by `help VERB`, `VERB
- * --help`, `VERB -h`. */
+/* The rows of data/check/usage.txt: status, program, words, and a part of the answer; a line is a
+ * comment or a row. And every page of help has at most 80 columns, and is found by `help VERB`,
+ * `VERB --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
   static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"},
       *const PROGRAMS[] = {"sink", "paper", "hf"};
   int ours = 0; char flag[40];
   if (no_binary(t)) return;
   scratch_open(); Bytes *rows = bytes_of(t);
-  fact(t, !file_read("data/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
+  fact(t, !file_read("data/check/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e),
+       "rows");
   for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line; line = strtok(NULL, "\n")) {
     char name[16] = ""; int status = 0, at = 0; bool known = false;
     if (*line == '#') continue;
     sscanf(line, "%d %15s %n", &status, name, &at);
     EACH(i, PROGRAMS) known |= !strcmp(name, PROGRAMS[i]);
-    fact(t, (part = strstr(line, " => ")) && known && at, "data/usage.txt: %s", line);
+    fact(t, (part = strstr(line, " => ")) && known && at, "data/check/usage.txt: %s", line);
     if (t->wrong || !part || strcmp(name, &PROGRAM[2])) continue;
     ours++;
     *part = 0;
@@ -1694,7 +1695,7 @@ static void frame__verdicts(Test *t) {
 }
 
 /* What shapes a model is an axis of the covering array, but for its sizes, and for what is forward
- * only (data/test_hf.c). */
+ * only (data/check/test_hf.c). */
 static void frame__axes(Test *t) {
   for (const Option *o = OPTIONS; o->flag; o++) {
     char flag[64], sizes[] = "--layers --dim --ffn --vocab --context --norm-eps "
@@ -1934,7 +1935,7 @@ static void config_trains__refuses(Test *t) {
     model_free(&m);
     if (!named) continue;
     refusal(t, flags, status, &t->e, named);
-    fact(t, model_create(&m, &c, false, fresh(t)) == 2 && !m.params, "%s without data/hf.c: %s",
+    fact(t, model_create(&m, &c, false, fresh(t)) == 2 && !m.params, "%s without data/models: %s",
          flags, t->e.text);
     model_free(&m);
     settings_default(&s);
@@ -4009,11 +4010,11 @@ static void sinks__in_parts(Test *t) {
 
 /* -------------------------------------------------------------------------------------------------
  * The golden numbers: chapters 1 to 6 against an independent model in PyTorch, whose derivatives
- * are autograd's. data/golden/golden.txt has its results for a covering array of configurations;
- * data/golden/golden.py, which wrote it, states the format and how parameters, tokens and
+ * are autograd's. Its results for a covering array of configurations: data/check/golden/golden.txt;
+ * golden.py beside it, which wrote it, states the format and how parameters, tokens and
  * directions follow from a configuration's number. */
 
-#define GOLDEN "data/golden/golden.txt"
+#define GOLDEN "data/check/golden/golden.txt"
 
 /* A line of n of our numbers; their scale is the largest of the twin's. */
 static void golden_row(Golden *g, const char *what, int n, const real *ours) {
@@ -4211,8 +4212,8 @@ static void golden_read__damage(Test *t) {
   static const char DAMAGED[] = "out/test-golden.txt";
   Bytes *text = bytes_of(t), *again = bytes_of(t);
   int configs; Rng r = {3};
-  fact(t, golden_read("data/golden/none.txt", again, &configs, fresh(t)) == 1
-          && strstr(t->e.text, "data/golden/none.txt"), "no file: %s", t->e.text);
+  fact(t, golden_read("data/check/golden/none.txt", again, &configs, fresh(t)) == 1
+          && strstr(t->e.text, "data/check/golden/none.txt"), "no file: %s", t->e.text);
   fact(t, !golden_read(GOLDEN, text, &configs, fresh(t)), "%s", t->e.text);
   for (int n = 0; n < 40 && text->size > 100; n++) {
     bool cut = n % 2;
@@ -4267,7 +4268,7 @@ static void checks__not_finite(Test *t) {
   fclose(p.out);
 }
 
-/* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; data/test_paper.c has all. A
+/* [E10] [P1] [P2] [P3] [P4] [E32] [E44] The statements of ./sink; test_paper.c has all. A
  * name that no check has is a usage error. */
 static void checks__hold(Test *t) {
   checks_hold(t, &SINK, 181, 248);
@@ -4555,7 +4556,7 @@ static void tokenizer_train__by_hand(Test *t) {
 static void tokenizer_read__damage(Test *t) {
   enum { TRIALS = 6000 };
   static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
-    {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
+    {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/models/hf.c -o hf"},
     {15, 1, 255, "fewer"}, {16, 1, 40, "fewer"}, {12, 1, 2, "fewer"}, {12, 1, 0x2d, "fewer"},
     {20, 1, 2, "merge 0"}, {24, 1, 0, "merge 0"}, {21, 1, 1, "merge 0"},
     {30, 1, 255, "merge 1"}, {35, 1, 255, "merge 1"},
@@ -4636,7 +4637,7 @@ static void tokenizer__shipped(Test *t) {
   Bytes *text = bytes_of(t);
   Ids *ids = ids_of(t);
   fact(t, !tokenizer_load("tokenizer.bin", k, fresh(t)) && k->vocab == 2048 &&
-          !file_read("data/story.txt", text, &t->e), "%d tokens %s", k->vocab, t->e.text);
+          !file_read("data/text/story.txt", text, &t->e), "%d tokens %s", k->vocab, t->e.text);
   Encoder *c = encoder_of(t, k);
   tokenizer_encode(c, text->at, text->size, ids, &t->e);
   const double ratio = (double)text->size / (double)ids->size;
@@ -4868,7 +4869,7 @@ static void grammar__domains(Test *t) {
   enum { DOCUMENTS = 500 };
   Bytes *names = bytes_of(t), *file = bytes_of(t), *sample = bytes_of(t), *b = bytes_of(t);
   int domains = 0, found[3] = {0};
-  fact(t, !files_list("data", names, fresh(t)), "%s", t->e.text);
+  fact(t, !files_list("data/text", names, fresh(t)), "%s", t->e.text);
   for (size_t at = 0; at < names->size; at += strlen((char *)names->at + at) + 1) {
     char path[300], *dot, *documents[DOCUMENTS]; Grammar g = {0};
     Error *e = fresh(t);
@@ -6857,9 +6858,9 @@ static void program_folder__on_path(Test *t) {
   scratch_open();
   make_folder(SCRATCH "/a"); make_folder(SCRATCH "/a/sink");
   file_write(SCRATCH "/b/sink", "text", 4, fresh(t));      /* no program */
-  file_copy(t, "data/story.txt", SCRATCH "/c/sink");       /* one, as far as its mode says */
-  file_copy(t, "data/story.txt", SCRATCH "/d/sink");
-  file_copy(t, "data/story.grammar", SCRATCH "/c/grammars/story.grammar");
+  file_copy(t, "data/text/story.txt", SCRATCH "/c/sink");       /* one, as far as its mode says */
+  file_copy(t, "data/text/story.txt", SCRATCH "/d/sink");
+  file_copy(t, "data/text/story.grammar", SCRATCH "/c/grammars/story.grammar");
   EACH(i, ROWS) {
     snprintf(home, PATH_ROOM, "%s%s", *ROWS[i].home ? SCRATCH : "", ROWS[i].home);
     program_folder(s.home, 0, ROWS[i].name, ROWS[i].path);
@@ -7231,7 +7232,7 @@ static void sink__pages(Test *t) {
     fact(t, at && !strncmp(flags, v->flags, strlen(v->flags)), "sink list: %s", v->name);
   }
   for (const char *at = list; *at && *at != '\n'; at += strcspn(at, "\n") + 1) rows += *at != ' ';
-  fact(t, strstr(list, "--grammar data/story.grammar\n") && VARIANTS[rows].name == NULL
+  fact(t, strstr(list, "--grammar data/text/story.grammar\n") && VARIANTS[rows].name == NULL
            && strstr(list, "no row: --optimizer muon"), "sink list: %d rows", rows);
   for (const Verb *v = VERBS; v->name; v++) {
     const char *all = said(t, "help %s --all", v->name), *few = said(t, "help %s", v->name);
@@ -7352,11 +7353,14 @@ static void sink__outputs(Test *t) {
 /* From elsewhere data/ and the tokenizer are found beside the program. */
 static void sink__elsewhere(Test *t) {
   static const char *const ROWS[][2] = {
-    {"list", "/data/story.grammar\n"}, {"generate --grammar data/story.grammar", "\n<|endoftext|>"},
-    {"tokenize encode ../../../data/story.txt", " "},
-    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/story.grammar"},
-    {"eval m --T 8 --n 2", "m on data/story.grammar (held-out documents): 2 sequences"},
-    {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/story."}};
+    {"list", "/data/text/story.grammar\n"},
+    {"generate --grammar data/text/story.grammar", "\n<|endoftext|>"},
+    {"tokenize encode ../../../data/text/story.txt", " "},
+    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m",
+     "text=data/text/story.grammar"},
+    {"eval m --T 8 --n 2", "m on data/text/story.grammar (held-out documents): 2 sequences"},
+    {"check prop1", "0 WRONG"},
+    {"train --quiet --steps 0 --input random", "text=data/text/story."}};
   if (no_binary(t)) return;
   scratch_open(), make_folder(AWAY), file_write(AWAY "/prop1", "a", 1, fresh(t));
   EACH(i, ROWS) answers_elsewhere(t, ROWS[i][0], ROWS[i][1]);
@@ -7365,7 +7369,7 @@ static void sink__elsewhere(Test *t) {
 static void sink__wrong_files(Test *t) {
   static const char *const ROWS[][2] = {
     {"eval " SCRATCH "/none", "none: "}, {"eval " SCRATCH "/short.ckpt", "damaged or cut short"},
-    {"eval data/story.grammar", "expected a checkpoint"},
+    {"eval data/text/story.grammar", "expected a checkpoint"},
     {"generate " SCRATCH "/empty", "expected a checkpoint"},
     {"eval " SCRATCH "/m.ckpt --tokenizer tokenizer.bin", "expected the tokenizer it was trained"},
     {"generate " SCRATCH "/m.ckpt --tokenizer tokenizer.bin", "expected the tokenizer"},
@@ -7624,7 +7628,7 @@ static void sink__dump_gates(Test *t) {
     snprintf(all, 200, "--sink-token --heads 4 --kv-heads 2 --head-dim 4 %s", ROWS[r].flags);
     scratch_open();
     file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
-    answers(t, FROM_HERE "bench", words, 0, "");           /* which has data/beyond.c */
+    answers(t, FROM_HERE "bench", words, 0, "");           /* which has data/later/later.c */
     if (!lab_open(&b, t, 1, 3, all)) return;
     memcpy(b.ids, (int[]){1, 2, 3}, 3 * sizeof *b.ids);
     model_init(&b.m, INIT_TORCH, 3);
@@ -7754,10 +7758,10 @@ static void sink__knows_its_text(Test *t) {
     {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
     {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
     {"--text " SCRATCH "/b", SCRATCH "/b (held-out documents)"},          /* the same text */
-    {"", "data/story.grammar (held-out documents" OTHER},                 /* its own is gone */
+    {"", "data/text/story.grammar (held-out documents" OTHER},                 /* its own is gone */
     {"", OWN " (held-out documents; changed since the training)"}};
   Settings s; Bytes *text = bytes_of(t);
-  if (no_binary(t) || !tale_open(t, &s, "") || file_read("data/letter.txt", text, fresh(t)) ||
+  if (no_binary(t) || !tale_open(t, &s, "") || file_read("data/text/letter.txt", text, fresh(t)) ||
       file_read(SCRATCH "/tale.txt", text, &t->e) || file_write(OWN, text->at, text->size, &t->e) ||
       file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4 5 6 7 8\n", 26, &t->e)) return;
   const char *line = said(t, "train --quiet --steps 4 --valid 0.2 --text " OWN SMALL_SIZE "--out "

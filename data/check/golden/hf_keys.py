@@ -3,7 +3,7 @@
 """Random tokenizer folders, each loaded by Hugging Face's libraries and by ./hf.
 
     make sink hf && pip install transformers tokenizers
-    python3 data/golden/hf_keys.py [--count 400] [--seed 1] [--write 60]
+    python3 data/check/golden/hf_keys.py [--count 400] [--seed 1] [--write 60]
 
 A folder is a tokenizer.json of a few hundred tokens, or vocab.json and merges.txt, with what stands
 beside it: keys of tokenizer_config.json, special_tokens_map.json, added_tokens.json. Most say again
