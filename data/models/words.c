@@ -1363,7 +1363,12 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
       template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e))
     return e->status;
-  if (beside_read(m, e) || entries_spell(m, e)) return e->status;
+  if (beside_read(m, e)) return e->status;
+  const JsonValue *pad = token_content(j, json_get(j, json_get(j, top, "padding"), "pad_token"));
+  const int32_t padded = pad ? name_find(m, j->text + pad->at, pad->size) : -1;
+  if (pad && (padded < 0 || m->entry[padded].kind == KIND_TEXT))
+    return refuse(m, "a padding token that is no added token", e);
+  if (entries_spell(m, e)) return e->status;
   const JsonValue *unknown = json_get(j, model, "unk_token");
   int bytes = 0;
   for (int id = 0; id < m->vocab; id++)
@@ -1555,6 +1560,10 @@ static int ends_find(Making *m, const Json *config, Error *e) {
   if (!m->json && json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
   if (json_true(config, config->at, "split_special_tokens", false))
     return refuse(m, "split_special_tokens", e);
+  if (json_get(config, json_get(config, config->at, "auto_map"), "AutoTokenizer"))
+    return refuse(m, "auto_map, a tokenizer of code of its own", e);
+  if (json_get(config, config->at, "fast_tokenizer_files"))
+    return refuse(m, "fast_tokenizer_files", e);
   const bool space = m->space > SPACE_NONE;
   if (json_true(config, config->at, "add_prefix_space", space) != space)
     return refuse(m, "an add_prefix_space that is not what the tokenizer does", e);
