@@ -1905,13 +1905,13 @@ static void hf__tokenizer_json(Test *t) {
     {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
     {{.normalizer = "{`type`: `NFC`}"}, "e\xCC\x81", "195 169 "},
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: []}"}, "e\xCC\x81", "101 204 129 "},
-    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "`special`: false") ", "
-     ADDED("261", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
-     "he    he</s>", "256 261 257 258 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("259", "  ", "`special`: false") ", "
+     ADDED("260", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
+     "he    he</s>", "256 260 257 258 "},
     {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
      "256 256 32 256 "},
-    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", " ADDED("261",
-     "bbb", "`normalized`: true") "]"}, "bbb", "260 98 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("259", "bb", RAW) ", " ADDED("260",
+     "bbb", "`normalized`: true") "]"}, "bbb", "259 98 "},
     {{.vocab = "`he`: 256, `\\u0120he`: 257, `\\u65e5 x`: 258, `</s>`: 300", .added = "["
      ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "}};
   static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
@@ -1980,8 +1980,8 @@ static void hf__tokenizer_refuses(Test *t) {
     {ONE_MORE("258", "</s>", "`single_word`: true"), "single_word"},
     {ONE_MORE("256", "</s>", RAW), "one token of id 256, found two"},
     {ONE_MORE("258", "he", RAW), "found 256 and 258 alike"}, {{.merges = "[1]"}, "is no pair"},
-    {ONE_MORE("524288", "</s>", RAW), "expected ids below 524288"}, {{.merges = "{}"}, "no merges"},
-    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`special`: true")
+    {ONE_MORE("524288", "</s>", RAW), "is not the next one"}, {{.merges = "{}"}, "no merges"},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`normalized`: true")
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
     {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
@@ -2011,7 +2011,7 @@ static void hf__tokenizer_characters(Test *t) {
   static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
     {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
     {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
-    {BOTH, "null", "`normalized`: true", "<s>a", " <s>|a"},
+    {BOTH, "null", "`normalized`: true", "<s>a", "<s>|a"},
     {BOTH, "null", "`normalized`: true", "b<s>", " |b|<3C>|<73>|<3E>"},
     {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
     {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, "a<s>a", " a|<s>|a"},
@@ -2176,6 +2176,20 @@ static void hf__sentencepiece(Test *t) {
            k.published->space);
     other_close(&k, &c); fact(t, !e.status, "%s", e.text);
   }
+  Tokenizer k; Encoder c; char found[100];           /* a token that the config alone names */
+  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`additional_special_tokens`: [`[X]`]}");
+  if (tok_open(t, DOWNLOAD, &k, &c)) {
+    char last[16];
+    snprintf(last, sizeof last, " %d ", k.vocab - 1);
+    ids_text(&c, "a[X]", 4, found, sizeof found);
+    const size_t n = strlen(found), tail = strlen(last);
+    fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
+            !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
+  }
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/tokenizer_config.json",
+            "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with another id");
   text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
   sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
 }

@@ -942,8 +942,8 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
                      uint64_t id, Error *e) {
   const char *s = json_text(j, content);
   const bool object = json_kind(x, JSON_OBJECT);
-  const bool run = object && !m->scored &&      /* a tokenizer.model's class has no normalizer */
-                   json_true(j, x, "normalized", !json_true(j, x, "special", false));
+  bool run = object && !m->scored &&            /* a tokenizer.model's class has no normalizer */
+             json_true(j, x, "normalized", !json_true(j, x, "special", false));
   const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
   const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
   const int was = fresh ? KIND_NAME : m->entry[id].kind;
@@ -952,8 +952,11 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
   if ((int)id > m->last) m->last = (int)id;
   if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) return 0;    /* no row: Gemma 3 */
   if (was == KIND_BYTE) return refuse(m, "an added token that is a byte's", e);
-  if (!m->scored && was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD))
-    return refuse(m, "an added token that is normalized in one place and not in another", e);
+  if (was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD)) {
+    if (m->json)
+      return refuse(m, "an added token that is normalized in one place and not in another", e);
+    run = !run;
+  }
   const bool text = kind_text(was);
   const bool both = text && !run && ((!object && m->json) ||
                                      (m->cut == CUT_BESIDE && strstr(s, SIGN)));
