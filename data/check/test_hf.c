@@ -1984,8 +1984,8 @@ static void hf__tokenizer_refuses(Test *t) {
     {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`normalized`: true")
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
-    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
-     "expected a token for every byte, found none for 0x21"},
+    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}",
+      .added = "[" ADDED("5", "</s>", RAW) "]"}, "expected a token for every byte, found none for 0x21"},
     {{.vocab = "-`he`: 256, `\\u0120he`: 257", .model = "`unk_token`: `he`,"}, "an unk_token"},
     {{.merges = "[`he`]"}, "a merge that is no pair"},
     {{.merges = "[[`h`, `e`, `x`]]"}, "is no pair"},
