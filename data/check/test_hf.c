@@ -892,18 +892,29 @@ static void hf__choices(Test *t) {
       "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
       "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
       "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
-      "[`p`, `[q] r`], `label`: `0`}";
+      "[`p`, `[q] r`], `label`: `0`}\r\n{`activity_label`: `B`, `ctx_a`: `[note [title] here] go [title]"
+      "`, `ctx_b`: ``, `endings`: [`\\u00a0\\u3000up\\u2009`, `[title] \\u00a0 [a [b] c]`], "
+      "`label`: 1}\n \t\r\n";
   static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
-                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
+                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n"
+                             "1\tB: go. \tup\t \xc2\xa0 c]\n";
   static const char *const BAD[][2] = {
     {"{`label`: 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
     {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: [`p`, "
      "`q`], `label`: 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
   if (!begun(t)) return;
   text_file(t, SCRATCH "/h.jsonl", LINES);
-  if (!hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt")) return;
-  const char *got = text_in(t, SCRATCH "/h.txt");
-  fact(t, !strcmp(got, WANT), "%s", got);
+  for (int mark = 0; mark < 2; mark++) {               /* and behind a byte order mark */
+    if (mark) {
+      const Bytes *b = file_of(t, SCRATCH "/h.jsonl"); Bytes *more = bytes_of(t); Error e = {0};
+      bytes_add(more, "\xEF\xBB\xBF", 3, &e);
+      bytes_add(more, b->at, b->size, &e);
+      bytes_file(t, SCRATCH "/h.jsonl", more);
+    }
+    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt")) return;
+    const char *got = text_in(t, SCRATCH "/h.txt");
+    fact(t, !strcmp(got, WANT), "%s", got);
+  }
   for (int i = 0; i < 4; i++) {
     text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
     sink_fails(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt", 1, BAD[i][1]);
@@ -2812,7 +2823,7 @@ static void signs__forward_only(Test *t) {
 
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
-  static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw";
+  static const char GOOD[] = "\xEF\xBB\xBF" "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw\n \xC2\xA0\n \r\n";
   static const struct { const char *text, *said; } BAD[] = {
     {"", "expected a question a line, found none"}, {"\n\n", "found none"},
     {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
@@ -2848,7 +2859,9 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
   snprintf(text, sizeof text, "%s %s", context, ending);
   if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
   tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
-  tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
+  size_t context_end = strlen(context);                  /* blanks there are the ending's */
+  while (context_end && context[context_end - 1] == ' ') context_end--;
+  tokenizer_encode(&r->data.encoder, (const unsigned char *)context, context_end, &alone, &e);
   int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
   int cut = T > r->m.c.context ? T - r->m.c.context : 0;
   T -= cut;
@@ -2900,7 +2913,7 @@ static void choices_answer__oracle(Test *t) {
       double most[2] = {-INFINITY, -INFINITY};
       for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
         strcat(context, WORDS[rng_below(&rng, 10)]);
-        strcat(context, k ? " " : "");
+        strcat(context, k ? " " : i % 4 ? "" : "  ");
       }
       for (int k = 0; k < endings; k++) {
         snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
