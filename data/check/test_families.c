@@ -203,6 +203,11 @@ static const char *const LATER_KEYS[] = {
   "olmo2 model_type `llama` |input_layernorm.weight", "olmo2 attention_bias true |q_proj.bias [32]",
   "olmo3 rope_parameters {`sliding_attention`:{`rope_type`:`linear`}} |to be default",
   "gpt_oss num_experts_per_tok 6 |-top 6 is more", "gpt_oss num_local_experts 300 an integer of 1",
+  "gemma3 rope_parameters null,`rope_scaling`:{`type`:`linear`,`factor`:2} |type linear alone",
+  "olmo3 rope_parameters null,`rope_scaling`:{`type`:`linear`,`factor`:2} |type linear alone",
+  "gemma3-image rope_scaling {`type`:`linear`,`factor`:2} |type linear alone",
+  "gemma3 rope_parameters {`type`:`linear`,`factor`:2} |type to be null",
+  "olmo3 rope_parameters {`factor`:2,`full_attention`:{}} |factor to be null",
   "gpt_oss model_type `llama` |found layer_types", "gpt_oss rope_parameters null |of type yarn or"};
 
 /* text [], an object in one line, without this key, if it has it. */
