@@ -5694,6 +5694,7 @@ enum {
   SMALL = 1 << 18,   /* its k rows span so many elements at most, a quarter if A is packed */
   BAND = 96, WAIT = 768, MANY = 192,   /* packed: rows of A; columns of B, at most, and at least */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
+  SPARE = (1 << 16) / (int)sizeof(real),   /* 64 KiB of packed numbers stay on a thread's stack */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
 };
 
@@ -5778,16 +5779,15 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 
 /* A small product, k > 0. Few rows or a small B are not worth packing: B is read in place up to
    column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
-   time, and so is a last tile that is not full. */
-INLINE void product(int bytes, Product w) {
+   time, and so is a last tile that is not full. `room` has what is packed: of A, then of B, which
+   is taken `spread` columns at a time; no bit of C depends on how many. */
+INLINE void product(int bytes, Product w, bool in_place, idx spread, real *room) {
   int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
   bool transposed = w.a.col != 1;
-  bool small = w.m <= SOME_ROWS && w.k * w.b.row <= (transposed ? SMALL / 4 : SMALL);
-  bool in_place = w.b.col == 1 && (w.m <= FEW_ROWS || small);
-  _Alignas(64) real panels[DEPTH * SPREAD], packed[GROUP * ROWS_MAX * DEPTH];
-  for (idx j0 = 0; j0 < w.n; j0 += SPREAD)
+  real *packed = room, *panels = room + GROUP * ROWS_MAX * at_most(w.k, DEPTH);
+  for (idx j0 = 0; j0 < w.n; j0 += spread)
     for (idx p = 0; p < w.k; p += DEPTH) {
-      idx n = at_most(w.n - j0, SPREAD), rest = n % width, k = at_most(w.k - p, DEPTH);
+      idx n = at_most(w.n - j0, spread), rest = n % width, k = at_most(w.k - p, DEPTH);
       /* A rest of half a tile needs no zeros. */
       idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
       pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
@@ -5812,7 +5812,8 @@ INLINE void product(int bytes, Product w) {
    `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
 INLINE void product_packed(int bytes, Product w, real *room) {
   int rows = tile_rows(bytes), width = tile_width(bytes, true);
-  _Alignas(64) real tall[BAND * DEPTH];
+  real *tall = room;
+  room += BAND * DEPTH;
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
     for (idx p = 0; p < w.k; p += DEPTH)
       for (idx i0 = 0; i0 < w.m; i0 += BAND) {
@@ -6042,7 +6043,8 @@ Isa isa_best(void) {
   return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
-INSTANCES(void, product_for, (Product p), product(BYTES, p))
+INSTANCES(void, product_for, (Product p, bool in_place, idx spread, real *room),
+          product(BYTES, p, in_place, spread, room))
 INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
 /* exp, the most used, has its own loop: a fifth faster. */
 INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
@@ -6050,10 +6052,29 @@ INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
 INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y),
           return largest ? fold_max(n, x) : fold_sum(BYTES, n, x, y))
 
-/* On this thread, the empty sum included. */
+/* From the next cache line on. */
+static real *at_line(real *p) { return p + -(uintptr_t)p % 64 / sizeof(real); }
+
+/* On this thread, the empty sum included. Few packed numbers lie on the stack, which may be small;
+   where there is no memory for more, B is packed a few columns at a time. */
 static void product_here(Isa isa, Product p) {
-  if (p.k > 0) product_for[isa](p);
-  else if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
+  if (p.k == 0) {
+    if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
+    return;
+  }
+  idx most = p.a.col != 1 ? SMALL / 4 : SMALL, depth = at_most(p.k, DEPTH), spread = SPREAD;
+  bool in_place = p.b.col == 1
+               && (p.m <= FEW_ROWS || (p.m <= SOME_ROWS && p.k * p.b.row <= most));
+  idx width = tile_width(16 << isa, false), first = GROUP * ROWS_MAX * depth;
+  idx panels = in_place ? width : pieces(at_most(p.n, SPREAD), width) * width;
+  _Alignas(64) real few[SPARE];
+  real *more = NULL;
+  if (first + panels * depth > SPARE) {
+    more = malloc((size_t)(first + panels * depth + LANES_MAX) * sizeof(real));
+    if (!more) spread = (SPARE - first) / depth / width * width;
+  }
+  product_for[isa](p, in_place, spread, more ? at_line(more) : few);
+  free(more);
 }
 
 /* Each thread gets a part of C, cut so that the largest costs least. Packing A pays with MANY
@@ -6072,17 +6093,16 @@ static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx 
     idx cost = x * y + PACKING * (x + y);
     if (cost < least) least = cost, across = i, wide = x, high = y;
   }
-  idx each = (at_most(wide, WAIT) + width) * DEPTH;
+  idx each = (BAND + at_most(wide, WAIT) + width) * DEPTH;
   real *room = m > FEW_ROWS && n >= MANY
              ? malloc((size_t)(threads * each + LANES_MAX) * sizeof(real)) : NULL;
-  idx skip = (idx)(-(uintptr_t)room % 64 / sizeof(real));   /* to a cache line */
   PARALLEL
   for (idx task = 0; task < threads; task++) {
     idx i = task / across * high, j = task % across * wide;
     if (i >= m || j >= n) continue;
     Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
                     at_most(m - i, high), at_most(n - j, wide), k, add};
-    if (room) packed_for[isa](part, room + skip + task * each);
+    if (room) packed_for[isa](part, at_line(room) + task * each);
     else product_here(isa, part);
   }
   free(room);
@@ -6092,7 +6112,7 @@ void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add)
   matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
-/* On the calling thread alone, inside parallel loops. Takes 288 KiB of stack. */
+/* On the calling thread alone, inside parallel loops. */
 static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
   product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
 }

@@ -895,18 +895,29 @@ static void hf__choices(Test *t) {
       "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
       "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
       "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
-      "[`p`, `[q] r`], `label`: `0`}";
+      "[`p`, `[q] r`], `label`: `0`}\r\n{`activity_label`: `B`, `ctx_a`: `[note [title] here] go [title]"
+      "`, `ctx_b`: ``, `endings`: [`\\u00a0\\u3000up\\u2009`, `[title] \\u00a0 [a [b] c]`], "
+      "`label`: 1}\n \t\r\n";
   static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
-                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
+                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n"
+                             "1\tB: go. \tup\t \xc2\xa0 c]\n";
   static const char *const BAD[][2] = {
     {"{`label`: 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
     {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: [`p`, "
      "`q`], `label`: 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
   if (!begun(t)) return;
   text_file(t, SCRATCH "/h.jsonl", LINES);
-  if (!hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt")) return;
-  const char *got = text_in(t, SCRATCH "/h.txt");
-  fact(t, !strcmp(got, WANT), "%s", got);
+  for (int mark = 0; mark < 2; mark++) {               /* and behind a byte order mark */
+    if (mark) {
+      const Bytes *b = file_of(t, SCRATCH "/h.jsonl"); Bytes *more = bytes_of(t); Error e = {0};
+      bytes_add(more, "\xEF\xBB\xBF", 3, &e);
+      bytes_add(more, b->at, b->size, &e);
+      bytes_file(t, SCRATCH "/h.jsonl", more);
+    }
+    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt")) return;
+    const char *got = text_in(t, SCRATCH "/h.txt");
+    fact(t, !strcmp(got, WANT), "%s", got);
+  }
   for (int i = 0; i < 4; i++) {
     text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
     sink_fails(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt", 1, BAD[i][1]);
@@ -1908,13 +1919,13 @@ static void hf__tokenizer_json(Test *t) {
     {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
     {{.normalizer = "{`type`: `NFC`}"}, "e\xCC\x81", "195 169 "},
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: []}"}, "e\xCC\x81", "101 204 129 "},
-    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "`special`: false") ", "
-     ADDED("261", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
-     "he    he</s>", "256 261 257 258 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("259", "  ", "`special`: false") ", "
+     ADDED("260", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
+     "he    he</s>", "256 260 257 258 "},
     {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
      "256 256 32 256 "},
-    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", " ADDED("261",
-     "bbb", "`normalized`: true") "]"}, "bbb", "260 98 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("259", "bb", RAW) ", " ADDED("260",
+     "bbb", "`normalized`: true") "]"}, "bbb", "259 98 "},
     {{.vocab = "`he`: 256, `\\u0120he`: 257, `\\u65e5 x`: 258, `</s>`: 300", .added = "["
      ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "}};
   static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
@@ -1983,12 +1994,12 @@ static void hf__tokenizer_refuses(Test *t) {
     {ONE_MORE("258", "</s>", "`single_word`: true"), "single_word"},
     {ONE_MORE("256", "</s>", RAW), "one token of id 256, found two"},
     {ONE_MORE("258", "he", RAW), "found 256 and 258 alike"}, {{.merges = "[1]"}, "is no pair"},
-    {ONE_MORE("524288", "</s>", RAW), "expected ids below 524288"}, {{.merges = "{}"}, "no merges"},
-    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`special`: true")
+    {ONE_MORE("524288", "</s>", RAW), "is not the next one"}, {{.merges = "{}"}, "no merges"},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`normalized`: true")
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
-    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
-     "expected a token for every byte, found none for 0x21"},
+    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}",
+      .added = "[" ADDED("5", "</s>", RAW) "]"}, "expected a token for every byte, found none for 0x21"},
     {{.vocab = "-`he`: 256, `\\u0120he`: 257", .model = "`unk_token`: `he`,"}, "an unk_token"},
     {{.merges = "[`he`]"}, "a merge that is no pair"},
     {{.merges = "[[`h`, `e`, `x`]]"}, "is no pair"},
@@ -2014,7 +2025,7 @@ static void hf__tokenizer_characters(Test *t) {
   static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
     {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
     {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
-    {BOTH, "null", "`normalized`: true", "<s>a", " <s>|a"},
+    {BOTH, "null", "`normalized`: true", "<s>a", "<s>|a"},
     {BOTH, "null", "`normalized`: true", "b<s>", " |b|<3C>|<73>|<3E>"},
     {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
     {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, "a<s>a", " a|<s>|a"},
@@ -2179,6 +2190,20 @@ static void hf__sentencepiece(Test *t) {
            k.published->space);
     other_close(&k, &c); fact(t, !e.status, "%s", e.text);
   }
+  Tokenizer k; Encoder c; char found[100];           /* a token that the config alone names */
+  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`additional_special_tokens`: [`[X]`]}");
+  if (tok_open(t, DOWNLOAD, &k, &c)) {
+    char last[16];
+    snprintf(last, sizeof last, " %d ", k.vocab - 1);
+    ids_text(&c, "a[X]", 4, found, sizeof found);
+    const size_t n = strlen(found), tail = strlen(last);
+    fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
+            !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
+  }
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/tokenizer_config.json",
+            "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with another id");
   text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
   sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
 }
@@ -2801,7 +2826,7 @@ static void signs__forward_only(Test *t) {
 
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
-  static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw";
+  static const char GOOD[] = "\xEF\xBB\xBF" "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw\n \xC2\xA0\n \r\n";
   static const struct { const char *text, *said; } BAD[] = {
     {"", "expected a question a line, found none"}, {"\n\n", "found none"},
     {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
@@ -2837,7 +2862,9 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
   snprintf(text, sizeof text, "%s %s", context, ending);
   if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
   tokenizer_encode(&r->data.tokenizer, (const unsigned char *)text, strlen(text), &ids, &e);
-  tokenizer_encode(&r->data.tokenizer, (const unsigned char *)context, strlen(context), &alone, &e);
+  size_t context_end = strlen(context);                  /* blanks there are the ending's */
+  while (context_end && context[context_end - 1] == ' ') context_end--;
+  tokenizer_encode(&r->data.tokenizer, (const unsigned char *)context, context_end, &alone, &e);
   int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
   int cut = T > r->m.c.context ? T - r->m.c.context : 0;
   T -= cut;
@@ -2889,7 +2916,7 @@ static void choices_answer__oracle(Test *t) {
       double most[2] = {-INFINITY, -INFINITY};
       for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
         strcat(context, WORDS[rng_below(&rng, 10)]);
-        strcat(context, k ? " " : "");
+        strcat(context, k ? " " : i % 4 ? "" : "  ");
       }
       for (int k = 0; k < endings; k++) {
         snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
@@ -3473,6 +3500,7 @@ static const TestEntry TESTS[] = {
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
   RUNS(published__sinks), RUNS(signs__forward_only), RUNS(families__tokenizers),
+  RUNS(families__folders),
   RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),

@@ -87,9 +87,16 @@ static void windows(const Facts *f, int period, const char *window) {
   free(sliding);
 }
 
-/* The base of blocks with a window, which nothing stretches. */
+/* The base of blocks with a window, which nothing stretches. The library of these families reads
+ * rope_type in rope_scaling, and not its older name. */
 #define SLIDING(key) "rope_parameters.sliding_attention." key
 static void local_base(const Facts *f, const char *keys, const char *fallback) {
+  const JsonValue *old = fact_at(f, "rope_scaling.type");
+  char text[64];
+  if (old && !json_is(f->j, old, "default") && !fact_at(f, "rope_scaling.rope_type"))
+    fail(f->e, 1, "%s: expected rope_type in rope_scaling, found type %s alone, which the library "
+         "ignores. Try: rope_type in its place, or \"rope_scaling\": null as the library has it",
+         f->j->name, shown(f, old, text));
   fact_flag(f, keys, "rope-local", fallback);
   fact_must(f, SLIDING("rope_type"), "default");
 }
@@ -546,6 +553,8 @@ static const Fact LATER_FACTS[] = {
   {"!bd",    "rope_parameters.full_attention",         ONLY,   NULL, "null"},
   {"bd",     "rope_parameters.rope_type",              ONLY,   NULL, "null"},   /* unread there */
   {"bd",     "rope_parameters.rope_theta",             ONLY,   NULL, "null"},
+  {"bd",     "rope_parameters.type",                   ONLY,   NULL, "null"},
+  {"bd",     "rope_parameters.factor",                 ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
   {"wabfcd", "attention_bias", SWITCH, "--linear-bias --bias-in attention", "false"},
   {"p",      "mlp_bias",                               ONLY,   NULL, "false"},  /* Phi-4-mini's */

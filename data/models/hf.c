@@ -2995,16 +2995,19 @@ static int import_model(const char *from, const char *out, bool link, const char
  * A question is a context and a few endings, one of them right. The model's answer is the ending
  * with the largest log p, summed over its tokens (acc), or per character (acc_norm): the rule of
  * the LM evaluation harness for HellaSwag. Context and ending, joined by a blank, are encoded as
- * one text; the tokens beyond as many as the context alone has are the ending's. Of a text longer
- * than the model's context the last tokens are taken. The harness puts no bos first: --no-bos.
+ * one text; the tokens beyond as many as the context alone has are the ending's, and so is white
+ * space at the context's end. Of a text longer than the model's context the last tokens are taken.
+ * The harness puts no bos first: --no-bos.
  *
  * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. \t, \n and \\ stand for a tab, a new line and a backslash.
+ * 0; the context; the endings. \t, \n and \\ stand for a tab, a new line and a backslash. Blank
+ * lines say nothing, nor does a byte order mark at the start; so in HellaSwag's file.
  *
  * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
  * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
- * first letter large and the others small (here those of ASCII), and in every text " [title]"
- * becomes ". ", what else stands in [] is dropped, and two blanks become one. */
+ * first letter large and the others small (here those of ASCII), and in every text, less the white
+ * space at its ends, " [title]" becomes ". ", then what stands in [] is dropped, and two blanks
+ * become one. */
 enum { ENDINGS_MOST = 9 };
 
 /* Strings that begin at text + field[..], the context first; `gold`, from 0, is right. */
@@ -3012,6 +3015,41 @@ typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Q
 typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
 
 static void choices_free(Choices *c) { free(c->text); free(c->question); *c = (Choices){0}; }
+
+/* What Python's str.strip takes away. */
+static bool is_white(uint32_t code) {
+  static const Range WHITES[] = {
+    {0x09, 0x0D, 1}, {0x1C, 0x20, 1}, {0x85, 0x85, 1}, {0xA0, 0xA0, 1}, {0x1680, 0x1680, 1},
+    {0x2000, 0x200A, 1}, {0x2028, 0x2029, 1}, {0x202F, 0x202F, 1}, {0x205F, 0x205F, 1},
+    {0x3000, 0x3000, 1}};
+  return range_value(WHITES, (int)(sizeof WHITES / sizeof *WHITES), code, 0);
+}
+
+/* Where n bytes of text end without the white space at their end; *from: where they begin. */
+static size_t text_end(const unsigned char *text, size_t n, size_t *from) {
+  size_t end = 0, length; uint32_t code;
+  *from = n;
+  for (size_t at = 0; at < n; at += length) {
+    length = char_at(text + at, n - at, &code);
+    if (is_white(code)) continue;
+    if (!end) *from = at;
+    end = at + length;
+  }
+  return end;
+}
+
+/* The next line of n > 0 bytes without its end, *size of it; returns all its bytes. */
+static size_t line_next(const unsigned char *p, size_t n, size_t *size) {
+  const unsigned char *end = memchr(p, '\n', n);
+  const size_t whole = end ? (size_t)(end - p) + 1 : n;
+  *size = whole - (end != NULL);
+  if (*size && p[*size - 1] == '\r') --*size;
+  return whole;
+}
+
+static size_t mark_length(const unsigned char *p, size_t n) {      /* of a byte order mark */
+  return n >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
 
 /* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
 static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
@@ -3029,17 +3067,18 @@ static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n
 /* 1 with the number of the line that is none; on failure nothing is held. */
 static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out,
                         Error *e) {
+  const size_t mark = mark_length(p, n);
   int lines = 1;
   *out = (Choices){0};
+  p += mark, n -= mark;
   for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
   out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
   out->question = grab(lines, sizeof *out->question, e);
   size_t at = 0;
   for (int line = 1; !e->status && line <= lines; line++) {
     Question *q = &out->question[out->n];
-    const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-    size_t size = end ? (size_t)(end - p) : n, whole = size + (end != NULL);
-    size -= size && p[size - 1] == '\r';
+    size_t size = 0, blank, whole = n ? line_next(p, n, &size) : 0;
+    if (size && !memchr(p, '\t', size) && !text_end(p, size, &blank)) size = 0;
     *q = (Question){.gold = -1, .endings = -1};
     for (size_t from = 0, field; size && from <= size; from += field + 1) {
       const unsigned char *tab = memchr(p + from, '\t', size - from);
@@ -3077,8 +3116,8 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
   const unsigned char *context = c->text + q->field[0];
   const size_t size = strlen((const char *)context);
   const int32_t bos = d->bos;
-  Ids alone = {0}; Bytes text = {0};
-  tokenizer_encode(&d->tokenizer, context, size, &alone, e);
+  Ids alone = {0}; Bytes text = {0}; size_t from_here;
+  tokenizer_encode(&d->tokenizer, context, text_end(context, size, &from_here), &alone, e);
   for (int k = 0; k < q->endings && !e->status; k++) {
     const char *ending = (const char *)c->text + q->field[1 + k];
     size_t from = ids->size;
@@ -3181,18 +3220,21 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
 static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   static const char TITLE[] = " [title]";
-  const char *end = from + n;
-  Bytes plain = {0};
-  while (from < end && isspace((unsigned char)*from)) from++;
-  while (end > from && isspace((unsigned char)end[-1])) end--;
-  while (from < end) {
-    size_t left = (size_t)(end - from), title = sizeof TITLE - 1;
-    const char *line = memchr(from, '\n', left), *close = memchr(from, ']', left);
-    if (left >= title && !memcmp(from, TITLE, title)) {
-      bytes_add(&plain, ". ", 2, e);
-      from += title;
-    } else if (*from == '[' && close && (!line || close < line)) from = close + 1;
-    else bytes_add(&plain, from++, 1, e);
+  enum { WIDTH = sizeof TITLE - 1 };
+  Bytes titled = {0}, plain = {0}; size_t at;
+  const size_t stop = text_end((const unsigned char *)from, n, &at);
+  while (at < stop) {
+    const bool title = stop - at >= WIDTH && !memcmp(from + at, TITLE, WIDTH);
+    bytes_add(&titled, title ? ". " : from + at, title ? 2 : 1, e);
+    at += title ? WIDTH : 1;
+  }
+  const char *s = (const char *)titled.at, *end = s + titled.size;
+  while (s < end && !e->status) {
+    const size_t left = (size_t)(end - s);
+    const char *line = memchr(s, '\n', left), *close = memchr(s, ']', left);
+    const bool dropped = *s == '[' && close && (!line || close < line);
+    if (!dropped) bytes_add(&plain, s, 1, e);
+    s = dropped ? close + 1 : s + 1;
   }
   for (size_t i = 0; i < plain.size; i++) {
     char c = (char)plain.at[i];
@@ -3201,7 +3243,7 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
     else bytes_add(out, &c, 1, e);
     if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ') i++;
   }
-  bytes_free(&plain);
+  bytes_free(&plain); bytes_free(&titled);
 }
 
 static int choice_line(Bytes *out, const Json *j, Error *e) {
@@ -3240,14 +3282,14 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
 static int import_choices(const char *path, const char *to, Error *e) {
   Bytes file = {0}, out = {0}; int questions = 0;
   if (!file_read(path, &file, e) && !file_ready(to, e))
-    for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
-      const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
-      size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
-      char name[PATH_ROOM + 32]; Json j = {0};
+    for (size_t at = mark_length(file.at, file.size), line = 1; at < file.size && !e->status; line++) {
+      size_t n, blank; char name[PATH_ROOM + 32]; Json j = {0};
+      const unsigned char *text = file.at + at;
+      at += line_next(text, file.size - at, &n);
       snprintf(name, sizeof name, "%.500s:%zu", path, line);
-      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e)) questions++;
+      if (!text_end(text, n, &blank)) continue;
+      if (!json_read(&j, text, n, name, e) && !choice_line(&out, &j, e)) questions++;
       json_free(&j);
-      at += n + 1;
     }
   if (!e->status && !out.size)
     fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);

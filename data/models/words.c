@@ -61,7 +61,7 @@ enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FORM_DEPTH = 8,
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
 /* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. A new one
- * is a name here, its expression in CUTS (15.1), and the length of a piece in published_cut. */
+ * is a name here, its expression in CUTS (15.3), and the length of a piece in published_cut. */
 enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUT_DIGITS, CUT_QWEN2, CUT_O200K, CUTS_COUNT };
 static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside", "digits",
                                                   "qwen2", "o200k"};
@@ -72,9 +72,13 @@ static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 byt
 enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
 /* What a token is. TEXT; BYTE: of a character that the vocabulary lacks; MARK: taken out of the
  * text as it stands; RUN: after normalisation; NAME: no text gives it; BOTH: TEXT, and a MARK where
- * U+2581 stands for its spaces; BOTH + 1, 2, 3: a MARK with white space behind, before, at both. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KINDS_COUNT = 9 };
-static bool kind_text(int kind) { return kind == KIND_TEXT || kind == KIND_BOTH; }
+ * U+2581 stands for its spaces; BOTH + 1, 2, 3: a MARK with white space behind, before, at both;
+ * WORD: TEXT, and a RUN where a space stands before it. */
+enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KIND_WORD = 9,
+       KINDS_COUNT };
+static bool kind_text(int kind) {
+  return kind == KIND_TEXT || kind == KIND_BOTH || kind == KIND_WORD;
+}
 
 /* What a merge makes, and when: merges of lower rank come first. */
 typedef struct Merge { int32_t id, rank; } Merge;
@@ -369,8 +373,8 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
   const unsigned char *s = tokenizer_token(k, id, &n);
   const int kind = t->kind[id];
   if (kind == KIND_MARK || kind == KIND_RUN || kind >= KIND_BOTH) {
-    Pairs *tree = &t->marks[kind == KIND_RUN];
-    int64_t node = -1;
+    Pairs *tree = &t->marks[kind == KIND_RUN || kind == KIND_WORD];
+    int64_t node = kind == KIND_WORD ? pairs_number(tree, 0, ' ', e) : -1;
     for (size_t i = 0; i < n && !e->status; i++) {
       const bool sign = kind == KIND_BOTH && s[i] == ' ';
       for (int b = 0; b < (sign ? 3 : 1) && !e->status; b++)
@@ -841,6 +845,7 @@ typedef struct Token {
   uint32_t bytes;              /* and sink's, in spelt behind those before it */
   float score;
   unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
+  bool named;                  /* a key alone makes it an added token           */
 } Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
@@ -848,9 +853,11 @@ typedef struct Join { int32_t left, right, made; float score; } Join;
 /* A tokenizer on its way from one format to the other. */
 typedef struct Making {
   const char *name;            /* the file, for errors */
-  const Json *config;          /* tokenizer_config.json; NULL: none */
+  const Json *config;          /* tokenizer_config.json, empty: none; of special_tokens_map.json */
+  const Json *map, *more;      /* and added_tokens.json, alike */
   Token *entry;                /* [room] by id */
   int vocab, room, most;       /* most: its model has no row for an id from there on */
+  int words, last;             /* tokens of the vocabulary; the last added token's id, or less */
   Bytes names, spelt;
   Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
   int n_sorted;
@@ -858,7 +865,7 @@ typedef struct Making {
   size_t joins;
   int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
   int32_t end, bos;            /* -1: not told */
-  bool whole, nfc, scored;
+  bool whole, nfc, scored, json;   /* json: of a tokenizer.json, whose post-processor decides */
   bool blank, strips;          /* a space goes before a run too; a mark takes white space */
 } Making;
 
@@ -925,6 +932,162 @@ static int32_t name_find(const Making *m, const void *text, size_t n) {
   return s ? s->id : -1;
 }
 
+/* A switch of a part, with its value where the part does not say. */
+static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
+  const JsonValue *x = json_get(j, v, key);
+  return x ? x->kind == JSON_TRUE : otherwise;
+}
+
+/* The string of a value, "" for anything else. */
+static const char *json_text(const Json *j, const JsonValue *v) {
+  return json_kind(v, JSON_STRING) ? j->text + v->at : "";
+}
+
+/* ---- 15.1  Added tokens ------------------------------------------------------------------------
+ *
+ * Tokens beside the vocabulary's, and tokens of it that are taken out of a text, are named by the
+ * list of tokenizer.json and, behind it, by what lies beside it: added_tokens_decoder, the names of
+ * special tokens and lists of further ones. transformers gives a token that the vocabulary lacks the
+ * next id, whatever id its file tells; here both have to agree. */
+
+static int next_id(const Making *m) { return m->last >= m->words ? m->last + 1 : m->words; }
+
+/* One added token, x: its flags, or a string, which is special. Each is taken out of the text as it
+ * is, or after the normalizer. */
+static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonValue *content,
+                     uint64_t id, Error *e) {
+  const char *s = json_text(j, content);
+  const bool object = json_kind(x, JSON_OBJECT);
+  bool run = object && !m->scored &&            /* a tokenizer.model's class has no normalizer */
+             json_true(j, x, "normalized", !json_true(j, x, "special", false));
+  const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
+  const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
+  const int was = fresh ? KIND_NAME : m->entry[id].kind;
+  if (fresh && id != (uint64_t)next_id(m))
+    return refuse(m, "an added token whose id is not the next one", e);
+  if ((int)id > m->last) m->last = (int)id;
+  if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) return 0;    /* no row: Gemma 3 */
+  if (was == KIND_BYTE) return refuse(m, "an added token that is a byte's", e);
+  if (was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD)) {
+    if (m->json)
+      return refuse(m, "an added token that is normalized in one place and not in another", e);
+    run = !run;
+  }
+  const bool text = kind_text(was);
+  const bool both = text && !run && ((!object && m->json) ||
+                                     (m->cut == CUT_BESIDE && strstr(s, SIGN)));
+  if (json_true(j, x, "single_word", false) || (sides && (run || both)))
+    return refuse(m, "an added token with single_word, or normalized with lstrip or rstrip", e);
+  for (const char *c = s; *c; c++) {
+    const bool far = (unsigned char)*c >= 0x80;
+    if (run && (far ? m->nfc || m->space != SPACE_PLAIN : *c == ' ' && m->space != SPACE_PLAIN))
+      return refuse(m, "an added token that its normalizer would change", e);
+    if (text && far && m->cut != CUT_BESIDE)
+      return refuse(m, "an added token that spells other text in the vocabulary", e);
+  }
+  m->strips = m->strips || sides;
+  const int kind = run ? text && m->blank ? KIND_WORD : KIND_RUN
+                 : both ? KIND_BOTH : sides ? KIND_BOTH + sides : KIND_MARK;
+  return entry_add(m, id, s, content->size, (unsigned char)kind, e);
+}
+
+/* A token that a key names, as a string or as an object with its content; NULL: none. */
+static const JsonValue *token_content(const Json *j, const JsonValue *x) {
+  if (json_kind(x, JSON_OBJECT)) x = json_get(j, x, "content");
+  return json_kind(x, JSON_STRING) && x->size ? x : NULL;
+}
+
+/* Adds it, unless it has been, under `key` (added_tokens_decoder: its id) or the next id. */
+static int added_named(Making *m, const Json *j, const JsonValue *x, const char *key, Error *e) {
+  const JsonValue *content = token_content(j, x);
+  if (!content || e->status) return e->status;
+  const int32_t found = name_find(m, j->text + content->at, content->size);
+  const int id = found >= 0 ? found : next_id(m), kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
+  if (key && strtoull(key, NULL, 10) != (uint64_t)id)
+    return refuse(m, "an added_tokens_decoder with another id than the vocabulary's", e);
+  if (!key && found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named) return 0;
+  if (added_one(m, j, x, content, (uint64_t)id, e)) return e->status;
+  if (id < m->vocab) m->entry[id].named = !key;
+  return found >= 0 ? 0 : names_sort(m, e);
+}
+
+/* Special by their names: to transformers they are marks, text or not. */
+static const char *const NAMED[] = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
+                                    "cls_token", "mask_token"};
+enum { NAMED_COUNT = sizeof NAMED / sizeof *NAMED };
+
+/* Where such a name stands: special_tokens_map.json, which is read where no added_tokens_decoder
+ * is, comes before tokenizer_config.json. */
+static const Json *named_in(const Making *m, const char *key) {
+  return json_find(m->map, m->map->at, key) ? m->map : m->config;
+}
+
+/* The id of the token that a key names, -1: none. */
+static int32_t named_id(const Making *m, const char *key) {
+  const Json *j = named_in(m, key);
+  const JsonValue *v = token_content(j, json_get(j, j->at, key));
+  return v ? name_find(m, j->text + v->at, v->size) : -1;
+}
+
+/* The tokens of a list, or of an object's values. */
+static void added_list(Making *m, const Json *j, const JsonValue *list, Error *e) {
+  const bool pairs = json_kind(list, JSON_OBJECT);
+  if (!pairs && !json_kind(list, JSON_ARRAY)) return;
+  for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next) {
+    if (pairs) x++;
+    added_named(m, j, x, NULL, e);
+  }
+}
+
+/* added_tokens.json, from spelling to id: a token is special where it is named so, which the flag
+ * `normalized` follows. */
+static void added_ids(Making *m, Error *e) {
+  const Json *j = m->more;
+  if (!j->at) return;
+  for (const JsonValue *key = j->at + 1; key < j->at + j->at->next && !e->status;
+       key = j->at + key[1].next) {
+    uint64_t id;
+    const int32_t found = name_find(m, j->text + key->at, key->size);
+    if (found >= 0 && m->entry[found].kind != KIND_TEXT && json_count(j, key + 1, &id) &&
+        id == (uint64_t)found) continue;
+    refuse(m, "a token of added_tokens.json that tokenizer.json does not add", e);
+  }
+}
+
+/* What lies beside the tokenizer, in the order in which transformers adds it. */
+static int beside_read(Making *m, Error *e) {
+  const Json *j = m->config;
+  const JsonValue *top = j->at, *decoder = json_get(j, top, "added_tokens_decoder");
+  if (json_kind(decoder, JSON_OBJECT))
+    for (const JsonValue *key = decoder + 1; key < j->at + decoder->next; key = j->at + key[1].next)
+      added_named(m, j, key + 1, json_text(j, key), e);
+  else added_ids(m, e);
+  for (int i = 0; i < NAMED_COUNT; i++) {
+    const Json *of = named_in(m, NAMED[i]);
+    added_named(m, of, json_get(of, of->at, NAMED[i]), NULL, e);
+  }
+  const Json *const files[] = {m->config, m->map};
+  for (int i = 0; i < 2; i++) {
+    const Json *of = files[i];
+    if (!json_kind(of->at, JSON_OBJECT)) continue;
+    for (const JsonValue *key = of->at + 1; key < of->at + of->at->next; key = of->at + key[1].next) {
+      bool known = key->size < 6 || strcmp(json_text(of, key) + key->size - 6, "_token");
+      for (int k = 0; k < NAMED_COUNT; k++) known = known || json_is(of, key, NAMED[k]);
+      known = known || (i && json_get(j, top, json_text(of, key)));
+      if (!known) added_named(m, of, key + 1, NULL, e);
+    }
+  }
+  const JsonValue *extra = json_get(j, top, "extra_special_tokens");
+  if (!extra || !extra->size) extra = json_get(j, top, "additional_special_tokens");
+  added_list(m, j, extra, e);
+  added_list(m, m->map, json_get(m->map, m->map->at, "extra_special_tokens"), e);
+  if (!json_kind(extra, JSON_ARRAY))
+    added_list(m, m->map, json_get(m->map, m->map->at, "additional_special_tokens"), e);
+  return e->status;
+}
+
+/* ---- 15.2  Spellings and merges ---------------------------------------------------------------- */
+
 static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float score, Error *e) {
   const Join x = {left, right, made, score};
   m->joins++;
@@ -932,7 +1095,8 @@ static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float 
 }
 
 /* A merge of a file that lists them: two spellings. A merge of what no text is made of, or into it,
- * can never happen and is left out. Lists are in order of rank, which falling scores repeat. */
+ * can never happen and is left out: a mark has been taken out wherever its text stands. Lists are
+ * in order of rank, which falling scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right, size_t r,
                        Error *e) {
   char both[2 * TOKEN_LENGTH_MAX];             /* no token that is found is longer */
@@ -945,6 +1109,8 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
                       "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
                 l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
   const Token *x = m->entry;
+  if (x[a].kind == KIND_BYTE || x[b].kind == KIND_BYTE || x[ab].kind == KIND_BYTE)
+    return refuse(m, "a merge of a byte's token, or into it", e);
   if (!kind_text(x[a].kind) || !kind_text(x[b].kind) || !kind_text(x[ab].kind)) return 0;
   return join_add(m, a, b, ab, -(float)m->joins, e);
 }
@@ -1024,44 +1190,34 @@ static int by_score(const void *a, const void *b) {
 
 /* The merges of pieces with scores. No merge makes a piece with a character that is no piece. */
 static int joins_of_scores(Making *m, Error *e) {
-  if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
+  m->words = m->vocab;
+  if (e->status || names_sort(m, e) || beside_read(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
     const Token *x = &m->entry[id];
-    if (x->kind != KIND_TEXT) continue;
+    if (!kind_text(x->kind)) continue;
     const char *s = (const char *)m->names.at + x->at;
     size_t from = 0;
     for (size_t at = 1; at <= x->size && !e->status; at++) {
       if (at < x->size && ((unsigned char)s[at] & 0xC0) == 0x80) continue;
       const int32_t one = name_find(m, s + from, at - from);
-      if (one < 0 || m->entry[one].kind != KIND_TEXT)
+      if (one < 0 || !kind_text(m->entry[one].kind))
         return refuse(m, "a piece with a character that is no piece", e);
       from = at;
       const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
-      if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
-          m->entry[right].kind == KIND_TEXT) join_add(m, left, right, id, x->score, e);
+      if (at < x->size && left >= 0 && right >= 0 && kind_text(m->entry[left].kind) &&
+          kind_text(m->entry[right].kind)) join_add(m, left, right, id, x->score, e);
     }
   }
   if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
   return e->status;
 }
 
-/* ---- 15.1  tokenizer.json -------------------------------------------------------------------- */
+/* ---- 15.3  tokenizer.json -------------------------------------------------------------------- */
 
 /* The expressions, as the files have them. */
 static const char *const CUTS[CUTS_COUNT] = {
   [CUT_SINK] = SPLIT, [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""),
   [CUT_O200K] = O200K_CUTS};
-
-/* A switch of a part, with its value where the part does not say. */
-static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
-  const JsonValue *x = json_get(j, v, key);
-  return x ? x->kind == JSON_TRUE : otherwise;
-}
-
-/* The string of a value, "" for anything else. */
-static const char *json_text(const Json *j, const JsonValue *v) {
-  return json_kind(v, JSON_STRING) ? j->text + v->at : "";
-}
 
 static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
   const JsonValue *x = v + 1;
@@ -1164,30 +1320,16 @@ static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e)
   return 0;
 }
 
-/* The added tokens: each is taken out of the text as it is, or after the normalizer. */
+/* The added tokens of the file. */
 static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   if (!v) return 0;
   if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
   for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
     const JsonValue *content = json_get(j, x, "content");
-    const char *s = json_text(j, content);
-    const bool run = json_true(j, x, "normalized", true);
-    const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
     uint64_t id = 0;
-    if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
+    if (!json_count(j, json_get(j, x, "id"), &id) || !*json_text(j, content))
       return refuse(m, "an added token without id or content", e);
-    if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) continue;  /* no row: Gemma 3 */
-    const bool both = !run && m->cut == CUT_BESIDE && strstr(s, SIGN) && id < (uint64_t)m->vocab &&
-                      m->entry[id].kind == KIND_TEXT;
-    if (json_true(j, x, "single_word", false) || (sides && (run || both)))
-      return refuse(m, "an added token with single_word, or normalized with lstrip or rstrip", e);
-    for (uint32_t k = 0; run && k < content->size; k++)
-      if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
-                                      : s[k] == ' ' && m->space != SPACE_PLAIN)
-        return refuse(m, "an added token that its normalizer would change", e);
-    m->strips = m->strips || sides;
-    entry_add(m, id, s, content->size, run ? KIND_RUN : both ? KIND_BOTH : sides ?
-              (unsigned char)(KIND_BOTH + sides) : KIND_MARK, e);
+    added_one(m, j, x, content, id, e);
   }
   return e->status;
 }
@@ -1201,6 +1343,7 @@ static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, Error *
     const bool one = m->cut == CUT_BESIDE && is_byte_piece(j->text + key->at, key->size, &byte);
     if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
     entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
+    m->words++;
   }
   return e->status;
 }
@@ -1219,16 +1362,6 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e)
   return e->status;
 }
 
-/* The token that a config names under key, as a string or as an object with its content. */
-static int32_t config_token(const Making *m, const Json *j, const char *key) {
-  const JsonValue *v = json_get(j, j->at, key);
-  if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
-  return json_kind(v, JSON_STRING) && v->size ? name_find(m, j->text + v->at, v->size) : -1;
-}
-
-/* Special by their names in tokenizer_config.json: to transformers they are marks, text or not. */
-static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
-
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
   const JsonValue *top = j->at, *model = json_get(j, top, "model"),
               *type = json_get(j, model, "type");
@@ -1242,16 +1375,18 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
       cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
   if (m->cut == CUT_BESIDE && !json_true(j, model, "byte_fallback", false))
     return refuse(m, "characters without byte_fallback", e);
+  m->json = true;
   m->whole = json_true(j, model, "ignore_merges", false);
+  if (m->whole && m->cut == CUT_BESIDE) return refuse(m, "ignore_merges of a whole text", e);
   if (vocabulary_read(m, j, json_get(j, model, "vocab"), e) ||
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
       template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e))
     return e->status;
-  for (int i = 0; m->config && i < 4; i++) {
-    const int32_t id = config_token(m, m->config, MARKS[i]);
-    if (id >= 0 && m->entry[id].kind == KIND_TEXT && m->names.at[m->entry[id].at] < 0x80)
-      m->entry[id].kind = KIND_BOTH;
-  }
+  if (beside_read(m, e)) return e->status;
+  const JsonValue *pad = token_content(j, json_get(j, json_get(j, top, "padding"), "pad_token"));
+  const int32_t padded = pad ? name_find(m, j->text + pad->at, pad->size) : -1;
+  if (pad && (padded < 0 || m->entry[padded].kind == KIND_TEXT))
+    return refuse(m, "a padding token that is no added token", e);
   if (entries_spell(m, e)) return e->status;
   const JsonValue *unknown = json_get(j, model, "unk_token");
   int bytes = 0;
@@ -1262,7 +1397,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
-/* ---- 15.2  tokenizer.model, llama2.c's file, merges.txt ------------------------------------ */
+/* ---- 15.4  tokenizer.model, llama2.c's file, merges.txt ------------------------------------ */
 
 /* Protocol buffers: fields of a number and a wire type; what is asked for is of types 0 (a number
  * of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8 bytes) is passed over. */
@@ -1399,10 +1534,13 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
     return refuse(m, "a tokenizer_class other than GPT2Tokenizer without tokenizer.json", e);
   m->cut = CUT_GPT2;
   if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e)) return e->status;
-  for (int i = 0; i < 4; i++) {
-    const bool told = i > 2 || json_find(config, config->at, MARKS[i]);
-    const int32_t id = told ? config_token(m, config, MARKS[i]) : name_find(m, "<|endoftext|>", 13);
-    if (id >= 0) m->entry[id].kind = KIND_MARK;
+  if (beside_read(m, e)) return e->status;
+  for (int i = 0; i < 3; i++) {                            /* bos, eos and unk */
+    const Json *of = named_in(m, NAMED[i]);
+    const int32_t id = name_find(m, "<|endoftext|>", 13);
+    if (json_find(of, of->at, NAMED[i])) continue;
+    if (id < 0) return refuse(m, "no <|endoftext|>, which its class adds", e);
+    if (m->entry[id].kind == KIND_TEXT) m->entry[id].kind = KIND_MARK;
   }
   if (entries_spell(m, e)) return e->status;
   const char *s = (const char *)merges->at, *end = s + merges->size;
@@ -1419,15 +1557,14 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
   return e->status;
 }
 
-/* ---- 15.3  The folder, and sink's file ------------------------------------------------------- */
+/* ---- 15.5  The folder, and sink's file ------------------------------------------------------- */
 
 /* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
  * the names that published models give them. config may be empty. */
 static int ends_find(Making *m, const Json *config, Error *e) {
   static const char *const NAMES[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", "<eos>", "<s>",
                                       "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
-  const int32_t end = config_token(m, config, "eos_token"),
-                bos = config_token(m, config, "bos_token");
+  const int32_t end = named_id(m, "eos_token"), bos = named_id(m, "bos_token");
   if (end >= 0) m->end = end;
   if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
   for (int i = 0; i < 16; i++) {                           /* marks, then what is text as well */
@@ -1435,13 +1572,17 @@ static int ends_find(Making *m, const Json *config, Error *e) {
     int32_t *of = i % 8 < 4 ? &m->end : &m->bos;
     if (*of < 0 && id >= 0 && (i >= 8 || !kind_text(m->entry[id].kind))) *of = id;
   }
-  if (json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
-  if (!json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
+  if (!m->json && json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
+  if (!m->json && !json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
   /* how transformers makes its own of a tokenizer.model */
   if (m->scored && !json_true(config, config->at, "legacy", true)) m->space = SPACE_FIRST;
-  if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+  if (!m->json && json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
   if (json_true(config, config->at, "split_special_tokens", false))
     return refuse(m, "split_special_tokens", e);
+  if (json_get(config, json_get(config, config->at, "auto_map"), "AutoTokenizer"))
+    return refuse(m, "auto_map, a tokenizer of code of its own", e);
+  if (json_get(config, config->at, "fast_tokenizer_files"))
+    return refuse(m, "fast_tokenizer_files", e);
   const bool space = m->space > SPACE_NONE;
   if (json_true(config, config->at, "add_prefix_space", space) != space)
     return refuse(m, "an add_prefix_space that is not what the tokenizer does", e);
@@ -1566,8 +1707,10 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
  * into *words, which the caller frees; bos of sink's own: what begins a text there. A folder that
  * has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
-  char path[1024] = "", merges[1024]; Json config = {0}, vocabulary = {0}; Bytes in = {0};
-  Making m = {.name = path, .config = &config, .end = -1, .bos = -1, .most = most};
+  char path[1024] = "", merges[1024]; Bytes in = {0};
+  Json config = {0}, map = {0}, more = {0}, vocabulary = {0};
+  Making m = {.name = path, .config = &config, .map = &map, .more = &more, .end = -1, .bos = -1,
+              .last = -1, .most = most};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
   bool whole = f && fgetc(f) != EOF;     /* all in one file; of a folder nothing can be read */
@@ -1575,6 +1718,10 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
   if (whole) path_make(path, e, "%s", from);
   else {
     if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
+    if (!json_get(&config, config.at, "added_tokens_decoder")) {
+      if (folder_has(path, from, "special_tokens_map.json", e)) json_load(&map, path, e);
+      if (folder_has(path, from, "added_tokens.json", e)) json_load(&more, path, e);
+    }
     whole = folder_has(path, from, "tokenizer.json", e);
   }
   bool found = whole || folder_has(path, from, "tokenizer.model", e);
@@ -1586,12 +1733,12 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
         !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
       listed(&m, &vocabulary, &in, &config, e);
   }
-  if (found && !whole && folder_has(merges, from, "added_tokens.json", e))
-    refuse(&m, "added_tokens.json without tokenizer.json", e);
+  if (found && !whole && more.at) refuse(&m, "added_tokens.json without tokenizer.json", e);
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
     if (!words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
       words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
-  making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
+  making_free(&m); json_free(&config); json_free(&map); json_free(&more);
+  json_free(&vocabulary); bytes_free(&in);
   return e->status;
 }
 
