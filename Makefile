@@ -84,7 +84,7 @@ out/test-%-asan: data/check/test_%.c $(BASE) | out
 out/paper-double: data/paper/*.[ch] $(SINK) | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper/paper.c -o $@ $(LDLIBS)
 
-CHECKS = program text kernels
+CHECKS = program text source kernels
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-later out/test-hf \
     $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double

@@ -7615,7 +7615,7 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
          "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
          "./sink refuses DyT, QK-norm, gates and what else is data/later's: ./paper.\n"
-         "Text: " SHIPPED_TEXT ", or --text FILE. ./paper has --grammar and --tokens too.\n");
+         "Text: " SHIPPED_TEXT ", or --text FILE; ./paper: --grammar, --tokens.\n");
   return e->status;
 }
 

@@ -524,7 +524,7 @@ static char *document_of(Test *t, const Grammar *g, int n) {
   grammar_document(g, 1, (uint64_t)n, b, fresh(t));
   bytes_add(b, "", 1, &t->e);
   fact(t, !t->e.status && strlen((char *)b->at) == b->size - 1 &&
-          utf8_length(b->at, b->size) == b->size, "%s: document %d: %s", g->name, n, t->e.text);
+          utf8_length(b->at, b->size) == b->size - 1, "%s: document %d: %s", g->name, n, t->e.text);
   return (char *)b->at;
 }
 
