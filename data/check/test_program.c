@@ -2022,7 +2022,7 @@ static void sink__edits_and_starts(Test *t) {
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
   sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
-  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9", 2, "has 16, and --start");
+  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2, "has 16, and --start");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here: the likeliest token each time;
