@@ -10,6 +10,7 @@
 #include "../beyond.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
+#include "programs.c"
 
 /* =================================================================================================
  * 8  Tokenizer
@@ -1249,5 +1250,6 @@ static const TestEntry TESTS[] = {
   RUNS(positions_parse__refuses)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close});
 }
