@@ -265,9 +265,9 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
 }
 
 /* In float a difference of losses has few digits, and only one is worth having:
- * along the whole gradient it is the gradient's length, at the best of 3 steps. */
+ * along the whole gradient it is the gradient's length, at the best of 5 steps. */
 static void check_length(Test *t, Lab *b) {
-  static const double STEPS[] = {0.02, 0.004, 0.001};
+  static const double STEPS[] = {0.02, 0.004, 0.001, 3e-4, 1e-4};
   idx n = b->m.count;
   const real *g = gradients(&b->m);
   real *w = parameters(&b->m), *kept = reals(n);
@@ -275,7 +275,7 @@ static void check_length(Test *t, Lab *b) {
   for (idx i = 0; i < n; i++)
     square += (double)g[i] * (double)g[i];
   copy(kept, w, n);
-  for (int s = 0; s < 3; s++) {
+  for (int s = 0; s < 5; s++) {
     double f[2], h = STEPS[s] / fmax(1, sqrt(square));
     for (int side = 0; side < 2; side++) {
       double by = (side ? -h : h) / sqrt(square);
@@ -2199,7 +2199,7 @@ static void attention__equivalences(Test *t) {
     const char *one, *other;
     double bound;
     void (*set)(Lab *, Lab *);
-  } TWINS[] = {
+  } SAME_AS[] = {
       {"", "--window 40", 0, NULL}, {"", "--prefix 1", 0, NULL},
       {"--sim sigmoid", "--sim sigmoid --window 40", 0, NULL},
       {"--pos none", "--rope-base 1e12 --rotary-dims 2 --dim 12 --pos none", 0, NULL},
@@ -2225,8 +2225,8 @@ static void attention__equivalences(Test *t) {
       {"", "--extra k"}, {"--extra k", "--extra k --extra-value e1"},
       {"", "--vbias"}, {"", "--pos none"}, {"", "--rope-pairing interleaved"},
       {"", "--rope-base 100"}, {"--sim sigmoid", "--sim sigmoid --extra k"}};
-  EACH(i, TWINS)
-    same_model(t, TWINS[i].one, TWINS[i].other, TWINS[i].bound, TWINS[i].set);
+  EACH(i, SAME_AS)
+    same_model(t, SAME_AS[i].one, SAME_AS[i].other, SAME_AS[i].bound, SAME_AS[i].set);
   EACH(i, APART_FROM)
     other_model(t, APART_FROM[i][0], APART_FROM[i][1]);
 }
