@@ -2,9 +2,9 @@
 # make run        the main job: three short trainings, one to three minutes on two cores
 # make test       the tests                      make check     the propositions, in double precision
 # make test-double, make asan                    the tests again: the oracle's precision; ASan and UBSan
-# make mutants    fifty faults put into Part I and data/beyond.c, one at a time: a test must catch each
+# make mutants    fifty faults put into Part I and data/later, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
-# make tables     every run of data/experiments.txt that is missing, on every core; TEXTS=FOLDER has books.txt
+# make tables     every run of data/paper/experiments.txt that is missing; TEXTS=FOLDER has books.txt
 # make readme     data/results/README.md and the README's picture, from data/results
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
@@ -13,7 +13,11 @@ CC = cc
 CFLAGS = -O3
 LDLIBS = -lm
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
-GRAMMAR = data/story.grammar
+GRAMMAR = data/text/story.grammar
+# What every companion includes, what two of them share, and what the tests are made of.
+SINK = sink.c sink.h data/later/later.c data/paper/options.h
+PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c
+TESTED = test_sink.c $(SINK)
 
 sink: sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp sink.c -o sink $(LDLIBS) 2>/dev/null; \
@@ -22,19 +26,19 @@ sink: sink.c sink.h
 	$(CC) $(CFLAGS) sink.c -o sink $(LDLIBS); fi
 
 # Published models, and models as folders that Hugging Face's transformers loads:  ./hf export MODEL FOLDER
-hf: data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h data/beyond.c sink.c sink.h
-	@if $(CC) $(CFLAGS) -fopenmp data/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
-	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
+hf: data/models/*.[ch] $(PAGES) $(SINK)
+	@if $(CC) $(CFLAGS) -fopenmp data/models/hf.c -o hf $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/models/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
-paper: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h
-	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
-	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
+paper: data/paper/*.[ch] $(SINK)
+	@if $(CC) $(CFLAGS) -fopenmp data/paper/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/paper/paper.c -o paper $(LDLIBS); fi
 
 # Speed:  ./bench gemm, step, ops, length
-bench: data/bench.c data/beyond.c sink.c sink.h
-	@if $(CC) $(CFLAGS) -fopenmp data/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
-	else $(CC) $(CFLAGS) data/bench.c -o bench $(LDLIBS); fi
+bench: data/check/bench.c $(SINK)
+	@if $(CC) $(CFLAGS) -fopenmp data/check/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
+	else $(CC) $(CFLAGS) data/check/bench.c -o bench $(LDLIBS); fi
 
 run: paper
 	./paper run --force
@@ -45,50 +49,53 @@ out:
 # The tests, in double precision, the oracle, and in float: the mathematics of sink.c, the program
 # and its text, paper.c, hf.c. With OpenMP where the compiler has it, for the tests of threads.
 TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
-BASE = data/check/harness.c data/options.h data/beyond.c sink.c sink.h
-out/test: test_sink.c $(BASE) | out
+CHECK = data/check/harness.c data/check/golden.c data/check/programs.c $(TESTED)
+out/test: $(CHECK) | out
 	$(TEST) -fopenmp test_sink.c $(LDLIBS) || $(TEST) test_sink.c $(LDLIBS)
 
-out/test-double: test_sink.c $(BASE) | out
+out/test-double: $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-# out/test-program, out/test-text, out/test-kernels and, in double, out/test-program-double ..
-out/test-%-double: data/check/test_%.c $(BASE) | out
-	$(TEST) -DSINK_DOUBLE -fopenmp $< $(LDLIBS) || $(TEST) -DSINK_DOUBLE $< $(LDLIBS)
+out/test-paper: data/check/*.c data/paper/*.[ch] $(CHECK) | out
+	$(TEST) -DSINK_DOUBLE -fopenmp data/check/test_paper.c $(LDLIBS) || \
+	    $(TEST) -DSINK_DOUBLE data/check/test_paper.c $(LDLIBS)
 
-out/test-%: data/check/test_%.c $(BASE) | out
+out/test-later: data/later/test_later.c $(CHECK) | out
+	$(TEST) -DSINK_DOUBLE -fopenmp data/later/test_later.c $(LDLIBS) || \
+	    $(TEST) -DSINK_DOUBLE data/later/test_later.c $(LDLIBS)
+
+out/test-hf: data/check/*.c data/models/*.[ch] $(PAGES) $(CHECK) | out
+	$(TEST) -fopenmp data/check/test_hf.c $(LDLIBS) || $(TEST) data/check/test_hf.c $(LDLIBS)
+
+# Every pair of rows, programs and files, text, the machine's arithmetic: out/test-rows,
+# out/test-program and so on, and in double out/test-rows-double ..
+CHECKS = rows program text kernels
+out/test-rows out/test-rows-double out/test-rows-asan: data/check/rows.c data/models/*.[ch] $(PAGES)
+$(CHECKS:%=out/test-%): out/test-%: data/check/test_%.c $(CHECK) | out
 	$(TEST) -fopenmp $< $(LDLIBS) || $(TEST) $< $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c $(BASE) | out
-	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
-	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
-
-out/test-remedies: data/test_remedies.c $(BASE) | out
-	$(TEST) -DSINK_DOUBLE -fopenmp data/test_remedies.c $(LDLIBS) || \
-	    $(TEST) -DSINK_DOUBLE data/test_remedies.c $(LDLIBS)
-
-out/test-hf: data/test_hf.c data/test_families.c data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.c data/keys.h data/options.h data/unicode.h $(BASE) | out
-	$(TEST) -fopenmp data/test_hf.c $(LDLIBS) || $(TEST) data/test_hf.c $(LDLIBS)
+$(CHECKS:%=out/test-%-double): out/test-%-double: data/check/test_%.c $(CHECK) | out
+	$(TEST) -DSINK_DOUBLE -fopenmp $< $(LDLIBS) || $(TEST) -DSINK_DOUBLE $< $(LDLIBS)
 
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
-out/test-asan: test_sink.c $(BASE) | out
+out/test-asan: $(CHECK) | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/test-%-asan: data/check/test_%.c $(BASE) | out
+$(CHECKS:%=out/test-%-asan): out/test-%-asan: data/check/test_%.c $(CHECK) | out
 	$(SANE) -DSINK_DOUBLE $< -o $@ $(LDLIBS)
 
-out/paper-double: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h | out
-	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
+out/paper-double: data/paper/*.[ch] $(SINK) | out
+	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper/paper.c -o $@ $(LDLIBS)
 
-CHECKS = program text kernels
-test: sink paper hf bench out/test-double out/test out/test-paper out/test-remedies out/test-hf \
+test: sink paper hf bench out/test-double out/test out/test-paper out/test-later out/test-hf \
     $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
-	for t in $(CHECKS); do ./out/test-$$t-double && ./out/test-$$t || exit 1; done
+	for t in $(CHECKS); do OMP_WAIT_POLICY=passive ./out/test-$$t-double && \
+	    OMP_WAIT_POLICY=passive ./out/test-$$t || exit 1; done
 	OMP_WAIT_POLICY=passive ./out/test-paper
-	./out/test-remedies
+	./out/test-later
 	OMP_WAIT_POLICY=passive ./out/test-hf
 	@if $(CC) -fsyntax-only -x c sink.h 2>/dev/null; then \
 	  $(CC) -D__FLT_EVAL_METHOD__=2 -fsyntax-only -x c sink.h 2>&1 | \
@@ -103,18 +110,18 @@ asan: sink bench out/test-asan $(CHECKS:%=out/test-%-asan)
 	./out/test-asan
 	for t in $(CHECKS); do ./out/test-$$t-asan || exit 1; done
 
-exhaustive: data/check/test_kernels.c $(BASE) | out
+exhaustive: data/check/test_kernels.c $(CHECK) | out
 	$(CC) $(CFLAGS) -fopenmp $< -o out/exhaustive $(LDLIBS) || \
 	    $(CC) $(CFLAGS) $< -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
 
-# NAMES="tcc s390x" asks for these alone; sh data/anywhere.sh --list says which there are.
+# NAMES="tcc s390x" asks for these alone; sh data/check/anywhere.sh --list says which there are.
 anywhere:
-	sh data/anywhere.sh $(NAMES)
+	sh data/check/anywhere.sh $(NAMES)
 
-# Fifty one-line faults in Part I and data/beyond.c, each of which a test must catch; --seed N draws others.
+# Fifty one-line faults in Part I and data/later, each of which a test must catch; --seed N draws others.
 mutants: | out
-	sh data/mutants.sh
+	sh data/check/mutants.sh
 
 # The paper: hours. What is finished is never run again; without TEXTS, the shipped grammar alone.
 tables: paper | out
@@ -127,7 +134,7 @@ tables: paper | out
 readme: paper
 	./paper readme
 	./paper report --force --quiet
-	awk -f data/picture.awk out/report.html > out/onset.svg && mv out/onset.svg data/results
+	awk -f data/book/picture.awk out/report.html > out/onset.svg && mv out/onset.svg data/results
 
 check: out/paper-double
 	./out/paper-double check
@@ -138,11 +145,11 @@ tokenizer: sink
 
 # Six documents of every grammar, beside it, for a reader to look at.
 samples: sink
-	for g in data/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
+	for g in data/text/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper.c data/scale.c data/hf.c"; tests="test_sink.c data/check/test_*.c data/test_paper.c data/test_hf.c"; \
+	@bad=0; code="sink.c data/paper/paper.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
@@ -150,15 +157,16 @@ xref:
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
-BOOK = data/book.html sink.c data/pages.c data/paper.c data/scale.c data/hf.c test_sink.c \
-    data/check/test_program.c data/check/test_text.c data/test_paper.c data/test_hf.c data/results/README.md
+BOOK = data/book/book.html sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
+    data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
+    data/check/test_hf.c data/results/README.md
 book: out/book.html
-out/book.html: data/book.awk $(BOOK) | out
-	@awk -f data/book.awk $(BOOK) > $@.new && mv $@.new $@
+out/book.html: data/book/book.awk $(BOOK) | out
+	@awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@
 	@echo "The book: $@"
 
 stats:
-	@awk -f data/stats.awk sink.c test_sink.c sink.h
+	@awk -f data/check/stats.awk sink.c test_sink.c sink.h
 
 clean:
 	rm -rf out sink paper hf bench

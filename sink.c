@@ -22,7 +22,7 @@
  *                                              tokens of the prefix
  *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+             every sum is over * and all visible keys
- *          not the paper's: clipped weights (3.6); what data/beyond.c does to q, k, v, z and o
+ *          not the paper's: clipped weights (3.6); what data/later does to q, k, v, z and o
  *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
  *
  * and its backward, from do as far as dz, with a_j = s_j / Z:
@@ -61,7 +61,7 @@
  *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
  *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
  *   [FIG19] heads, to Figure 27                          [FIG29] p-norm    [FIG30] fine-tuning
- *   [MAMBA] [MOE] layers of published models, forward only: data/hf.c
+ *   [MAMBA] [MOE] layers of published models, forward only: data/models
  *
  * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
@@ -77,10 +77,10 @@
  *   an axis row   its CHOICE in sink.h; RULES, chapter 1; its tensors, 2;
  *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
  *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
- *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/beyond.c;
- *                 STATE_ROWS, 7.2; closed_row() in data/pages.c, premises() in data/hf.c;
+ *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/later;
+ *                 STATE_ROWS, 7.2; closed_row() in data/paper/pages.c, premises() in data/models;
  *                 test_sink.c 0.3, and its tables of an axis
- *   a variant     VARIANTS, chapter 1; to be trained, a row of an item in data/experiments.txt
+ *   a variant     VARIANTS, chapter 1; to be trained, a row of data/paper/experiments.txt
  *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
  *   a check       its measure, and a line of a table in chapter 7; of a new table, CHECKS, 16.3
  *
@@ -167,7 +167,7 @@
  *   others        value bias v+; sink token x*: none; one                Table 4
  *                 several sink tokens                                    not the paper's
  *   mask          causal; window w; prefix p                             Figures 5, 6
- *   (+) data/beyond.c has these; ./paper, ./hf and ./bench take their flags, ./sink does not
+ *   (+) data/later has these; ./paper, ./hf and ./bench take their flags, ./sink does not
  *
  * t5, parallel, layer, (ge)gelutanh, fewer key heads, zero and logit are not the paper's: published
  * models need them, or they are close relatives of its rows. For any two rows of two axes that
@@ -281,7 +281,7 @@ static int config_gates(const Config *c) {
   return c->gate ? c->heads : 0;
 }
 
-/* Does data/beyond.c change scores before sim? Are weights clipped (3.6)? Does it change o? */
+/* Does data/later change scores before sim? Are weights clipped (3.6)? Does it change o? */
 static bool config_score_mod(const Config *c) { return c->soft_cap > 0 || c->gain || c->shift; }
 static bool config_clips(const Config *c) { return c->clip_low < 0 || c->clip_high > 1; }
 static bool config_leaves(const Config *c) {
@@ -319,7 +319,7 @@ static int config_window(const Config *c, int l) {
 }
 
 /* Published models mix kinds of blocks (Jamba): does block l, from 0, attend? How many blocks do?
- * How many experts has l? Mamba and the experts stand in data/hf.c, forward only. */
+ * How many experts has l? Mamba and the experts stand in data/models, forward only. */
 static bool config_attends(const Config *c, int l) {
   return !c->attention_period || l % c->attention_period == c->attention_offset;
 }
@@ -332,7 +332,7 @@ static int config_experts(const Config *c, int l) {
   return !c->expert_period || l % c->expert_period == c->expert_offset ? c->experts : 0;
 }
 
-/* 0, or 2 with one line for a model with parts of data/hf.c, which have no backward. */
+/* 0, or 2 with one line for a model with parts of data/models, which have no backward. */
 static int config_trains(const Config *c, Error *e) {
   const char *what = NULL;
   for (int l = 0; l < c->layers; l++)
@@ -489,7 +489,7 @@ static int config_resolve(Config *c, Error *e) {
  *   INITIAL_BIAS     U(+-1/sqrt(fan_in))       0                            0
  *   INITIAL_SMALL    N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   INITIAL_ZERO, _ONE, _HALF   that number: biases, gains, the slopes of DyT
- *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): cscale, sbias (data/beyond.c)
+ *   INITIAL_GAIN     1 / log(context), INITIAL_SHIFT - log(context): cscale, sbias (data/later)
  *
  * torch is PyTorch's default, authors their code's own (only SwiGLU's DOWN has its own law). gpt2
  * shrinks what writes into the residual stream, whose 2L terms then have the variance of one. On
@@ -588,14 +588,14 @@ static void list_attention(Model *m, int l, Error *e) {
     {NAMED(Layer, bv),     {K * D},    INITIAL_BIAS,   false, bias_qkv},
     {NAMED(Layer, phi1),   {D, D},     INITIAL_LINEAR, true,  phi},   /* Table 15, 10, 11: 3.5 */
     {NAMED(Layer, phi2),   {D, D},     INITIAL_LINEAR, true,  phi},
-    {NAMED(Layer, cscale), {H},        INITIAL_GAIN,   false, c->gain},   /* data/beyond.c: c_h */
-    {NAMED(Layer, sbias),  {H},        INITIAL_SHIFT,  false, shift},   /* data/beyond.c: f_h */
+    {NAMED(Layer, cscale), {H},        INITIAL_GAIN,   false, c->gain},   /* data/later: c_h */
+    {NAMED(Layer, sbias),  {H},        INITIAL_SHIFT,  false, shift},   /* data/later: f_h */
     /* Tables 4, 5, 12 and 13: learned, in every block anew. Without vstar v* is 0, or fixed */
     {NAMED(Layer, kstar),  {S, D},     INITIAL_SMALL,  false, kstar},
     {NAMED(Layer, vstar),  {S, D},     INITIAL_SMALL,  false, kv},
     {NAMED(Layer, logit),  {H},        INITIAL_SMALL,  false, logit},   /* z_i* itself */
     {NAMED(Layer, vplus),  {H, D},     INITIAL_SMALL,  false, c->vbias},   /* v+ */
-    /* Not the paper's: data/beyond.c */
+    /* Not the paper's: data/later */
     {NAMED(Layer, wg),     {C, G},     INITIAL_LINEAR, true,  by_input},   /* u = x W_g */
     {NAMED(Layer, gate),   {H},        INITIAL_ZERO,   false, c->gate == GATE_STATIC},   /* u */
     {NAMED(Layer, vscale), {H},        INITIAL_ONE,    false, c->v_scale},   /* c */
@@ -629,8 +629,8 @@ static void list_ffn(Model *m, int l, const char *whole, int part, Error *e) {
   list_rows(m, rows, whole, (Tensor){.layer = l, .part = part}, e);
 }
 
-/* What published models have in place of the paper's parts (data/hf.c), and what later papers do
- * to norms, scores and heads (data/beyond.c); in ./sink nothing. */
+/* What published models have in place of the paper's parts (data/models), and what later papers do
+ * to norms, scores and heads (data/later); in ./sink nothing. */
 static const PublishedParts PUBLISHED_PARTS;
 static const Beyond BEYOND;
 
@@ -679,7 +679,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
 }
 
 /* Sets every pointer of w to its tensor in the memory at base. What a model lacks stays NULL. A
- * matrix that stays in its file (data/hf.c) has at < 0; its pointer leads to its list entry. */
+ * matrix that stays in its file (data/models) has at < 0; its pointer leads to its list entry. */
 static void model_point(Model *m, Weights *w, real *base) {
   for (int i = 0; i < m->n_tensors; i++) {
     Tensor *t = &m->tensor[i];
@@ -944,7 +944,7 @@ WIDE(norm_row,
 static void norm_forward(const Config *c, real *y, real *stat, const real *x, const Norm *w,
                          idx rows) {
   idx C = c->dim;
-  if (w->a) {   /* DyT: data/beyond.c */
+  if (w->a) {   /* DyT: data/later */
     BEYOND.dyt(c, y, x, w, rows);
     return;
   }
@@ -984,7 +984,7 @@ WIDE(norm_gains,
 static void norm_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
                           real *stat, const Norm *w, idx rows) {
   idx C = c->dim;
-  if (w->a) {   /* DyT has no stat, and uses its place as scratch: data/beyond.c */
+  if (w->a) {   /* DyT has no stat, and uses its place as scratch: data/later */
     BEYOND.dyt_backward(c, dx, d, dy, x, stat, w, rows);
     return;
   }
@@ -1007,7 +1007,7 @@ static void norm_backward(const Config *c, real *dx, const Norm *d, const real *
  * dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io = sum_n x_ni dy_no.
  *
  * The paper's projections have no b; --linear-bias is for published models. m->linear multiplies by
- * matrices that stay in their file (data/hf.c) or are rounded (--quantize). Cost: rows * in * out
+ * matrices that stay in their file (data/models) or are rounded (--quantize). Cost: rows * in * out
  * multiplications forward, twice that backward. Test: linear__with_biases. */
 
 /* b [out], or NULL. y may not overlap x. */
@@ -1066,7 +1066,7 @@ static void linear_backward(real *dx, bool add, real *dw, real *db, const real *
 
 /* w of a pair, in radians a position. Published models stretch it for a longer context: ROPE_LINEAR
  * divides all by a factor; Llama 3.1 and YaRN divide pairs with fewer than `low` turns in the
- * original context, keep those above `high`, and blend between. longrope: data/families.c. */
+ * original context, keep those above `high`, and blend between. longrope: data/models. */
 static double rope_frequency(const Config *c, int pair) {
   double w = pow(c->rope_base, -2.0 * pair / c->rotary_dims);
   if (c->rope_scaling == ROPE_NONE) return w;
@@ -1580,7 +1580,7 @@ static void row_metric(const Config *c, idx n, const real *a, real row_stat, rea
  * bias has da_i* = 0 and learns from dz_i* = -dlogz_i* delta_i alone. With Z = 1 that is 0, too.
  *
  * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five times backward (z
- * again, da, dq, dk, dv). Tests: 3.7 of test_sink.c; data/paper.c has [E4] [T4] in closed form. */
+ * again, da, dq, dk, dv). Tests: 3.7 of test_sink.c; data/paper has [E4] [T4] in closed form. */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w) or j in the prefix. Rows i, columns j; o is seen:
  *
@@ -1746,7 +1746,7 @@ static void head_backward(const Model *m, Acts *a, int l, idx b, idx h, idx N) {
     row_clip(c, N + 1, a_i);
     add_times(D, dvstar, scale * a_i[0], do_i);
     for (idx j = 0; j < N; j++) add_times(D, dv + j * Kw, scale * a_i[1 + j], do_i);
-    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j), and what data/beyond.c makes of it */
+    /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j), and what data/later makes of it */
     if (config_score_mod(c)) BEYOND.scores_backward(c, w, h, seen, N, dz + 1, y, dlogit + 1);
     zero(dq_i, D);
     for (idx j = 0; j < N; j++) {
@@ -1805,7 +1805,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * v+ [H,D] is added to what the weights make of the values, in place: it has no column, and no row
  * can give it a smaller share. Backward: the gradient of av is that of o, and dv+ = sum_i do_i.
- * What later papers do at this place, and before it to q, k, v and z: data/beyond.c. */
+ * What later papers do at this place, and before it to q, k, v and z: data/later. */
 
 /* o = av + v+: la->o [rows,H,D], here the same array as la->av, holds av. */
 static void vplus_forward(const Model *m, int l, const LayerActs *la, idx rows) {
@@ -1976,7 +1976,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   if (m->plain) attention_forward(m, a, l, B, N);
   else tiled_forward(m, a, l, B, N);
   if (m->plain && a->probe) plain_probe(m, a, l, B, N);
-  /* o = av + v+ (3.8), or with more steps (data/beyond.c); v: of these rows */
+  /* o = av + v+ (3.8), or with more steps (data/later); v: of these rows */
   if (config_leaves(c)) BEYOND.leave(m, a, l, v, rows);
   else if (w->vplus) vplus_forward(m, l, la, rows);
   /* O = combine(o) W_O + b_O: [H*D,C], or [D,C] where heads are added (F8) */
@@ -2137,7 +2137,7 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
   return forward_rows(&m->c, a, T);
 }
 
-/* 1 when a forward so far could not read a matrix from its file (data/hf.c). */
+/* 1 when a forward so far could not read a matrix from its file (data/models). */
 int model_fault(const Model *m, Error *e) {
   return m->published ? m->published->fault(m, e) : 0;
 }
@@ -2321,7 +2321,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T, bo
  *   w <- (1 - lr wd) w                                            decoupled decay, before the step
  *   m <- b1 m + (1 - b1) g        v <- b2 v + (1 - b2) g^2              equations 37, 38
  *   w <- w - lr (m / (1 - b1^t)) / (sqrt(v / (1 - b2^t)) + eps)         equation 39
- * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: data/beyond.c
+ * SGD: the same decay, then w <- w - lr g (equation 32). t counts steps from 1. Muon: data/later
  *
  * m and v are running means that start at 0. After t steps of a constant g they are (1 - b1^t) g,
  * (1 - b2^t) g^2: hence the division. The first step, whatever b1 and b2 (the authors': 0.9, 0.95),
@@ -2553,7 +2553,7 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* Has block l maps? Means over heads leave out blocks without attention (data/hf.c). */
+/* Has block l maps? Means over heads leave out blocks without attention (data/models). */
 static bool sinks_attends(const Sinks *s, int l) {
   return !s->period || l % s->period == s->offset;
 }
@@ -2907,7 +2907,7 @@ typedef struct StateRow {
   const char *name;
   bool agree;   /* where the positions act inside the score */
   double gain;   /* not 0: W_K = gain W_Q, so that s(0) = gain |q|^2 / sqrt(D) > 0 is large */
-  int closed;   /* closed form in so many blocks: data/paper.c */
+  int closed;   /* closed form in so many blocks: data/paper/paper.c */
   const char *flags, *reference;
 } StateRow;
 
@@ -2954,7 +2954,7 @@ static const StateRow STATE_ROWS[] = {
   {"sink token",                0,  0, 0, "--sink-token", ""},
   {"3 sink tokens",             0,  0, 0, "--sink-token 3", ""},
   {"another first token",       0,  0, 0, NULL, ""},
-  /* data/beyond.c's */
+  /* data/later's */
   {"sandwich, DyT",             1,  0, 0, "--place sandwich --norm dyt", ""},
   {"scores before sim",         1,  0, 0, "--soft-cap 2 --score-scale logn --score-bias learned",
    ""},
@@ -3483,7 +3483,7 @@ static const Line METRIC[] = {
  *     20          8 M     by rank: left id, right id, 4 bytes each, from 3 to 258 + rank; no pair
  *                         twice; no token longer than 128 bytes
  *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the tokenizer's hash
- * Version 2 is a published model's: data/hf.c.
+ * Version 2 is a published model's: data/models.
  */
 
 enum {
@@ -3497,7 +3497,7 @@ enum {
 };
 #define TOKENIZER_MAGIC "SINKTOK1"
 
-/* Empty, but data/hf.c, which includes this file, fills it. */
+/* Empty, but data/models, which includes this file, fills it. */
 static const TokenizerKind PUBLISHED_TOKENIZERS;
 
 /* ---- 8.1  Ids and numbered pairs --- */
@@ -3650,7 +3650,7 @@ static int tokenizer_read(const unsigned char *bytes, size_t n, const char *name
     t->kind = &PUBLISHED_TOKENIZERS;
     t->kind->read(t, bytes, n, name, e);
   } else if (version == TOKENIZER_PUBLISHED)
-    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/hf.c -o hf -lm", name);
+    fail(e, 1, "%s: expected sink's own tokenizer. Try: cc -O3 data/models/hf.c -o hf -lm", name);
   else if (version != TOKENIZER_OWN || vocab < TOKEN_MERGE || vocab > TOKENIZER_VOCAB_MAX ||
            merges != vocab - TOKEN_MERGE)
     fail(e, 1, "%s: expected version 1, 259 to %d tokens, 259 fewer merges, found version %u, "
@@ -8138,7 +8138,7 @@ static int verb_check(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_list(Settings *s, const char **words, int n, Error *e) {
-  Work w = {0}; char path[PATH_ROOM + 4]; (void)words; (void)n;
+  Work w = {0}; char path[PATH_ROOM + 9]; (void)words; (void)n;
   printf("variant         paper          its Sink_1 %%    loss flags\n");
   for (const Variant *v = VARIANTS; v->name; v++) {
     int at = printf(strncmp(v->source, "beyond", 6) ? "%-15s %-14s %-15s %4s "
@@ -8147,9 +8147,9 @@ static int verb_list(Settings *s, const char **words, int n, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; -: it failed.\n"
          "Table 6: rows of Table 15. A flag and no row: --optimizer muon (2502.16982).\n"
-         "./sink refuses DyT, QK-norm, gates and what else is data/beyond.c's: ./paper.\n\n"
+         "./sink refuses DyT, QK-norm, gates and what else is data/later's: ./paper.\n\n"
          "To train on or generate from:\n");
-  snprintf(path, sizeof path, "%sdata", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
+  snprintf(path, sizeof path, "%sdata/text", file_missing(SHIPPED_GRAMMAR) ? s->data.home : "");
   files_list(path, &w.in, &(Error){0});
   for (size_t at = 0; at < w.in.size; at += strlen((const char *)w.in.at + at) + 1) {
     const char *name = (const char *)w.in.at + at, *ending = strrchr(name, '.');

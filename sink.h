@@ -121,7 +121,7 @@ typedef struct Config {
    * others, by I channels of M states (0 means 2 C, 16), J taps (4) and rank R (C/16, up) */
   int attention_period, attention_offset, mamba_inner, mamba_state, mamba_conv, mamba_rank;
   /* X ffns of which a row takes the top ones (0 means 2), in every block or, with a period, in
-   * blocks with l % period == offset; 0: one ffn everywhere. A limit: gpt-oss's kind (data/hf.c) */
+   * blocks with l % period == offset; 0: one ffn everywhere. A limit: gpt-oss's (data/models) */
   int experts, expert_top, expert_period, expert_offset; double expert_limit, expert_slope;
 } Config;
 
@@ -144,7 +144,7 @@ typedef struct Layer {
   real *b1, *b2, *b3;          /* the width of their product: with linear biases */
   real *kstar, *vstar;         /* [H,D], [1,D] when shared: the extra column's key and value */
   real *logit, *vplus;         /* [H]: the extra column's learned score; [H,D]: the value bias v+ */
-  real *cscale, *sbias;        /* [H] [H]: c_h and f_h of data/beyond.c */
+  real *cscale, *sbias;        /* [H] [H]: c_h and f_h of data/later */
   real *phi1, *phi2;           /* [D,D] [D,D]: the mlp kernel */
   real *wg, *gate;             /* [C,G]: G gates a row; [H]: u of a static gate */
   Norm qnorm, knorm;           /* [D] [D], with --qk-whole [H*D] [K*D] */
@@ -168,7 +168,7 @@ typedef struct Tensor {
   int part;                    /* part, 0 but for parts that the paper's models lack (below) */
 } Tensor;
 
-/* What a published model may have in place of the paper's parts (data/hf.c), without a backward.
+/* What a published model may have in place of the paper's parts (data/models), without a backward.
  * A function that returns false leaves the work to the caller, who does it as the paper has it. */
 struct Model; struct Acts; struct Trainer; struct Step;
 typedef struct PublishedParts {
@@ -201,8 +201,8 @@ typedef struct Model {
   idx count; real *params, *grads;   /* grads is NULL in a model that only evaluates */
   Weights w, d;                         /* the same memory by name: parameters, gradients */
   const PublishedParts *published;      /* NULL, or what it has in place of the paper's parts */
-  struct ModelFile *file;               /* where its matrices are: data/hf.c */
-  struct OtherBlock *other;             /* [L] the pointers of those parts: data/hf.c */
+  struct ModelFile *file;               /* where its matrices are: data/models */
+  struct OtherBlock *other;             /* [L] the pointers of those parts: data/models */
   bool plain;                  /* --plain: attention by 3.7's loops, not chapter 14's tiles */
   /* y = x W: published's, or eval --quantize's, which knows `rounding`; or NULL */
   bool (*linear)(const struct Model *m, real *y, const real *x, const real *w, bool transposed,
@@ -249,14 +249,14 @@ typedef struct Acts {
   LayerActs *layer; real *h0;  /* [L]; [B,N,C] H^0 */
   const real *h, *nf;          /* [B,N,C] the stream, h^L in the end; its final norm, if any */
   real *fnorm, *nfstat;        /* [B,N,C] [B,N,2] */
-  real *published;             /* scratch of blocks that the paper's models lack (data/hf.c) */
+  real *published;             /* scratch of blocks that the paper's models lack (data/models) */
   real *embed, *vfixed;        /* [B,T,E] of wte, when E is not C; [D] v* of Table 5, or NULL */
   Probe *probe;                /* [L], or NULL: set by the caller before a forward */
   const Ablation *ablation;    /* or NULL, as it must be where a backward follows */
   const PositionEdit *edit;    /* likewise; t at most T, and no cache before the forward */
   /* likewise: -INFINITY into z of keys lo .. lo+n-1 that row i of b loses; returns their number */
   idx (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, real *z);
-  const struct Isolation *isolation; /* what it knows: data/known.c */
+  const struct Isolation *isolation; /* what it knows: data/paper/known.c */
   /* or NULL; behind block l's backward, when dn still is the gradient of what its MHSA reads */
   void (*after)(const struct Acts *a, int l, int B, idx N);
   real *cosine, *sine, *sinusoid;  /* [N,r/2] of the rotations; [N,C] absolute positions */
@@ -285,7 +285,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 void plain_probe(const Model *m, const Acts *a, int l, int B, idx N);
 
-/* What later papers do to norms, scores and heads, and Muon: data/beyond.c. NULL in ./sink, which
+/* What later papers do to norms, scores and heads, and Muon: data/later. NULL in ./sink, which
  * refuses it. x, y [rows,C]; k, v [rows,K,D]; z, dz, y [n]: of a row's keys, not *; seen: n_i. */
 typedef struct Beyond {
   void (*dyt)(const Config *c, real *y, const real *x, const Norm *w, idx rows);
@@ -347,7 +347,7 @@ typedef struct Tokenizer {
 /* One caller's way into a Tokenizer, one per thread; scratch: of a published model's, or NULL. */
 typedef struct Encoder { const Tokenizer *tokenizer; struct Scratch *scratch; } Encoder;
 
-/* The ways of published models' tokenizers, which data/hf.c has. */
+/* The ways of published models' tokenizers, which data/models has. */
 typedef struct TokenizerKind {
   int (*read)(Tokenizer *t, const unsigned char *bytes, size_t n, const char *name, Error *e);
   void (*close)(Tokenizer *t);
@@ -366,7 +366,7 @@ typedef struct Grammar {
 } Grammar;
 
 #define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text file */
-#define SHIPPED_GRAMMAR "data/story.grammar"
+#define SHIPPED_GRAMMAR "data/text/story.grammar"
 /* Where a training's tokens come from, and how far it has read. */
 typedef struct Data {
   Tokenizer tokenizer; Encoder encoder; Grammar grammar;
@@ -413,7 +413,7 @@ typedef struct Settings {
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM], report[PATH_ROOM];
   char start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM];
   int inputs, how_many, top_k; double temperature, top_p;            /* eval; generate */
-  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/signs.c */
+  int signs, quantize, sinks, cache_size; char cache[16], positions[8];   /* data/paper/signs.c */
   const struct Program *program; void *own;     /* who is asked, and its own settings */
   int argc; char **argv; const char *verb;      /* the command as it was given */
   const char *groups; bool given[200];          /* flags it takes; which of OPTIONS were given */
@@ -596,7 +596,7 @@ typedef struct Verb {
   {"window-period", MODEL('i', window_period), "0", 1, 1024, "N", "where l mod N = offset [all]"}, \
   {"window-offset", MODEL('i', window_offset), "0", 0, 1024, "N", "see --window-period"},
 
-/* Its rows of what is measured, put out and put in; MORE_OPTIONS are those of data/options.h. */
+/* Its rows of what is measured, put out and put in; MORE_OPTIONS are data/paper/options.h's. */
 #define COMMON_OPTIONS \
   {"eps", 'e', 'd', AT(eps), "0.3", 0, 1, "X", "threshold of Sink (Figure 3)"}, \
   {"T", 'e', 'i', AT(eval_T), "64", 1, 1 << 24, "T", "tokens of an evaluated sequence"}, \

@@ -2594,11 +2594,11 @@ static void train__learns_by_heart(Test *t) {
  * 5  Golden numbers
  *
  * An independent model in PyTorch, whose derivatives are autograd's, wrote
- * data/golden/golden.txt. Its configurations cover every pair of rows of two axes.
+ * data/check/golden/golden.txt. Its configurations cover every pair of rows of two axes.
  * golden.py states the format, and how parameters, tokens and directions follow
  * from a configuration's number. */
 
-#define GOLDEN "data/golden/golden.txt"
+#define GOLDEN "data/check/golden/golden.txt"
 
 /* In double the file's 12 digits leave 5e-12. In float the parameters are rounded
  * as well, and some rows of scores divide by a small sum: 7e-4 was the most. */

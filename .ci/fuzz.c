@@ -1,12 +1,12 @@
 /* The readers of bytes from outside under libFuzzer; .ci/fuzz builds it around sink.c, with -DFUZZ_HF
- * around data/hf.c, with -DFUZZ_PAPER around data/paper.c, which include sink.c and have its readers
+ * around data/models/hf.c, with -DFUZZ_PAPER around data/paper/paper.c, which include sink.c and have its readers
  * too where they are changed. The environment's SINK_FUZZ says which reader it is. A checksum
  * that the fuzzer could not guess is made right here, so that it gets past it. What is read well is
  * also used: what a reader lets through must not break those who believe it. */
 #if defined FUZZ_HF
-#include "../data/hf.c"
+#include "../data/models/hf.c"
 #elif defined FUZZ_PAPER
-#include "../data/paper.c"
+#include "../data/paper/paper.c"
 #else
 #include "../sink.c"
 #endif

@@ -1,5 +1,5 @@
 /* golden.c - reads a text of an independent program's numbers and holds ours to
- * them: data/golden/golden.txt (test_sink.c), hf_tiny.txt and hf_families.txt (the
+ * them: data/check/golden/golden.txt (test_sink.c), hf_tiny.txt and hf_families.txt (the
  * tests of ./hf).
  *
  * SPDX-License-Identifier: MIT */
@@ -26,7 +26,7 @@ static size_t last_line(const char *at, size_t n) {
 /* The text, checked against its last line, "end CONFIGS LINES SUM". 0, or 1 with an
  * error. */
 static int golden_read(const char *path, Bytes *text, int *configs, Error *e) {
-  static const char *const TRY = "Try: git checkout data/golden";
+  static const char *const TRY = "Try: git checkout data/check/golden";
   int lines = 0, told = -1, used = 0;
   unsigned long long sum = 0, is;
   text->size = 0;

@@ -247,7 +247,7 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
   if (chdir("../../..")) exit(1);
 }
 
-/* The rows of data/usage.txt: status, program, words, and a part of the answer; a line is a comment
+/* The rows of data/check/usage.txt: status, program, words, and a part of the answer; a line is a comment
  * or a row. And every page of help has at most 80 columns, and is found by `help VERB`, `VERB
  * --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
@@ -256,13 +256,13 @@ static void usage_hold(Test *t, const Program *program) {
   int ours = 0; char flag[40];
   if (no_binary(t)) return;
   scratch_open(); Bytes *rows = bytes_of(t);
-  fact(t, !file_read("data/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
+  fact(t, !file_read("data/check/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
   for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line; line = strtok(NULL, "\n")) {
     char name[16] = ""; int status = 0, at = 0; bool known = false;
     if (*line == '#') continue;
     sscanf(line, "%d %15s %n", &status, name, &at);
     EACH(i, PROGRAMS) known |= !strcmp(name, PROGRAMS[i]);
-    fact(t, (part = strstr(line, " => ")) && known && at, "data/usage.txt: %s", line);
+    fact(t, (part = strstr(line, " => ")) && known && at, "data/check/usage.txt: %s", line);
     if (t->wrong || !part || strcmp(name, &PROGRAM[2])) continue;
     ours++;
     *part = 0;

@@ -6,9 +6,9 @@
  * SPDX-License-Identifier: MIT
  */
 #define SINK_NO_MAIN
-#include "../options.h"
+#include "../paper/options.h"
 #include "../../sink.c"
-#include "../beyond.c"
+#include "../later/later.c"
 #include "harness.c"
 
 /* =================================================================================================

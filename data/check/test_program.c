@@ -6,9 +6,9 @@
  * SPDX-License-Identifier: MIT
  */
 #define SINK_NO_MAIN
-#include "../options.h"
+#include "../paper/options.h"
 #include "../../sink.c"
-#include "../beyond.c"
+#include "../later/later.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 #include "programs.c"
@@ -1113,9 +1113,9 @@ static void program_folder__on_path(Test *t) {
   scratch_open();
   make_folder(SCRATCH "/a"); make_folder(SCRATCH "/a/sink");
   file_write(SCRATCH "/b/sink", "text", 4, fresh(t));      /* no program */
-  file_copy(t, "data/story.txt", SCRATCH "/c/sink");       /* one, as far as its mode says */
-  file_copy(t, "data/story.txt", SCRATCH "/d/sink");
-  file_copy(t, "data/story.grammar", SCRATCH "/c/grammars/story.grammar");
+  file_copy(t, "data/text/story.txt", SCRATCH "/c/sink");       /* one, as far as its mode says */
+  file_copy(t, "data/text/story.txt", SCRATCH "/d/sink");
+  file_copy(t, "data/text/story.grammar", SCRATCH "/c/grammars/story.grammar");
   EACH(i, ROWS) {
     snprintf(home, PATH_ROOM, "%s%s", *ROWS[i].home ? SCRATCH : "", ROWS[i].home);
     program_folder(s.home, 0, ROWS[i].name, ROWS[i].path);
@@ -1487,7 +1487,7 @@ static void sink__pages(Test *t) {
     fact(t, at && !strncmp(flags, v->flags, strlen(v->flags)), "sink list: %s", v->name);
   }
   for (const char *at = list; *at && *at != '\n'; at += strcspn(at, "\n") + 1) rows += *at != ' ';
-  fact(t, strstr(list, "--grammar data/story.grammar\n") && VARIANTS[rows].name == NULL
+  fact(t, strstr(list, "--grammar data/text/story.grammar\n") && VARIANTS[rows].name == NULL
            && strstr(list, "no row: --optimizer muon"), "sink list: %d rows", rows);
   for (const Verb *v = VERBS; v->name; v++) {
     const char *all = said(t, "help %s --all", v->name), *few = said(t, "help %s", v->name);
@@ -1608,10 +1608,10 @@ static void sink__outputs(Test *t) {
 /* From elsewhere data/ and the tokenizer are found beside the program. */
 static void sink__elsewhere(Test *t) {
   static const char *const ROWS[][2] = {
-    {"list", "/data/story.grammar\n"}, {"generate --grammar data/story.grammar", "\n<|endoftext|>"},
-    {"tokenize encode ../../../data/story.txt", " "},
-    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/story.grammar"},
-    {"eval m --T 8 --n 2", "m on data/story.grammar (held-out documents): 2 sequences"},
+    {"list", "/data/text/story.grammar\n"}, {"generate --grammar data/text/story.grammar", "\n<|endoftext|>"},
+    {"tokenize encode ../../../data/text/story.txt", " "},
+    {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/text/story.grammar"},
+    {"eval m --T 8 --n 2", "m on data/text/story.grammar (held-out documents): 2 sequences"},
     {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/story."}};
   if (no_binary(t)) return;
   scratch_open(), make_folder(AWAY), file_write(AWAY "/prop1", "a", 1, fresh(t));
@@ -1621,7 +1621,7 @@ static void sink__elsewhere(Test *t) {
 static void sink__wrong_files(Test *t) {
   static const char *const ROWS[][2] = {
     {"eval " SCRATCH "/none", "none: "}, {"eval " SCRATCH "/short.ckpt", "damaged or cut short"},
-    {"eval data/story.grammar", "expected a checkpoint"},
+    {"eval data/text/story.grammar", "expected a checkpoint"},
     {"generate " SCRATCH "/empty", "expected a checkpoint"},
     {"eval " SCRATCH "/m.ckpt --tokenizer tokenizer.bin", "expected the tokenizer it was trained"},
     {"generate " SCRATCH "/m.ckpt --tokenizer tokenizer.bin", "expected the tokenizer"},
@@ -1880,7 +1880,7 @@ static void sink__dump_gates(Test *t) {
     snprintf(all, 200, "--sink-token --heads 4 --kv-heads 2 --head-dim 4 %s", ROWS[r].flags);
     scratch_open();
     file_write(SCRATCH "/ids", "1 2 3 4\n", 8, fresh(t));
-    answers(t, FROM_HERE "bench", words, 0, "");           /* which has data/beyond.c */
+    answers(t, FROM_HERE "bench", words, 0, "");           /* which has data/later/later.c */
     if (!lab_open(&b, t, 1, 3, all)) return;
     memcpy(b.ids, (int[]){1, 2, 3}, 3 * sizeof *b.ids);
     model_init(&b.m, INIT_TORCH, 3);
@@ -2010,10 +2010,10 @@ static void sink__knows_its_text(Test *t) {
     {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
     {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
     {"--text " SCRATCH "/b", SCRATCH "/b (held-out documents)"},          /* the same text */
-    {"", "data/story.grammar (held-out documents" OTHER},                 /* its own is gone */
+    {"", "data/text/story.grammar (held-out documents" OTHER},                 /* its own is gone */
     {"", OWN " (held-out documents; changed since the training)"}};
   Settings s; Bytes *text = bytes_of(t);
-  if (no_binary(t) || !tale_open(t, &s, "") || file_read("data/letter.txt", text, fresh(t)) ||
+  if (no_binary(t) || !tale_open(t, &s, "") || file_read("data/text/letter.txt", text, fresh(t)) ||
       file_read(SCRATCH "/tale.txt", text, &t->e) || file_write(OWN, text->at, text->size, &t->e) ||
       file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4 5 6 7 8\n", 26, &t->e)) return;
   const char *line = said(t, "train --quiet --steps 4 --valid 0.2 --text " OWN SMALL_SIZE "--out "

@@ -8,7 +8,7 @@
  *
  * In double every pair's gradients take a minute or two. */
 #define HF_NO_MAIN
-#include "../hf.c"
+#include "../models/hf.c"
 #include "../../test_sink.c"
 #include "rows.c"
 #include "ablated.c"
@@ -834,8 +834,8 @@ static void golden_read__damage(Test *t) {
   Bytes *text = bytes_of(t), *again = bytes_of(t);
   int configs;
   Rng r = {3};
-  fact(t, golden_read("data/golden/none.txt", again, &configs, fresh(t)) == 1
-           && strstr(t->e.text, "data/golden/none.txt"), "no file: %s", t->e.text);
+  fact(t, golden_read("data/check/golden/none.txt", again, &configs, fresh(t)) == 1
+           && strstr(t->e.text, "data/check/golden/none.txt"), "no file: %s", t->e.text);
   fact(t, !golden_read(GOLDEN, text, &configs, fresh(t)), "%s", t->e.text);
   for (int n = 0; n < 40 && text->size > 100; n++) {
     bool cut = n % 2;

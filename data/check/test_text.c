@@ -5,9 +5,9 @@
  * SPDX-License-Identifier: MIT
  */
 #define SINK_NO_MAIN
-#include "../options.h"
+#include "../paper/options.h"
 #include "../../sink.c"
-#include "../beyond.c"
+#include "../later/later.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 #include "programs.c"
@@ -286,7 +286,7 @@ static void tokenizer_train__by_hand(Test *t) {
 static void tokenizer_read__damage(Test *t) {
   enum { TRIALS = 6000 };
   static const struct { size_t at; int size; uint64_t value; const char *found; } WRONG[] = {
-    {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/hf.c -o hf"},
+    {0, 1, 'X', "another kind"}, {8, 1, 3, "version"}, {8, 1, 2, "cc -O3 data/models/hf.c -o hf"},
     {15, 1, 255, "fewer"}, {16, 1, 40, "fewer"}, {12, 1, 2, "fewer"}, {12, 1, 0x2d, "fewer"},
     {20, 1, 2, "merge 0"}, {24, 1, 0, "merge 0"}, {21, 1, 1, "merge 0"},
     {30, 1, 255, "merge 1"}, {35, 1, 255, "merge 1"},
@@ -367,7 +367,7 @@ static void tokenizer__shipped(Test *t) {
   Bytes *text = bytes_of(t);
   Ids *ids = ids_of(t);
   fact(t, !tokenizer_load("tokenizer.bin", k, fresh(t)) && k->vocab == 2048 &&
-          !file_read("data/story.txt", text, &t->e), "%d tokens %s", k->vocab, t->e.text);
+          !file_read("data/text/story.txt", text, &t->e), "%d tokens %s", k->vocab, t->e.text);
   Encoder *c = encoder_of(t, k);
   tokenizer_encode(c, text->at, text->size, ids, &t->e);
   const double ratio = (double)text->size / (double)ids->size;

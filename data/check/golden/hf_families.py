@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: MIT
-"""Writes hf_families.txt: tiny models of the families of data/families.c, as hf_tiny.py writes
+"""Writes hf_families.txt: tiny models of the families of data/models/families.c, as hf_tiny.py writes
 hf_tiny.txt, in its format and by its functions. What differs:
 
     K counts from 1000

@@ -1,8 +1,8 @@
 /* bench.c - the speed of sink, as ratios to what the same machine reaches in the same run.
  *
- *     cc -O3 data/bench.c -o bench -lm
+ *     cc -O3 data/check/bench.c -o bench -lm
  *     ./bench             this machine, products and steps, as parts of its peak
- *     ./bench --peer FILE the same beside another program's figures (data/peer.py writes PyTorch's)
+ *     ./bench --peer FILE the same beside another program's figures (peer.py writes PyTorch's)
  *     ./bench help        gemm, step, ops and length, and their flags
  *
  * SPDX-License-Identifier: MIT
@@ -11,8 +11,8 @@
  * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
  * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
-#include "../sink.c"
-#include "beyond.c"
+#include "../../sink.c"
+#include "../later/later.c"
 
 typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best */
 
@@ -140,7 +140,7 @@ static int own_read(const Own *own, Isa *isa, Bytes *peer, Error *e) {
       sscanf(at, "gemm %*d %*d %*d %*s %*d %lf%n", &x, &end);
     if (end + (at[end] == '\r') != n || !(x > 0 && x < INFINITY))
       fail(e, 1, "%s:%d: expected gemm M N K WAY THREADS GFLOPS or step NAME THREADS MS, found "
-           "\"%.*s\". Try: python3 data/peer.py > FILE", file, line, n < 40 ? n : 40, at);
+           "\"%.*s\". Try: python3 data/check/peer.py > FILE", file, line, n < 40 ? n : 40, at);
   }
   return e->status;
 }

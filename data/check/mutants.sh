@@ -1,7 +1,7 @@
 #!/bin/sh
-# Mutation testing: one-line faults in Part I of sink.c and in data/beyond.c; tests must catch each.
-#   sh data/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]
-# data/mutate.awk says which faults there are and draws them by the seed; --pick K tries the K-th of
+# Mutation testing: one-line faults in Part I of sink.c and in data/later; tests must catch each.
+#   sh data/check/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]
+# data/check/mutate.awk says which faults there are and draws them by the seed; --pick K tries the K-th of
 # the draws alone. Chapters 1 to 6 are mutated; chapter 7 is not: its checks are tests themselves,
 # and what a check allows (its bounds, its sizes) has no test but that it holds.
 # A draw that does not compile, or whose object file is the same as without it, is not counted.
@@ -22,7 +22,7 @@ while [ $# -gt 1 ]; do
 done
 case $seed$count$jobs$pick in *[!0-9]*) set -- bad ;; esac
 if [ $# -gt 0 ] || [ "$jobs" -lt 1 ] || [ "$count" -lt 1 ]; then
-    echo "usage: sh data/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]" >&2
+    echo "usage: sh data/check/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]" >&2
     exit 2
 fi
 [ -n "$pick" ] && jobs=1 count=1
@@ -34,13 +34,13 @@ SANE="$FLAGS -fsanitize=address,undefined"
 rm -rf $dir
 mkdir -p $dir || exit 1
 
-# data/beyond.c is put before chapter 7: its faults are drawn among Part I's.
+# data/later/later.c is put before chapter 7: its faults are drawn among Part I's.
 awk '
 FNR == NR { more = more $0 "\n"; next }
 /^ \* 7  / { printf "%s", more }
 rule != "" { print rule; rule = "" }
 /^\/\* =+$/ { rule = $0; next }
-{ print }' data/beyond.c sink.c > $dir/sink.c
+{ print }' data/later/later.c sink.c > $dir/sink.c
 # Part I is compiled alone, a second or so each time; the rest of sink.c with the tests once. For
 # that every function is made extern, and the rest sees Part I with prototypes in place of bodies.
 awk -v dir=$dir '
@@ -71,7 +71,7 @@ END {
     for (i = two; i <= NR; i++) print line[i] > (dir "/rest.c")
 }' $dir/sink.c
 # The tests' own statics stay what they are.
-awk -v rest=$dir/rest.c '/^#include "data\/beyond.c"/ { next } /^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
+awk -v rest=$dir/rest.c '/^#include "data\/later\/later.c"/ { next } /^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
 
 # The parts that never change. The tests are optimised: all of them must end within the time limit,
 # or it would catch what they do not.
@@ -83,7 +83,7 @@ if ! build; then
     exit 1
 fi
 most=$((3 * count + 60 + ${pick:-0}))
-draw() { awk -v seed="$seed" -v draws=$most -v to=6 "$@" -f data/mutate.awk $dir/one.c; }
+draw() { awk -v seed="$seed" -v draws=$most -v to=6 "$@" -f data/check/mutate.awk $dir/one.c; }
 draw > $dir/draws
 
 # try FOLDER PROGRAM [TEST]: prints what caught it, or nothing. The tests run in FOLDER, with files

@@ -1,4 +1,4 @@
-/* families.c - later families of published models, for data/hf.c, which includes it: Qwen, Gemma,
+/* families.c - later families of published models, for hf.c, which includes it: Qwen, Gemma,
  * Phi-3, OLMo, gpt-oss.
  *
  * SPDX-License-Identifier: MIT

@@ -1,18 +1,18 @@
-/* test_remedies.c - the tests of what is not the paper's: the rows of sink.c that it does not
+/* test_later.c - the tests of what is not the paper's: the rows of sink.c that it does not
  * have, each from its definition, by identities and by numbers worked by hand. Their gradients and
  * forms are held with all others in data/check/test_rows.c, by its axes.
  *
- *     cc -O2 -DSINK_DOUBLE data/test_remedies.c -o test_remedies -lm && ./test_remedies
+ *     cc -O2 -DSINK_DOUBLE data/later/test_later.c -o test_later -lm && ./test_later
  *
  * SPDX-License-Identifier: MIT
  */
 #define SINK_NO_MAIN
-#include "options.h"
-#include "../sink.c"
-#include "beyond.c"
+#include "../paper/options.h"
+#include "../../sink.c"
+#include "later.c"
 #define PROGRAM FROM_HERE "sink"
-#include "check/harness.c"
-#include "check/programs.c"
+#include "../check/harness.c"
+#include "../check/programs.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: MIT
 """Random configurations through `sink dump`, each beside the PyTorch twin.
 
-    python3 data/golden/dump_check.py --count 200 --seed 1 [--double]      where sink.c stands
+    python3 data/check/golden/dump_check.py --count 200 --seed 1 [--double]      where sink.c stands
 
 Each is a random row of every axis. The program, built in out/, makes a model, every parameter is
 moved, and `dump --all` writes a forward and backward, by tiles or --plain; twin.py says how far an

@@ -1,9 +1,9 @@
-/* test_families.c - [T8] the later families of published models (data/families.c), for
- * data/test_hf.c, which includes it: tiny models against the library, as in its section 4.
+/* test_families.c - [T8] the later families of published models (data/models/families.c), for
+ * data/check/test_hf.c, which includes it: tiny models against the library, as in its section 4.
  *
  * SPDX-License-Identifier: MIT */
 
-#define LATER_TINY "data/golden/hf_families.txt"
+#define LATER_TINY "data/check/golden/hf_families.txt"
 
 static const char *const NEWER[6] = {"qwen2", "qwen3", "gemma2", "gemma3", "phi3", "others"};
 
@@ -306,7 +306,8 @@ static void words_compare(Test *t, const char *name, const char *s, Encoder *c) 
 
 /* Tiny tokenizers of every family; an imported Qwen 2 with its own writes the greedy text. */
 static void families__tokenizers(Test *t) {
-  Bytes file = {0}; Golden g = {.path = "data/golden/hf_words.txt", .line = 1}; TinyCase model;
+  Bytes file = {0}; Golden g = {.path = "data/check/golden/hf_words.txt", .line = 1};
+  TinyCase model;
   int told, end, bos, front, kinds = 0, texts = 0; char name[32], prompt[100], wanted[200];
   Tokenizer k; Encoder c;
   fact(t, !golden_read(g.path, &file, &told, &g.e), "%s", g.e.text);

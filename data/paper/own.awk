@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: MIT
 # The paper's own claims by verdict: those whose reference is one of its sections or appendices.
 # What nine million tokens judge (the table "On long") counts by that.
-#     awk -F '|' -f data/own.awk data/results/README.md
+#     awk -F '|' -f data/paper/own.awk data/results/README.md
 /^[0-9]+ claims on books/ { on = "books" }
 /^### On / { on = $0; sub(/^### On /, "", on); sub(/:.*/, "", on) }
 /^\| \*\*/ && $4 !~ /prediction|arXiv/ {

@@ -1,10 +1,10 @@
-/* keys.h - the keys of config.json that change no number of a forward, for data/hf.c: who made the
+/* keys.h - the keys of config.json that change no number of a forward, for hf.c: who made the
  * file and how, ids, dropout, starts, classifiers, what is returned, cached or generated.
  *
  * SPDX-License-Identifier: MIT
  *
  * From the configuration classes of transformers 4 and 5 and the families' published files. Every
- * key that is neither here nor read by data/hf.c, chapter 13, is refused. */
+ * key that is neither here nor read by hf.c, chapter 13, is refused. */
 static const char IDLE[] =
     " transformers_version _name_or_path name_or_path _commit_hash auto_map dtype torch_dtype "
     "torchscript use_bfloat16 return_dict output_attentions output_hidden_states use_cache "

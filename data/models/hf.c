@@ -1,6 +1,6 @@
 /* hf.c - published models for sink, and models of sink for Hugging Face's transformers library.
  *
- *     cc -O3 data/hf.c -o hf -lm
+ *     cc -O3 data/models/hf.c -o hf -lm
  *     ./hf gpt2 --out out/gpt2.model [--link]           a downloaded folder, or llama2.c's file
  *     ./hf export out/model.ckpt out/llama              [--tokenizer FILE, the one it learnt with]
  *     >>> transformers.AutoModelForCausalLM.from_pretrained("out/llama")       then, in Python
@@ -27,13 +27,13 @@
  *            14 Tokenizers at work   15 Tokenizers, read (both: words.c)   16 Import
  *            17 Multiple choice   18 The statements on a model   19 Command line
  *
- * data/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
- * against sink's; data/test_hf.c runs this program and reads its files back. */
+ * data/check/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
+ * against sink's; data/check/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
-#include "options.h"
-#include "../sink.c"
-#include "beyond.c"
-#include "pages.c"
+#include "../paper/options.h"
+#include "../../sink.c"
+#include "../later/later.c"
+#include "../paper/pages.c"
 #include "keys.h"
 #include "unicode.h"
 

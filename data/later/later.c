@@ -1,4 +1,4 @@
-/* beyond.c - what later papers and models do to norms, scores and heads, and another optimiser,
+/* later.c - what later papers and models do to norms, scores and heads, and another optimiser,
  * each forward and backward: DyT, QK-norm, soft-cap and its kin, gates, V-scale, head norm, XSA,
  * Muon. The paper has none of them.
  *

@@ -3,12 +3,12 @@
 # from `cc -O3` as it stands and with -std=c11. Foreign processors run under QEMU's user mode,
 # Windows under Wine. Prints a table; the exit status is 1 when something in it fails.
 #
-#     sh data/anywhere.sh                    every target that is installed: an hour or two
-#     sh data/anywhere.sh tcc s390x          these
-#     sh data/anywhere.sh --check aarch64    without the tests: a minute or two
-#     sh data/anywhere.sh --all riscv64      all tests, those of hf and paper too: hours under QEMU
-#     sh data/anywhere.sh --gnu riscv64      as cc -O3 alone, not with -std=c11 too
-#     sh data/anywhere.sh --list             the targets, and what Debian calls their packages
+#     sh data/check/anywhere.sh                  every target that is installed: an hour or two
+#     sh data/check/anywhere.sh tcc s390x        these
+#     sh data/check/anywhere.sh --check aarch64  without the tests: a minute or two
+#     sh data/check/anywhere.sh --all riscv64    all tests, those of hf and paper too: hours under QEMU
+#     sh data/check/anywhere.sh --gnu riscv64    as cc -O3 alone, not with -std=c11 too
+#     sh data/check/anywhere.sh --list           the targets, and what Debian calls their packages
 #
 # check    `sink check`, the propositions in float: hold + fail as they must
 # float    the tests of the float build that pass, with --all hf's too; double: of the double build,
@@ -19,7 +19,7 @@
 # trains   `cc` where that model's file has the bytes of cc -O3's, `c11` those of cc -O3 -std=c11's,
 #          else its loss from cc's, in ulp
 # Logs stay in out/anywhere/TARGET.
-cd "$(dirname "$0")/.." || exit 1
+cd "$(dirname "$0")/../.." || exit 1
 top=$(pwd) what=most asked= only= bad=0
 slow="-gradients__every -gradients__wide -model_extend -attention__a -row__every -checkpoint__continues"
 export WINEPREFIX="$top/out/anywhere/wine" WINEDEBUG=-all
@@ -30,7 +30,7 @@ for word; do
     --all) what=all ;;
     --gnu) only=gnu ;;
     --list) what=list ;;
-    *) grep "^ *target $word " data/anywhere.sh >/dev/null ||
+    *) grep "^ *target $word " data/check/anywhere.sh >/dev/null ||
            { echo "anywhere.sh: no target $word. Try: --list" >&2; exit 2; }
        asked="$asked $word" ;;
   esac
@@ -52,7 +52,7 @@ loss() {
 train() {
   ./sink train --quiet --seed 5 --layers 2 --dim 32 --context 32 --batch 4 --steps 50 --warmup 5 \
       --lr 3e-3 --extra kv --vbias --place post --norm layer --linear-bias --threads 1 \
-      --grammar data/story.grammar --out "$1" >>log 2>&1
+      --grammar data/text/story.grammar --out "$1" >>log 2>&1
 }
 # folder NAME: a place like the repository's root, without programs.
 folder() {
@@ -108,11 +108,14 @@ row() {
         cmp -s own.ckpt ../cc/own.ckpt && trains=cc
       fi
     fi
-    hf= paper= checks="data/check/test_program.c data/check/test_text.c data/check/test_kernels.c"
+    hf= paper= checks=
+    for check in rows program text kernels; do checks="$checks data/check/test_$check.c"; done
     if [ $what = all ]; then
-      hf=data/test_hf.c paper="data/test_paper.c data/test_remedies.c"
+      hf=data/check/test_hf.c paper="data/check/test_paper.c data/later/test_later.c"
       for program in hf paper; do
-        built data/$program.c $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
+        source=models/hf.c
+        [ $program = hf ] || source=paper/paper.c
+        built data/$source $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
       done
     fi
     if [ $what != check ]; then

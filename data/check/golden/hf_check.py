@@ -3,8 +3,8 @@
 """What `hf export` writes, held against sink by Hugging Face's transformers library.
 
     make sink hf && pip install torch transformers
-    python3 data/golden/hf_check.py                 trains the models of MODELS, some seconds each
-    python3 data/golden/hf_check.py MODEL ...       checkpoints of yours, trained with tokenizer.bin
+    python3 data/check/golden/hf_check.py                 trains the models of MODELS, some seconds each
+    python3 data/check/golden/hf_check.py MODEL ...       checkpoints of yours, trained with tokenizer.bin
 
 From the folder that holds ./sink and ./hf. For every model, as transformers loads the exported
 folder:

@@ -1,14 +1,14 @@
 /* test_hf.c - the tests of hf.c: published checkpoints.
  *
- *     cc -O2 data/test_hf.c -o test_hf -lm && ./test_hf          beside ./sink and ./hf
+ *     cc -O2 data/check/test_hf.c -o test_hf -lm && ./test_hf          beside ./sink and ./hf
  *
  * SPDX-License-Identifier: MIT */
 #define HF_NO_MAIN
-#include "hf.c"
+#include "../models/hf.c"
 #define PROGRAM FROM_HERE "hf"
-#include "../test_sink.c"
-#include "check/programs.c"
-#include "check/rows.c"
+#include "../../test_sink.c"
+#include "programs.c"
+#include "rows.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Published files in the small, written here */
@@ -209,7 +209,7 @@ static void published_write(Test *t, const char *path, const char *family, const
   bytes_free(&head); bytes_free(&data);
 }
 
-#define TINY "data/golden/hf_tiny.txt"
+#define TINY "data/check/golden/hf_tiny.txt"
 #define FOLDER SCRATCH "/tiny"
 #define IMPORTED SCRATCH "/tiny.model"
 
@@ -369,8 +369,8 @@ static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t ro
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 2  ./hf (data/hf.c), run as a user runs it, and its files read back. What transformers makes
- * of them, data/golden/hf_check.py shows. */
+ * 2  ./hf (data/models), run as a user runs it, and its files read back. What transformers makes
+ * of them, data/check/golden/hf_check.py shows. */
 
 /* The checkpoint SCRATCH/m.ckpt of a model that learnt nothing, with these flags after BASE. */
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
@@ -631,7 +631,7 @@ static void hf__keeps(Test *t) {
 
 /* -------------------------------------------------------------------------------------------------
  * 3  ./hf FOLDER --out MODEL: what is published, read and accounted for. References from the
- * library itself are in data/golden; here are the files that it would not write. */
+ * library itself are in data/check/golden; here are the files that it would not write. */
 
 /* Appends a little-endian length, the header, and so many bytes of data. */
 static void st_bytes(Bytes *b, uint64_t length, const char *header, size_t n, size_t data,
@@ -1256,7 +1256,7 @@ static void hf__llama2c_refuses(Test *t) {
 
 /* -------------------------------------------------------------------------------------------------
  * 4  [T8] Published models: tiny ones of every family, as the library that publishes them writes
- * them, imported by ./hf and held against what that library computes. data/golden/hf_tiny.py, which
+ * them, imported by ./hf and held against what that library computes. golden/hf_tiny.py, which
  * wrote hf_tiny.txt, states its format and how a tensor's numbers follow from its name. */
 
 /* A tensor of a published file. */
@@ -2411,7 +2411,7 @@ static void hf__names_its_text(Test *t) {
 #define TALE_TOK " --tokenizer " SCRATCH "/tale.tok "
 #define UNKNOWN "; the model's own is not known"
   static const char *const ROWS[][3] = {
-    {TALE_TOK, "data/story.grammar", "held-out documents" UNKNOWN}, {"--input random", "", ""},
+    {TALE_TOK, "data/text/story.grammar", "held-out documents" UNKNOWN}, {"--input random", "", ""},
     {TALE_TOK FROM_TEXT, SCRATCH "/tale.txt", "all of it" UNKNOWN},
     {TALE_TOK "--valid 0.5" FROM_TEXT, SCRATCH "/tale.txt", "0.5 of it" UNKNOWN},
     {"--ids " SCRATCH "/ids", SCRATCH "/ids", "all of it"}};

@@ -1,14 +1,14 @@
 /* paper.c - every table and figure of "When Attention Sink Emerges in Language Models", run and
  * judged, beside the paper's numbers.
  *
- *     cc -O3 data/paper.c -o paper -lm
+ *     cc -O3 data/paper/paper.c -o paper -lm
  *     ./paper list                the tables and figures, and how much of each is done
  *     ./paper table4              one of them: what is missing is run, ours beside the paper's
  *     ./paper run                 as ./sink run, and leaves a page: out/run.html
  *
  * SPDX-License-Identifier: MIT
  *
- * data/experiments.txt says which models are trained, what the paper printed of each, and what is
+ * experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
  * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
@@ -20,12 +20,12 @@
  *            7 The page of the whole paper   8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
- * data/test_paper.c and data/test_onset.c.
+ * data/check/test_paper.c and data/check/test_onset.c.
  */
 #define SINK_NO_MAIN
 #include "options.h"
-#include "../sink.c"
-#include "beyond.c"
+#include "../../sink.c"
+#include "../later/later.c"
 #include "pages.c"
 
 /* What the flags of this program fill. */
@@ -43,7 +43,7 @@ static const Own *own_of(const Settings *s) {
 /* -------------------------------------------------------------------------------------------------
  * 1  The table of experiments
  *
- * data/experiments.txt says what is trained, what the paper found and what is claimed, a statement
+ * experiments.txt says what is trained, what the paper found and what is claimed, a statement
  * a line. A line that begins with a blank goes on with the one before; # begins a comment.
  *
  *   seeds N M                      seeds 1 .. N of a row are judged, of headline claims' rows M
@@ -76,7 +76,7 @@ static const Own *own_of(const Settings *s) {
  * there, or . where none is printed, or a number, which a * may follow (measured on proxy scores)
  * and a ~ precede (second-hand: our copy has lost it).
  */
-#define EXPERIMENTS_FILE "data/experiments.txt"
+#define EXPERIMENTS_FILE "data/paper/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
 #define ALSO " cache dense domains grid known map onset signs swap until valid "      /* +WORD */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
@@ -706,7 +706,7 @@ static int measure_more(Result *r, Trainer *t, const Row *row, Error *e);
 
 /* Where a corpus lies: a grammar in data/, a text in the folder `texts`. */
 static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts, Error *e) {
-  if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data" : texts, c->file) < PATH_ROOM)
+  if (snprintf(path, PATH_ROOM, "%s/%s", c->grammar ? "data/text" : texts, c->file) < PATH_ROOM)
     return 0;
   return fail(e, 2, "--texts %.40s..: this path is too long. Try: a shorter one", texts);
 }
@@ -2034,7 +2034,7 @@ static int readme_with(Bytes *out, const char *text, size_t n, const char *secti
 /* -------------------------------------------------------------------------------------------------
  * 7  The page of the whole paper
  *
- * A summary; then every item of data/experiments.txt with its table, its pictures, and its claims
+ * A summary; then every item of experiments.txt with its table, its pictures, and its claims
  * with rule and verdict. `picture KIND WORD ..` says what is drawn; words that a comma joins share
  * a picture:
  *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so

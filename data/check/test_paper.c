@@ -1,14 +1,14 @@
 /* test_paper.c - the tests of paper.c and pages.c: the tables and figures; and of onset.c.
  *
- *     cc -O2 -DSINK_DOUBLE data/test_paper.c -o test_paper -lm && ./test_paper       beside ./paper
+ *     cc -O2 -DSINK_DOUBLE data/check/test_paper.c -o test_paper -lm
  *
  * SPDX-License-Identifier: MIT */
 #define PAPER_NO_MAIN
-#include "paper.c"
+#include "../paper/paper.c"
 #define PROGRAM FROM_HERE "paper"
-#include "../test_sink.c"
-#include "check/programs.c"
-#include "check/ablated.c"
+#include "../../test_sink.c"
+#include "programs.c"
+#include "ablated.c"
 
 /* A table of experiments that must be one. */
 static void table_open(Experiments *x, const char *text) {
@@ -478,7 +478,7 @@ static void measure_domains__by_hand(Test *t) {
     for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
       Data d; Sinks seen; Settings one = r.s; char name[40]; int starts;
       one.data.text[0] = 0;
-      settings_flags(&one, i ? FROM_TEXT : "--grammar data/story.grammar", "d", &e);
+      settings_flags(&one, i ? FROM_TEXT : "--grammar data/text/story.grammar", "d", &e);
       if (data_open(&d, &one.data, 0, 0, &e) ||
           evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
       const struct { const char *stem; double want; } ALL[] = {
@@ -1277,8 +1277,8 @@ static void sink__published(Test *t) {
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   file_write(HOME "/" SCRATCH "/out", "", 0, &t->e);       /* where programs write there */
   file_copy(t, SCRATCH "/tale.tok", HOME "/tokenizer.bin");
-  file_copy(t, "data/letter.txt", HOME "/books.txt");
-  file_copy(t, "data/story.grammar", HOME "/data/story.grammar");
+  file_copy(t, "data/text/letter.txt", HOME "/books.txt");
+  file_copy(t, "data/text/story.grammar", HOME "/data/text/story.grammar");
   file_copy(t, PROGRAM, HOME "/hf");                                      /* hf: checkpoints do */
   file_copy(t, PROGRAM ".exe", HOME "/hf.exe");
   said(t, "train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out " HOME

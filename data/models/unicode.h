@@ -1,4 +1,4 @@
-/* unicode.h - what data/words.c writes of Unicode 16.0 into published tokenizers' files: letters,
+/* unicode.h - what words.c writes of Unicode 16.0 into published tokenizers' files: letters,
  * numbers and white space (general categories L and N, property White_Space), capitals (Lu and Lt),
  * small letters (Ll) and marks (M), and what form NFC takes: combining classes and canonical
  * decompositions. Hangul's are arithmetic. Numbers count on from one entry to the next: a gap is

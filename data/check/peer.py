@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""PyTorch's figures of what ./bench measures, for ./bench --peer FILE:  python3 data/peer.py > FILE
+"""PyTorch's figures of what ./bench measures, for ./bench --peer FILE:  python3 data/check/peer.py > FILE
 
 Lines: gemm M N K WAY THREADS GFLOPS (torch.mm; WAY one of xW, dyW^T, x^Tdy) and step NAME THREADS MS (the same decoder,
 the better of eager and torch.compile; AdamW, clip 1, float32). A name as argument leaves the other steps out."""
