@@ -1612,7 +1612,7 @@ static void sink__elsewhere(Test *t) {
     {"tokenize encode ../../../data/text/story.txt", " "},
     {"train --quiet --steps 1 --layers 1 --dim 16 --context 16 --out m", "text=data/text/story.grammar"},
     {"eval m --T 8 --n 2", "m on data/text/story.grammar (held-out documents): 2 sequences"},
-    {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/story."}};
+    {"check prop1", "0 WRONG"}, {"train --quiet --steps 0 --input random", "text=data/text/story."}};
   if (no_binary(t)) return;
   scratch_open(), make_folder(AWAY), file_write(AWAY "/prop1", "a", 1, fresh(t));
   EACH(i, ROWS) answers_elsewhere(t, ROWS[i][0], ROWS[i][1]);

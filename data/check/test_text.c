@@ -599,7 +599,7 @@ static void grammar__domains(Test *t) {
   enum { DOCUMENTS = 500 };
   Bytes *names = bytes_of(t), *file = bytes_of(t), *sample = bytes_of(t), *b = bytes_of(t);
   int domains = 0, found[3] = {0};
-  fact(t, !files_list("data", names, fresh(t)), "%s", t->e.text);
+  fact(t, !files_list("data/text", names, fresh(t)), "%s", t->e.text);
   for (size_t at = 0; at < names->size; at += strlen((char *)names->at + at) + 1) {
     char path[300], *dot, *documents[DOCUMENTS]; Grammar g = {0};
     Error *e = fresh(t);
