@@ -15,6 +15,32 @@
 #include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
+#include "programs.c"
+
+/* =================================================================================================
+ * 1  Config */
+
+/* Without flags: the paper's default, row 0, on every axis, at the sizes of a minute's run. */
+static void config__defaults(Test *t) {
+  const Config c = config_of(t, ""), want = {
+    .layers = 4, .heads = 2, .kv_heads = 2, .dim = 64, .head_dim = 32, .ffn = 128, .vocab = 2048,
+    .context = 128, .embed_dim = 64, .rotary_dims = 32, .rope_base = 10000, .rope_factor = 8,
+    .rope_low = 1, .rope_high = 4, .rope_original = 8192, .norm_eps = 1e-5, .scale = 1,
+    .soft_cap = NAN, .clip_high = 1, .extra_logit = NAN, .extra_norm = 1};
+  fact(t, !differs(&c, &want), "--%s has another default", differs(&c, &want));
+}
+
+/* A model of blocks that ./hf has cannot be made here, not even forward. */
+static void model_create__without_hf(Test *t) {
+  static const char *const FLAGS[] = {"--layers 4 --attention-period 2", "--experts 1",
+                                      "--rope-scaling longrope"};
+  EACH(i, FLAGS) {
+    const Config c = config_of(t, "%s", FLAGS[i]); Model m;
+    fact(t, model_create(&m, &c, false, fresh(t)) == 2 && !m.params, "%s: %s", FLAGS[i],
+         t->e.text);
+    model_free(&m);
+  }
+}
 
 /* =================================================================================================
  * 10  Training and checkpoints */
@@ -1164,7 +1190,7 @@ static void set_workers__says_so(Test *t) {
 /* Every choice by its words: as many as its enum has rows, each at the place of its constant, the
  * default first. And a word that is none of them. */
 static void option__choices(Test *t) {
-  static const struct { const char *flag; int rows; const char *words[MOST_ROWS]; } CHOICES[] = {
+  static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
     {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}}, {"rope-scaling",
@@ -2064,6 +2090,7 @@ static void sink__generate(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
+  RUNS(config__defaults), RUNS(model_create__without_hf),
   RUNS(trainer_step__learns), RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
   RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip), RUNS(checkpoint_read__damage),
   RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision),
@@ -2084,5 +2111,6 @@ static const TestEntry TESTS[] = {
   RUNS(sink__edits_and_starts), RUNS(sink__generate)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close});
 }

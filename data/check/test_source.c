@@ -15,6 +15,7 @@
 #include "../text/first.c"
 #define PROGRAM FROM_HERE "paper"
 #include "harness.c"
+#include "programs.c"
 
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
@@ -148,5 +149,6 @@ static const TestEntry TESTS[] = {
   RUNS(paper__tokenize_train), RUNS(paper__first_tokens)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close});
 }

@@ -14,6 +14,7 @@
 #include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
+#include "programs.c"
 
 /* =================================================================================================
  * 8  Tokenizer
@@ -1309,5 +1310,6 @@ static const TestEntry TESTS[] = {
   RUNS(positions_parse__refuses)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close});
 }
