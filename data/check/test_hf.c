@@ -7,7 +7,9 @@
 #include "../models/hf.c"
 #define PROGRAM FROM_HERE "hf"
 #define TOKENIZER_READ words_read
-#include "harness.c"
+#include "../../test_sink.c"
+#include "programs.c"
+#include "rows.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Published files in the small, written here */
@@ -2486,71 +2488,13 @@ static void hf__names_its_text(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 7  Blocks that sink.c lacks: the Mamba mixer and the experts, forward only */
 
-/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
- * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
-static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
-  const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
-  int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
-  int R = c->mamba_rank, P = R + 2 * M;
-  double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
-  double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
-  for (int t = 0; t < N; t++) {
-    slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->conv_b[i];
-      for (int back = 0; back < J && back <= t; back++)
-        sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
-      a[t * I + i] = sum / (1 + exp(-sum));
-    }
-    slow_linear(p, a + t * I, w->x, NULL, I, P);
-    slow_norm_of(c, R, r, p, w->r_norm, NULL);
-    slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
-    slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
-    slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
-    for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
-      for (int m = 0; m < M; m++) {
-        double rate = -exp((double)w->a_log[m * I + i]), since = 0;
-        for (int from = t; from >= 0; since += dt[from-- * I + i])
-          sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
-               * dt[from * I + i] * a[from * I + i];
-      }
-      out[i] = sum * z / (1 + exp(-z));
-    }
-    slow_linear(y + t * C, out, w->out, NULL, I, C);
-  }
-  free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
-}
-
-/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
-static void slow_experts(const Slow *s, int l, double *y, const double *x) {
-  const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
-  int X = c->experts, C = c->dim; double *p = room(X), total = 0, f[WIDE_LAB];
-  slow_linear(p, x, w->router, NULL, C, X);
-  for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
-  for (int i = 0; i < C; i++) y[i] = 0;
-  for (int e = 0; e < X; e++) {
-    int better = 0;
-    for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
-    if (better >= c->expert_top) continue;
-    slow_ffn(c, &w->expert[e], f, x);
-    for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
-  }
-  free(p);
-}
-
-static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
-
 /* Block 1 of two is Mamba's with experts: order and pointers. C 12 F 7 I 5 M 3 J 4 R 2 X 2. */
 static void model_list__blocks(Test *t) {
   Lab b;
   if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --experts 2 "
                              "--mamba-rank 2 --expert-period 2 --expert-offset 1")) return;
   const Model *m = &b.m;
-  const Layer *w = &m->w.layer[1];
+  const Layer *w = &m->layer[1];
   const OtherBlock *y = &m->other[1];
   const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
     {"l1.norm1", 1, 12, 1, w->norm1.g}, {"l1.m.in", 2, 12, 10, y->in},
@@ -2563,12 +2507,12 @@ static void model_list__blocks(Test *t) {
     {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
     {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
     {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
-    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf.g}};
+    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->normf.g.w}};
   enum { ALL = sizeof ROWS / sizeof *ROWS };
   int first = 0;
-  while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+  while (first < m->n_tensors && strcmp(m->all[first]->name, "l1.norm1")) first++;
   for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
-    const Tensor *x = &m->tensor[first + i];
+    const Tensor *x = m->all[first + i];
     fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
          ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
          "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
@@ -2577,18 +2521,11 @@ static void model_list__blocks(Test *t) {
     fact(t, ROWS[i].at == m->params + x->at, "%s is elsewhere", x->name);
   }
   fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
-  fact(t, m->w.layer[0].wq == m->params + model_tensor(m, "l0.wq")->at && m->w.layer[0].w3 ==
+  fact(t, m->layer[0].wq.w == m->params + model_tensor(m, "l0.wq")->at && m->layer[0].w3.w ==
        m->params + model_tensor(m, "l0.w3")->at, "block 0 is elsewhere");
   fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
        "a pointer to a tensor that is absent");
   lab_close(&b);
-}
-
-static idx counted(const Model *m, int layer) {
-  idx sum = 0;
-  for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
-  return sum;
 }
 
 static double size_of(const Model *m, const char *name) {
@@ -2640,9 +2577,9 @@ static void published__against_slow(Test *t) {
     {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
-  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS, b.flags);
+  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS);
   EACH(f, ROWS) LABS(b, 1, ROWS[f].T, ROWS[f].flags)
-    compare_with_slow(t, &b, 4000 * REAL_EPS, b.flags);
+    compare_with_slow(t, &b, 4000 * REAL_EPS);
 }
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
@@ -2799,15 +2736,21 @@ static void published__same_bits(Test *t) {
 
 /* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
 static void published__extend(Test *t) {
-  static const int SHORT[] = {1, 2, 26, 55, 0};
-  for (int i = 0; PUBLISHED[i]; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+  for (int i = 0; PUBLISHED[i]; i++) {
+    int how = strstr(PUBLISHED[i], "--attention-period") ? EXTEND_ANEW : 0;
+    if (!extend_one(t, PUBLISHED[i], SHORT_PROMPTS, 75, how)) return;
+  }
 }
 
 /* The sink metrics, where not every block attends. */
 static void published__sinks(Test *t) {
-  static const char *const FLAGS[] = {
-    MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1", "--experts 3"};
-  sinks_against_slow(t, FLAGS, 2);
+  LABS(b, 3, 12, MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+       "--experts 3") {
+    bool attends[4];
+    for (int l = 0; l < 4; l++) attends[l] = slow_attends(&b.m.c, l);
+    lab_against_slow(t, &b, METRIC_REAL, attends);
+    lab_against_slow(t, &b, METRIC_PLUS1, attends);
+  }
 }
 
 /* eval --signs where blocks are forward only: all but the gradient, which says why. */
@@ -2967,7 +2910,7 @@ static void check_model__every_variant(Test *t) {
   enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
   int models = 0, rows = 0, measured = 0, n; char last[120];
   scratch_open();
-  char *const *axis = covering(t)->axis;
+  char *const *axis = covering()->axis;
   while (VARIANTS[models].name) models++;
   while (axis[rows]) rows++;
   for (int i = 0; i < models + EXTRA + rows; i++) {
@@ -2981,7 +2924,7 @@ static void check_model__every_variant(Test *t) {
                          || model_create(&r.m, &r.s.model, true, &e), &e)) continue;
     Rng rng = {7};
     for (int k = 0; k < r.m.n_tensors; k++) {
-      const Tensor *x = &r.m.tensor[k];
+      const Tensor *x = r.m.all[k];
       bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
       for (idx j = 0; j < x->count; j++)
         r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
@@ -3087,7 +3030,7 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
   settings_default(&s); s.model = m->c;
   if (failed(t, path, model_file_begin(&w, path, &s, 77, &e), &e)) return false;
   for (int k = 0; k < m->n_tensors; k++) {
-    const Tensor *x = &m->tensor[k];
+    const Tensor *x = m->all[k];
     int dtype = (kind + k) % DTYPES, order = (kind + k) / 2 % 2;
     /* as published ones stand, but sometimes the other way */
     if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
@@ -3122,7 +3065,7 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
 
 /* Of every configuration: the same bits from a file, slab by slab or read whole, as in memory. */
 static void model_file__same_bits(Test *t) {
-  const Cover *v = covering(t);
+  const Cover *v = covering();
   const char *path = SCRATCH "/model.bin"; int streamed = 0;
   scratch_open();
   for (int i = 0; i < v->n; i++) {
@@ -3136,8 +3079,8 @@ static void model_file__same_bits(Test *t) {
     fact(t, !whole.m.file && whole.m.count == b.m.count &&
          same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
     fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c), "%s", flags);
-    fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
-         !stored_tensor(m, m->w.layer[0].norm1.g), "%s: which tensors stay in the file", flags);
+    fact(t, m->file && stored_tensor(m, m->layer[1].wq.w) == model_tensor(m, "l1.wq") &&
+         !stored_tensor(m, m->layer[0].norm1.g.w), "%s: which tensors stay in the file", flags);
     for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
     double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {
@@ -3250,7 +3193,7 @@ static void model_file__links(Test *t) {
     }
     size_t rest = file.size;
     for (int k = 0; k < b.m.n_tensors; k++) {            /* the others, as they come */
-      const Tensor *x = &b.m.tensor[k];
+      const Tensor *x = b.m.all[k];
       if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
       unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
       bytes_add(&file, raw, 4 * (size_t)x->count, &e); free(raw);
@@ -3261,7 +3204,7 @@ static void model_file__links(Test *t) {
     int f = model_file_source(&w, source, 24, link, &e);
     fact(t, f == 1, "source %d: %s", f, e.text);
     for (int k = 0; k < w.head.list.n_tensors && !e.status; k++) {
-      const Tensor *x = &w.head.list.tensor[k];
+      const Tensor *x = w.head.list.all[k];
       const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
       uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
       Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
@@ -3306,7 +3249,7 @@ static void model_file_end__refuses(Test *t) {
     if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
     if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
     for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
-      const Tensor *x = &w.head.list.tensor[k];
+      const Tensor *x = w.head.list.all[k];
       size_t n = 2 * (size_t)x->count;
       if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
         Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
@@ -3516,5 +3459,6 @@ static const TestEntry TESTS[] = {
   RUNS(model_head_read__hostile), RUNS(model_file__damage), RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close, .oracle = &ALL_ROWS});
 }

@@ -6,7 +6,9 @@
 #define PAPER_NO_MAIN
 #include "../paper/paper.c"
 #define PROGRAM FROM_HERE "paper"
-#include "harness.c"
+#include "../../test_sink.c"
+#include "programs.c"
+#include "ablated.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 0  Fine-tuning and Table 7's edits, beside sink.c in pages.c */
@@ -551,7 +553,7 @@ static void onset_run__by_hand(Test *t) {
     if (!trainer_made(t, &r, FLAGS[f])) return;
     r.s.train.steps = 8, r.s.eval_n = 70, r.s.eps = 0.25;
     for (int v = 0; v < r.m.c.vocab * 16 && !f; v++)
-      r.m.w.wte[v] *= r.data.first[v / 16] > 0 ? (real)2.6 : 1;
+      r.m.wte.w[v] *= r.data.first[v / 16] > 0 ? (real)2.6 : 1;
     progress_start(&p, "run", true), memset(&w, 0, sizeof w);
     if (onset_run(&r, &p, &start, false, &found, &e)) { fact(t, false, "%s", e.text); return; }
     Settings as = r.s, natural = r.s;
@@ -575,7 +577,7 @@ static void onset_run__by_hand(Test *t) {
     fact(t, f || (p.looks == 1 && p.look[0].step == 2 && w.onset[ONSET_OTHER_SINK].looks == 2 &&
          p.look[0].ratio > 2 && p.look[0].ratio < 3 && !w.onset[ONSET_NORM].looks), "of three");
     for (int v = 0; v < r.m.c.vocab * 16 && !f; v++)
-      r.m.w.wte[v] *= r.data.first[v / 16] > 0 ? 2 : 1;
+      r.m.wte.w[v] *= r.data.first[v / 16] > 0 ? 2 : 1;
     fact(t, f || (!onset_look(&w, &r, &p, &start, &e) && w.onset[ONSET_NORM].looks == 1 &&
          !w.onset[ONSET_OTHER_NORM].looks), "a large norm");
     if (f) free(w.seen.starts.at);
@@ -896,7 +898,7 @@ static void play_look__by_hand(Test *t) {
   toy_settings(&s, TRIGGER_TOY, "--n 32", &e);
   if (play_create(&y, &s, &e)) { fact(t, false, "%s", e.text); return; }
   zero(y.t.m.params, y.t.m.count);
-  for (int k = 0; k < C; k++) y.t.m.w.layer[0].wv[k * C + k] = 1;
+  for (int k = 0; k < C; k++) y.t.m.layer[0].wv.w[k * C + k] = 1;
   play_look(&y);
   for (int n = 0; n < 2 * B; n++) {
     trigger_draw(x, x + T * C, C, T, HELD_SEED, (uint64_t)n);
@@ -1966,6 +1968,7 @@ static void ablate__against_slow(Test *t) {
     {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
   Settings s;
   if (!tale_open(t, &s, "")) return;
+  const Oracle by = ablated_oracle();
   for (int f = 0; f < 6; f++) {
     Trainer r; Error e = {0}; Ablated got; int ids[N * T], targets[N * T], starts, drawn = 0;
     if (!trainer_made(t, &r, ROWS[f].flags)) return;
@@ -1981,10 +1984,10 @@ static void ablate__against_slow(Test *t) {
       int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
       drawn |= 1 << p;
       for (int k = 0; k < ABLATED; k++) {
-        Slow slow = slow_open(&r.m, T);
-        slow.what = k == 0 ? ABLATE_NONE
+        Slow slow = slow_open(&r.m, &by, T);
+        slow.cut[0] = k == 0 ? ABLATE_NONE
                   : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
-        slow.cut = k == 1 ? sink : first + p - 1;
+        slow.cut[1] = k == 1 ? sink : first + p - 1;
         slow_forward(&slow, ids + b * T);
         int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
         for (int i = from; i <= T; i++) {
@@ -2232,5 +2235,6 @@ static const TestEntry TESTS[] = {
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd), ONSET_TESTS};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,
+                   (Test){.after = scratch_close, .oracle = &PAPER});
 }

@@ -6,6 +6,7 @@
  */
 #define SINK_NO_MAIN
 #include "../paper/options.h"
+#include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
 #include "../text/teller.c"
@@ -14,6 +15,7 @@
 #include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
+#include "programs.c"
 
 /* =================================================================================================
  * 8  Tokenizer
@@ -524,7 +526,7 @@ static char *document_of(Test *t, const Grammar *g, int n) {
   grammar_document(g, 1, (uint64_t)n, b, fresh(t));
   bytes_add(b, "", 1, &t->e);
   fact(t, !t->e.status && strlen((char *)b->at) == b->size - 1 &&
-          utf8_length(b->at, b->size) == b->size, "%s: document %d: %s", g->name, n, t->e.text);
+          utf8_length(b->at, b->size) == b->size - 1, "%s: document %d: %s", g->name, n, t->e.text);
   return (char *)b->at;
 }
 
@@ -1309,5 +1311,6 @@ static const TestEntry TESTS[] = {
   RUNS(positions_parse__refuses)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close});
 }

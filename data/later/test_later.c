@@ -1,6 +1,6 @@
 /* test_later.c - the tests of what is not the paper's: the rows of sink.c that it does not
  * have, each from its definition, by identities and by numbers worked by hand. Their gradients and
- * forms are held with all others in test_sink.c, by the axes of its section 0.4.
+ * forms are held with all others in data/check/test_rows.c, by its axes.
  *
  *     cc -O2 -DSINK_DOUBLE data/later/test_later.c -o test_later -lm && ./test_later
  *
@@ -8,6 +8,7 @@
  */
 #define SINK_NO_MAIN
 #include "../paper/options.h"
+#include "../later/later.h"
 #include "../../sink.c"
 #include "later.c"
 #include "../text/teller.c"
@@ -16,6 +17,7 @@
 #include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "../check/harness.c"
+#include "../check/programs.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 
@@ -373,7 +375,7 @@ static void leave__by_hand(Test *t) {
   EACH(r, ROWS) LABS(b, 1, 1, flags_of("--heads 1 --head-dim 2 --layers 1", ROWS[r].flags)) {
     const char *flags = ROWS[r].flags;
     LayerActs *la = &b.a.layer[0];
-    const Layer *w = &b.m.w.layer[0];
+    const Layer *w = &b.m.layer[0];
     if (w->vplus) copy(w->vplus, (const real[]){(real)0.5, 2}, 2);
     if (w->hnorm) copy(w->hnorm, (const real[]){2, 3}, 2);
     if (w->vscale) *w->vscale = 2;
@@ -775,7 +777,7 @@ static void muon__of_the_matrices(Test *t) {
   copy(was, r.m.params, r.m.count); steps_of(t, &r, 1);
   const double shrink = r.norm > p->clip ? p->clip / (r.norm + 1e-6) : 1;
   for (int i = 0; i < r.m.n_tensors; i++) {
-    const Tensor *x = &r.m.tensor[i];
+    const Tensor *x = r.m.all[i];
     const idx n = x->count; bool muon = false;
     double *w = room(n), *g = room(n), *M = room(n), off = 0; real *adam = reals(3 * n);
     EACH(k, MATRICES) {
@@ -814,7 +816,7 @@ static void states__errors(Test *t) {
       Page p = {.out = stdout, .e = fresh(t)};
       Toy *y = toy(&p, REPEATED, "%s %s", SCHEMES[i % INSIDE], TABLES[k][i / INSIDE]);
       const int C = y->m.c.dim, n = y->T * C;
-      real *wte = y->m.w.wte, was[16 * 16];
+      real *wte = y->m.wte.w, was[16 * 16];
       for (int at = 0; at < y->T; at++) {
         copy(wte + at * C, wte, C);
         y->ids[at] = at;
@@ -832,13 +834,6 @@ static void states__errors(Test *t) {
   within(t, most, 17.5, 7.5, "how an error grows");
 }
 
-/* What README.md says of the pairs whose gradients are compared. */
-static void readme__pairs(Test *t) {
-  const Cover *v = covering(t); char said[80]; const int all = v->covered;
-  snprintf(said, sizeof said, "%d,%03d pairs in %d configurations", all / 1000, all % 1000, v->n);
-  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
-}
-
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
@@ -850,8 +845,9 @@ static const TestEntry TESTS[] = {
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
-  RUNS(states__errors), RUNS(readme__pairs)};
+  RUNS(states__errors)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,
+                   (Test){.after = scratch_close});
 }
