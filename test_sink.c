@@ -4284,7 +4284,7 @@ static void check_one_wrong(Page *p) {   /* it is H_12 / 12 = 0.259 */
 static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
   Toy *y = toy(p, REPEATED, "--kv-heads 3"), *z = toy(p, REPEATED, "");
   toy_forward(alone(y));
-  holds(p, "a number of no toy", alpha(y, 1) + toy_spread(z, 1, 1, y) + greatest(y, A), 1);
+  holds(p, "a number of no toy", alpha(y, 1) + toy_spread(z, 1, 1, y) + greatest(y, A_ti), 1);
 }
 
 /* A WRONG line ends `check` with status 1, and says so; a toy that cannot be made with its error. */
