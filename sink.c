@@ -2780,7 +2780,7 @@ static double entry(Place s, const real *map) {
 }
 static double score(Place s) { return entry(s, s.y->a.probe[s.l].z); }
 static double weight(Place s) { return entry(s, s.y->a.probe[s.l].weight); }
-static double A(Place s) { return entry(s, s.y->a.probe[s.l].metric); }
+static double A_ti(Place s) { return entry(s, s.y->a.probe[s.l].metric); }
 
 /* The largest f over all blocks, heads and rows, and keys that a row sees. */
 static double greatest(const Toy *y, double f(Place s)) {
@@ -2984,7 +2984,7 @@ static double harmonic(int n) {
 static double off_even(Place s) {
   int w = s.y->m.c.window, p = s.y->m.c.prefix;
   double keys = fmax(p, w ? fmin(s.t, w) : s.t);
-  return fabs(A(s) * keys - 1);
+  return fabs(A_ti(s) * keys - 1);
 }
 
 static void check_prop1(Page *p) {
@@ -3039,7 +3039,7 @@ static double off_equation20(Place s) {
   double sum = 0;
   for (int n = 0; n < s.t; n++)
     sum += exp(position_bucket(n));
-  return fabs(A(s) * sum / exp(position_bucket(s.t - s.i)) - 1);
+  return fabs(A_ti(s) * sum / exp(position_bucket(s.t - s.i)) - 1);
 }
 
 static void check_prop2(Page *p) {
@@ -3083,12 +3083,12 @@ static void check_prop2(Page *p) {
 static double off_equation22(Place s) {
   double m = pow(2, -8.0 * (s.h + 1) / s.y->m.c.heads);
   double closed = exp(-m * (s.t - s.i)) * (1 - exp(-m)) / (1 - exp(-m * s.t));
-  return fabs(A(s) / closed - 1);
+  return fabs(A_ti(s) / closed - 1);
 }
 
 /* t A_t1 */
 static double first_share(Place s) {
-  return s.i == 1 && s.t > 1 ? s.t * A(s) : 0;
+  return s.i == 1 && s.t > 1 ? s.t * A_ti(s) : 0;
 }
 
 static void check_prop3(Page *p) {
@@ -3152,7 +3152,7 @@ static double equation28(double xi, int t) {
 }
 static double over_equation28(Place s) {
   double xi = lengths_of(s) / sqrt(s.y->m.c.head_dim);
-  return s.t > 1 ? A(s) / equation28(xi, s.t) : 0;
+  return s.t > 1 ? A_ti(s) / equation28(xi, s.t) : 0;
 }
 
 /* How far A_t1 is off equation 27 as printed, and <q, k> off equation 25. */
@@ -3160,7 +3160,7 @@ static double off_equation27(Place s) {
   double sum = 0;
   for (Place j = {s.y, s.l, s.h, s.t, 1}; j.i <= s.t; j.i++)
     sum += exp(dot_of(j));
-  return s.i == 1 ? fabs(exp(dot_of(s)) / sum - A(s)) : 0;
+  return s.i == 1 ? fabs(exp(dot_of(s)) / sum - A_ti(s)) : 0;
 }
 static double off_equation25(Place s) {
   double size = lengths_of(s);
@@ -3244,7 +3244,7 @@ static double off_scale(Place s) {
   return fabs(row_sum(s) - s.y->m.c.scale);
 }
 static double off_metric(Place s) {
-  return fabs(A(s) * s.y->m.c.scale - weight(s));
+  return fabs(A_ti(s) * s.y->m.c.scale - weight(s));
 }
 
 static void check_metric(Page *p) {

@@ -3400,7 +3400,7 @@ static double least_alpha(const Toy *y) {
   return least;
 }
 
-static double off_alone(Place s) { return s.t == 1 ? fabs(1 - A(s)) : 0; }
+static double off_alone(Place s) { return s.t == 1 ? fabs(1 - A_ti(s)) : 0; }
 static double off_sum(Place s) { return s.i == s.t ? off_scale(s) : 0; }
 
 /* <q, k> and |q||k| as the model left them, and what scores are divided by. */
@@ -3433,11 +3433,11 @@ static double xi_of_row(Place s) {
   return trained_xi(s);
 }
 static double over_bound(Place s) {
-  double xi = xi_of_row(s), A_ti = A(s);
+  double xi = xi_of_row(s), share = A_ti(s);
   int seen = 0;
   for (s.i = 1; s.i <= s.t; s.i++)
     seen += place_seen(s);
-  return seen > 1 ? A_ti / equation28(xi, seen) : 0;
+  return seen > 1 ? share / equation28(xi, seen) : 0;
 }
 
 /* A row's weights and metric off what its own scores make of them. */

@@ -1366,7 +1366,7 @@ static double closed_off(Place s, int from, const double *z) {
   const Toy *y = s.y;
   closed_row(&y->m.c, y->T + 1 - from, z, a, m);
   for (s.i = from; s.i <= y->T; s.i++) {
-    double off_a = off(weight(s), a[s.i - from]), off_m = off(A(s), m[s.i - from]);
+    double off_a = off(weight(s), a[s.i - from]), off_m = off(A_ti(s), m[s.i - from]);
     worst = larger(worst, larger(off_a, off_m));
   }
   return worst;
@@ -1387,7 +1387,7 @@ static double off_bias(Place s) {
   double sum = 0;
   for (int n = 0; n < s.t; n++)
     sum += exp(closed_bias(s.y, s.h, n));
-  return fabs(A(s) * sum / exp(closed_bias(s.y, s.h, s.t - s.i)) - 1);
+  return fabs(A_ti(s) * sum / exp(closed_bias(s.y, s.h, s.t - s.i)) - 1);
 }
 
 /* How many of n numbers are not the same: NaN where one is no number. */
