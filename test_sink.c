@@ -1086,8 +1086,8 @@ static void attention__against_slow(Test *t) {
       "--layers 1 --prefix 40 --pos t5",
       "--layers 1 --window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
       "--layers 1 --sink-token --window 20 --pos alibi",
-      "--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
-      "--extra-shared",
+      ("--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
+      "--extra-shared"),
       "--layers 1 --window 32 --combine add"};
   int n = 0;
   LABS_OF(b, 1, 70, operations(t, MASKS, 7)) {
@@ -1249,8 +1249,8 @@ static void config_resolve__near_misses(Test *t) {
       "--sim sigmoid --normalizer pnorm --pnorm 0.5", "--extra k --extra-value e1",
       "--sim identity --normalizer one", "--sim identity --normalizer clamp",
       "--extra k --extra-value ones --extra-norm 20", "--extra-shared",
-      "--extra-dims 3", "--extra zero --vbias --sink-token --prefix 3 --window 4 "
-      "--place post --combine add --tied"};
+      "--extra-dims 3", ("--extra zero --vbias --sink-token --prefix 3 --window 4 "
+      "--place post --combine add --tied")};
   EACH(i, RIGHT)
     config_kept(t, "%s", RIGHT[i]);
 }
@@ -2572,8 +2572,8 @@ static void model_extend__as_whole(Test *t) {
       "--window 40 --pos alibi --normalizer pnorm --pnorm 2",
       "--prefix 30 --pos learned",
       "--heads 4 --kv-heads 2 --head-dim 4 --norm layer --tied",
-      "--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
-      "--pos absolute"};
+      ("--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
+      "--pos absolute")};
   static const char *const LARGE[] = {
       "--context 320 --dim 96 --ffn 300 --vocab 1500",
       "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post "
