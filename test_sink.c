@@ -37,21 +37,25 @@ struct Slow;
 struct Scores;
 typedef struct Oracle {
   /* chapter 1: is the gradient of x 0, within *most of the largest one? May the
-   * rows of this similarity see nothing? How much larger is a difference's bound? */
+   * rows of this similarity see nothing? How much larger is a difference's
+   * bound? */
   bool (*zero)(const Lab *b, const Tensor *x, double *most);
   bool (*faint)(const Config *c);
   double (*slack)(const Config *c);
-  /* chapter 5: one step of Muon on x, whose moment is `first`; false: x is no matrix
-   * of its. NULL where there is no Muon */
+  /* chapter 5: one step of Muon on x, whose moment is `first`; false: x is no
+   * matrix of its. NULL where there is no Muon */
   bool (*muon)(Lab *b, const Tensor *x, const Step *s, real *first);
-  /* chapter 2, in the order of a forward; their comments stand at the paper's */
+  /* chapter 2, in the order of a forward; their comments stand at the
+   * paper's */
   void (*embed)(const struct Slow *s, int id, double *h);
-  void (*norm)(const struct Slow *s, const char *name, double *y, const double *x);
+  void (*norm)(const struct Slow *s, const char *name, double *y,
+               const double *x);
   void (*heads)(struct Slow *s, int l, int n, const double *x);
   void (*rotate)(const struct Slow *s, int l, double *x, int n);
   bool (*sees)(const Config *c, int l, int i, int j);
   double (*score)(const struct Slow *s, int l, int h, int i, int column);
-  void (*row)(const Config *c, int n, int keys, const double *z, struct Scores *r);
+  void (*row)(const Config *c, int n, int keys, const double *z,
+              struct Scores *r);
   double (*value)(const struct Slow *s, int l, int h, int i, int column, int d);
   void (*leave)(const struct Slow *s, int l, int h, int i, double *o,
                 const double *x);
@@ -72,9 +76,13 @@ static const char *const *variants(Test *t) {
   return list;
 }
 
-/* Two formulas of chapter 2: does query i see key j? In which bucket is a key? */
+/* Two formulas of chapter 2: does query i see key j? In which bucket is a
+ * key? */
 static bool slow_sees(const Config *c, int l, int i, int j);
 static int slow_bucket(int n);
+
+/* How far a key stands behind its query; one ahead of it is at 0. */
+static int behind(int i, int j) { return i > j ? i - j : 0; }
 
 /* ==========
  * 1  Gradients
@@ -141,7 +149,7 @@ static bool unreached(const Lab *b, const Tensor *x, idx i) {
       for (int q = 0; q < N; q++)
         for (int j = 0; j < N; j++)
           seen |= b->oracle->sees(c, l, q, j)
-                  && slow_bucket(q > j ? q - j : 0) == row;
+                  && slow_bucket(behind(q, j)) == row;
     return !seen;
   }
   return frozen(&b->m, x, i);
@@ -219,8 +227,10 @@ static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *alon
     y->worst = error;
     snprintf(y->where, sizeof y->where, "%s, %.200s", x->name, b->flags);
   }
-  fact(t, right, "%s: gradient %.9g, difference %.9g, off by %.2g of the largest; "
-       "%s", x->name, want, found[0], error, b->flags);
+  fact(t, right,
+       "%s: gradient %.9g, difference %.9g, off by %.2g of the largest; "
+       "%s",
+       x->name, want, found[0], error, b->flags);
 }
 
 /* One tensor: its zeros, a difference along a random direction, and `samples`
@@ -242,7 +252,8 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   if (zero)
     fact(t, size <= most * largest, "%s: %g, not 0, %s", x->name, size, b->flags);
   else
-    fact(t, size > 1e-9 * largest, "%s: %g, nearly 0, %s", x->name, size, b->flags);
+    fact(t, size > 1e-9 * largest, "%s: %g, nearly 0, %s", x->name, size,
+         b->flags);
   for (idx i = 0; i < n; i++) {
     bool out = unreached(b, x, i);
     if (!out)
@@ -265,7 +276,8 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
 }
 
 /* In float a difference of losses has few digits, and only one is worth having:
- * along the whole gradient it is the gradient's length, at the best of 5 steps. */
+ * along the whole gradient it is the gradient's length, at the best of 5
+ * steps. */
 static void check_length(Test *t, Lab *b) {
   static const double STEPS[] = {0.02, 0.004, 0.001, 3e-4, 1e-4};
   idx n = b->m.count;
@@ -322,8 +334,8 @@ static void tell_tally(Test *t, const Tally *y) {
   snprintf(t->what, sizeof t->what, "%.100s", y->where);
 }
 
-/* Every variant of the paper, and what the rows of sections 2 and 7 need besides:
- * key heads, biases, LayerNorm, tied embeddings. */
+/* Every variant of the paper, and what the rows of sections 2 and 7 need
+ * besides: key heads, biases, LayerNorm, tied embeddings. */
 static void gradients__every_variant(Test *t) {
   static const char *const BESIDES[] = {
       "--norm layer --linear-bias --tied", "--place post --norm layer",
@@ -343,7 +355,8 @@ static void gradients__every_variant(Test *t) {
 
 /* The operations of Table 15 and their relatives: each kernel, similarity,
  * normaliser and extra column that goes together. NULL after the last. */
-static const char *const *operations(Test *t, const char *const *rest, int n_rest);
+static const char *const *operations(Test *t, const char *const *rest,
+                                     int n_rest);
 
 /* Each operation, once among other rows, through tiles and through plain loops.
  * The clamp binds some rows and leaves some alone. */
@@ -369,7 +382,8 @@ static void gradients__every_operation(Test *t) {
   tell_tally(t, &y);
 }
 
-/* Where tiles of 32 rows, windows, prefixes, x* and key heads cross each other. */
+/* Where tiles of 32 rows, windows, prefixes, x* and key heads cross each
+ * other. */
 static const char *const TILED[] = {
     "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
@@ -402,8 +416,8 @@ static void gradients__at_zero(Test *t) {
         within(t, biggest(tensor_size(x), tensor_d(&b.m, x)), 0, 0, "d%s, %s",
                x->name, b.flags);
       }
-      fact(t, biggest(b.m.count, gradients(&b.m)) > 1e-3, "no gradient at all, %s",
-           b.flags);
+      fact(t, biggest(b.m.count, gradients(&b.m)) > 1e-3,
+           "no gradient at all, %s", b.flags);
     }
 }
 
@@ -422,7 +436,8 @@ static void gradients__accumulate(Test *t) {
     fact(t, same_numbers(n, whole, g), "a second backward, %s", b.flags);
     lab_backward(&b, 1);
     vec_scale(n, g, (real)0.5);
-    within(t, distance(n, whole, g), 0, 64 * REAL_EPS, "half of two, %s", b.flags);
+    within(t, distance(n, whole, g), 0, 64 * REAL_EPS, "half of two, %s",
+           b.flags);
     model_zero_grads(&b.m);
     for (int s = 0; s < 3; s++) {
       model_forward(&b.m, &b.a, b.ids + s * 7, 1, 7);
@@ -436,7 +451,8 @@ static void gradients__accumulate(Test *t) {
 /* [T13] Frozen dims of k* start at 0, have gradient 0 and stay 0 under AdamW;
  * learned ones move. */
 static void gradients__frozen_dims(Test *t) {
-  LABS(b, 1, 8, "--extra k --extra-dims 1", "--extra kv --extra-dims 2 --extra-order last",
+  LABS(b, 1, 8, "--extra k --extra-dims 1",
+       "--extra kv --extra-dims 2 --extra-order last",
        "--extra k --extra-dims 3 --extra-order lowfreq --extra-shared",
        "--extra k --extra-dims 4 --rotary-dims 2 --extra-order lowfreq "
        "--rope-pairing interleaved") {
@@ -470,8 +486,8 @@ static void model_backward__nan_is_seen(Test *t) {
       *at = (real)NAN;
       double loss = lab_gradients(&b);
       gradient_norm(&b.m, &bad);
-      fact(t, isnan(loss) || bad, "NaN in %s gives the loss %g, %s", x->name, loss,
-           b.flags);
+      fact(t, isnan(loss) || bad, "NaN in %s gives the loss %g, %s", x->name,
+           loss, b.flags);
       *at = was;
     }
   note(t, "%d tensors", planted);
@@ -535,9 +551,11 @@ static const real *slow_w(const Slow *s, int l, const char *name) {
 static void slow_linear(double *y, const double *x, const real *w, const real *b,
                         int in, int out) {
   for (int o = 0; o < out; o++) {
-    y[o] = b ? (double)b[o] : 0;
+    y[o] = 0;
     for (int i = 0; i < in; i++)
       y[o] += x[i] * (double)w[i * out + o];
+    if (b)
+      y[o] += (double)b[o];
   }
 }
 
@@ -556,7 +574,8 @@ static void slow_norm_of(const Config *c, bool centred, int n, double *y,
 }
 
 /* The norm of this name, "l0.norm1" or "normf", of a row x [C]. */
-static void slow_norm(const Slow *s, const char *name, double *y, const double *x) {
+static void slow_norm(const Slow *s, const char *name, double *y,
+                      const double *x) {
   const Config *c = &s->m->c;
   char bias[40];
   snprintf(bias, sizeof bias, "%s.b", name);
@@ -594,7 +613,7 @@ static void slow_ffn(const Config *c, const real *const w[3],
     if (gated)
       f1[f] *= f2[f];
   }
-  slow_linear(y, f1, w[gated ? 2 : 1], b[gated ? 2 : 1], c->ffn, c->dim);
+  slow_linear(y, f1, w[1 + gated], b[1 + gated], c->ffn, c->dim);
 }
 
 /* [E8] ScoreRow n of one head, in place. */
@@ -639,7 +658,7 @@ static int slow_bucket(int n) {
 
 /* [E6] [E7] What the distance i - j adds to a score of head h. */
 static double slow_bias(const Slow *s, int h, int i, int j) {
-  int n = i > j ? i - j : 0, H = s->m->c.heads;
+  int n = behind(i, j), H = s->m->c.heads;
   switch (s->m->c.pos) {
   case POS_RELATIVE:
     return slow_bucket(n);
@@ -672,7 +691,7 @@ static double slow_score(const Slow *s, int l, int h, int i, int column) {
   if (j < 0 && c->extra == EXTRA_LOGIT)
     return (double)slow_w(s, l, "logit")[h];
   if (j < 0) {
-    const real *kstar = slow_w(s, l, "kstar") + (c->extra_shared ? 0 : h * D);
+    const real *kstar = slow_w(s, l, "kstar") + h * D * !c->extra_shared;
     for (int d = 0; d < D; d++)
       dot += q[d] * (double)kstar[d];
     return dot / sqrt(D);
@@ -692,14 +711,14 @@ static double slow_value(const Slow *s, int l, int h, int i, int column, int d) 
   if (j >= 0)
     return slow_at(s, s->v, l, j, K * D)[kh * D + d];
   if (c->extra == EXTRA_KV)
-    return (double)slow_w(s, l, "vstar")[(c->extra_shared ? 0 : h * D) + d];
+    return (double)slow_w(s, l, "vstar")[h * D * !c->extra_shared + d];
   if (c->extra_value == VALUE_ONES)
     return c->extra_norm / sqrt(D);
   return c->extra_value == VALUE_E1 && d == 0 ? c->extra_norm : 0;
 }
 
-/* A row by its formulas, in long double: a = s/Z, s'/Z, d log Z / dz, m. What is
- * masked has s = 0 and derivative 0. */
+/* A row by its formulas, in long double: a = s/Z, s'/Z, d log Z / dz, m. What
+ * is masked has s = 0 and derivative 0. */
 typedef struct Scores {
   long double a[LONG_LAB], deriv[LONG_LAB], dlogz[LONG_LAB], m[LONG_LAB], Z;
 } Scores;
@@ -725,7 +744,8 @@ static long double slow_sim(int sim, long double z, long double *ds) {
 
 /* [T15] [E43] n columns of scores z. keys: how many a query sees, for a
  * companion's rows. A p-norm of zeros has weights 0. */
-static void slow_row(const Config *c, int n, int keys, const double *z, Scores *r) {
+static void slow_row(const Config *c, int n, int keys, const double *z,
+                     Scores *r) {
   long double s[LONG_LAB], ds[LONG_LAB], sum = 0, size = 0, power = 0;
   long double p = c->pnorm, e = c->sim == SIM_EXP ? 0 : (long double)(real)1e-8;
   (void)keys;
@@ -745,9 +765,10 @@ static void slow_row(const Config *c, int n, int keys, const double *z, Scores *
     r->Z = fmaxl(fabsl(sum), 1);
   if (c->normalizer == NORMALIZER_PNORM)
     r->Z = powl(power, 1 / p);
+  long double share = r->Z != 0 ? 1 / r->Z : 0;
   for (int j = 0; j < n; j++) {
-    r->a[j] = r->Z != 0 ? s[j] / r->Z : 0;
-    r->deriv[j] = r->Z != 0 ? ds[j] / r->Z : 0;
+    r->a[j] = s[j] * share;
+    r->deriv[j] = ds[j] * share;
     r->m[j] = size > 0 ? fabsl(s[j]) / (size + e) : 0;
     r->dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
@@ -1015,7 +1036,8 @@ static void compare_with_slow(Test *t, Lab *b, double bound) {
 }
 
 /* Each kernel, similarity, normaliser and extra column that goes together. */
-static const char *const *operations(Test *t, const char *const *rest, int n_rest) {
+static const char *const *operations(Test *t, const char *const *rest,
+                                     int n_rest) {
   static const char *const KERNELS[] = {"identity", "elu", "mlp"};
   static const char *const SIMILARITIES[] = {"exp", "sigmoid", "elu", "identity"};
   static const char *const NORMALIZERS[] = {
@@ -1064,8 +1086,8 @@ static void attention__against_slow(Test *t) {
       "--layers 1 --prefix 40 --pos t5",
       "--layers 1 --window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
       "--layers 1 --sink-token --window 20 --pos alibi",
-      "--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
-      "--extra-shared",
+      ("--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
+      "--extra-shared"),
       "--layers 1 --window 32 --combine add"};
   int n = 0;
   LABS_OF(b, 1, 70, operations(t, MASKS, 7)) {
@@ -1146,8 +1168,8 @@ static void config_resolve__fills(Test *t) {
   Config c = config_of(t, "--heads 4 --dim 64 --normalizer pnorm");
   fact(t, c.head_dim == 16 && c.kv_heads == 4 && c.rotary_dims == 16,
        "D %d K %d r %d", c.head_dim, c.kv_heads, c.rotary_dims);
-  fact(t, c.normalizer == NORMALIZER_PNORM && c.pnorm == 2, "p is %g unless given",
-       c.pnorm);
+  fact(t, c.normalizer == NORMALIZER_PNORM && c.pnorm == 2,
+       "p is %g unless given", c.pnorm);
   c = config_of(t, "--heads 4 --head-dim 6 --kv-heads 2 --rotary-dims 4");
   fact(t, c.head_dim == 6 && c.kv_heads == 2 && c.rotary_dims == 4, "given");
   c = config_of(t, "--sim sigmoid --normalizer pnorm --pnorm 1");
@@ -1158,12 +1180,16 @@ static void config_resolve__fills(Test *t) {
        "resolving twice changes the model: %s", t->e.text);
 }
 
-/* A refusal: status 2, and one line that names the flag and says what to try. */
+/* A refusal: status 2, and one line that names the flag and says what to
+ * try. */
 static void refusal(Test *t, const char *flags, int status, const Error *e,
                     const char *flag) {
   fact(t, status == 2 && e->status == 2, "%s: status %d", flags, status);
-  fact(t, status == 0 || (strstr(e->text, flag) && strstr(e->text, "Try: ")
-                          && !strchr(e->text, '\n')), "%s: \"%s\"", flags, e->text);
+  fact(t,
+       status == 0
+           || (strstr(e->text, flag) && strstr(e->text, "Try: ")
+               && !strchr(e->text, '\n')),
+       "%s: \"%s\"", flags, e->text);
 }
 
 /* What means nothing is refused. */
@@ -1195,12 +1221,13 @@ static void config_resolve__refuses(Test *t) {
   }
   for (int i = 0; i < 2; i++) {                      /* in a file, not by a flag */
     Config c = config_of(t, "--normalizer pnorm");
-    c.pnorm = i ? (double)NAN : -1;
+    c.pnorm = (double[]){-1, NAN}[i];
     refusal(t, "a file's p", config_resolve(&c, fresh(t)), &t->e, "--pnorm");
   }
 }
 
-/* The nearest neighbours of the refusals are accepted: nothing else is refused. */
+/* The nearest neighbours of the refusals are accepted: nothing else is
+ * refused. */
 static void config_resolve__near_misses(Test *t) {
   static const char *const RIGHT[] = {
       "--heads 3 --head-dim 20", "--heads 3 --dim 63 --pos none", "--prefix 0",
@@ -1222,8 +1249,8 @@ static void config_resolve__near_misses(Test *t) {
       "--sim sigmoid --normalizer pnorm --pnorm 0.5", "--extra k --extra-value e1",
       "--sim identity --normalizer one", "--sim identity --normalizer clamp",
       "--extra k --extra-value ones --extra-norm 20", "--extra-shared",
-      "--extra-dims 3", "--extra zero --vbias --sink-token --prefix 3 --window 4 "
-      "--place post --combine add --tied"};
+      "--extra-dims 3", ("--extra zero --vbias --sink-token --prefix 3 --window 4 "
+      "--place post --combine add --tied")};
   EACH(i, RIGHT)
     config_kept(t, "%s", RIGHT[i]);
 }
@@ -1249,7 +1276,8 @@ static void config_learned_dim__orders(Test *t) {
        {2, 3, 4, 5, 6, 7, 0, 1}}};
   EACH(i, ROWS)
     for (int n = 1; n <= ROWS[i].D; n++) {
-      const Config c = config_of(t, "%s --extra k --extra-dims %d", ROWS[i].flags, n);
+      const Config c = config_of(t, "%s --extra k --extra-dims %d",
+                                 ROWS[i].flags, n);
       for (int rank = 0; rank < ROWS[i].D; rank++) {
         int d = ROWS[i].order[rank];
         fact(t, config_learned_dim(&c, d) == (rank < n), "%s, %d learned: dim %d",
@@ -1318,7 +1346,8 @@ static void model_create__counts(Test *t) {
       fact(t, !gradients(&m), "a model that only evaluates has gradients");
       model_free(&m);
     }
-  if (!model_of(t, &m, "--layers 1 --heads 16 ", "--dim 2048 --ffn 5632 --vocab 1"))
+  if (!model_of(t, &m, "--layers 1 --heads 16 ",
+                "--dim 2048 --ffn 5632 --vocab 1"))
     return;
   double blocks = 22 * (double)counted(&m, 0) + 2048;
   within(t, blocks, 1130457088, 0, "the 1B model without embeddings");
@@ -1353,17 +1382,20 @@ static void model_create__table(Test *t) {
       {"--pos learned --sink-token 3", "wpe", 23, 12, true},
       {"--pos t5", "rel", 32, 4, false}, {"--sink-token", "xstar", 12, 1, false},
       {"--sink-token 3", "xstar", 3, 12, false}};
-  static const char SIZES[] = "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 "
-                              "--vocab 11 --context 20 --pos none ";
+  static const char SIZES[] =
+      "--layers 2 --heads 4 --dim 12 --kv-heads 2 --ffn 7 "
+      "--vocab 11 --context 20 --pos none ";
   Model m;
   char name[16];
   EACH(i, ROWS)
     if (model_of(t, &m, SIZES, ROWS[i].flags)) {
       for (const char *at = ROWS[i].names; word_next(&at, name);) {
         const Tensor *x = model_tensor(&m, name);
-        fact(t, x && x->rank == 1 + (ROWS[i].columns > 1)
+        fact(t,
+             x && x->rank == 1 + (ROWS[i].columns > 1)
                  && tensor_rows(x) == ROWS[i].rows
-                 && tensor_cols(x) == ROWS[i].columns && x->matrix == ROWS[i].matrix
+                 && tensor_cols(x) == ROWS[i].columns
+                 && x->matrix == ROWS[i].matrix
                  && tensor_size(x) == (idx)ROWS[i].rows * ROWS[i].columns,
              "%s: %s is another", ROWS[i].flags, name);
       }
@@ -1371,8 +1403,8 @@ static void model_create__table(Test *t) {
     }
 }
 
-/* The default has 2 + 9 L + 1 tensors and none of the others. All lie end to end
- * among the parameters, and so do their gradients. */
+/* The default has 2 + 9 L + 1 tensors and none of the others. All lie end to
+ * end among the parameters, and so do their gradients. */
 static void model_create__layout(Test *t) {
   static const char *const NOT_THERE[] = {
       "xstar", "wpe", "rel", "l0.norm1.b", "l0.bq", "l0.b3", "l0.phi1", "l0.kstar",
@@ -1421,20 +1453,22 @@ static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
   within(t, square / (sigma * sigma), 1, 5 * sqrt(fourth / n),
          "variance of %s, init %d, %s", name, init, b->flags);
   if (kind == START_UNIFORM)
-    fact(t, most <= size && most > size * (1 - 12 / n), "%s reaches %g of %g", name,
-         most, size);
+    fact(t, most <= size && most > size * (1 - 12 / n), "%s reaches %g of %g",
+         name, most, size);
   else if (n > 999)
     fact(t, most > 2.5 * sigma, "%s is not normal: at most %g sigma", name,
          most / sigma);
 }
 
 /* What tensors start as under --init torch, authors, gpt2: a kind under the
- * first; the others have no uniform starts, and biases of 0. The sizes are C 64,
- * H 4, D 16, F 96, V 400, L 3; the bounds are five standard errors. */
+ * first; the others have no uniform starts, and biases of 0. The sizes are C
+ * 64, H 4, D 16, F 96, V 400, L 3; the bounds are five standard errors. */
 static void model_init__laws(Test *t) {
-  static const char SIZES[] = "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
-                              "--context 128";
-  const double narrow = 0.02 / sqrt(6), swiglu = 1 / (sqrt(96) * 3), a = sqrt(0.4);
+  static const char SIZES[] =
+      "--layers 3 --heads 4 --dim 64 --ffn 96 --vocab 400 "
+      "--context 128";
+  const double narrow = 0.02 / sqrt(6), swiglu = 1 / (sqrt(96) * 3),
+               a = sqrt(0.4);
   const double f = 1 / sqrt(96), g = a / sqrt(96), e = 1.0 / 8, q = 1.0 / 4;
   const struct { const char *flags, *names; int kind; double size[3]; } ROWS[] = {
       {"--sink-token --pos learned", "wte wpe xstar", START_NORMAL, {1, a / 8, 0.02}},
@@ -1499,8 +1533,8 @@ static void model_init__streams(Test *t) {
 /* ----------
  * 3.2  Operators */
 
-/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0 on, which
- * x* takes where there is one. */
+/* [E5] p_n = (sin n, cos n, sin 0.01 n, cos 0.01 n) at C = 4, from n = 0 on,
+ * which x* takes where there is one. */
 static void embed_forward__absolute(Test *t) {
   static const double ROWS[][4] = {
       {0, 1, 0, 1},
@@ -1514,8 +1548,8 @@ static void embed_forward__absolute(Test *t) {
     lab_forward(&b);
     for (int n = 0; n < 3; n++)
       for (int ch = 0; ch < 4; ch++)
-        within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS, "p_%d[%d]",
-               n, ch);
+        within(t, (double)b.a.h0[n * 4 + ch], ROWS[n][ch], 2 * REAL_EPS,
+               "p_%d[%d]", n, ch);
   }
 }
 
@@ -1543,12 +1577,13 @@ static void norm_forward__by_hand(Test *t) {
 
 /* RMSNorm forgets a factor, LayerNorm a constant as well (both but for eps). */
 static void norm_forward__invariances(Test *t) {
-  LABS(b, 1, 2, "--pos none --norm-eps 0", "--pos none --norm-eps 0 --norm layer") {
+  LABS(b, 1, 2, "--pos none --norm-eps 0",
+       "--pos none --norm-eps 0 --norm layer") {
     real *e = lab_at(&b, "wte"), *n1 = b.a.layer[0].n1;
     b.ids[0] = 0;
     b.ids[1] = 1;
     for (int ch = 0; ch < 12; ch++)
-      e[12 + ch] = 8 * e[ch] + (b.n == 2 ? 3 : 0);
+      e[12 + ch] = 8 * e[ch] + (real)(b.n == 2 ? 3 : 0);
     lab_forward(&b);
     within(t, distance(12, n1, n1 + 12), 0, 16 * REAL_EPS, "%s", b.flags);
     fact(t, biggest(12, n1) > 0.5, "the norm is nearly 0");
@@ -1573,7 +1608,8 @@ static void rotate__relative(Test *t) {
       for (int i = 1; i < 40; i++) {
         for (int j = 1; j <= i; j++)
           within(t, (double)z[i * 40 + j], (double)z[(i - 1) * 40 + j - 1],
-                 64 * REAL_EPS, "z(%d,%d) and the one before on its diagonal", i, j);
+                 64 * REAL_EPS, "z(%d,%d) and the one before on its diagonal",
+                 i, j);
         spread = fmax(spread, fabs((double)z[i * 40] - (double)z[0]));
       }
     fact(t, spread > 0.1, "the distance does not matter");
@@ -1603,7 +1639,7 @@ static void distance_bias__tables(Test *t) {
       for (int h = 0; h < ROWS[r].heads; h++)
         for (int i = 0; i < N; i++)
           for (int j = 0; j < N; j++) {
-            int n = i > j ? i - j : 0;
+            int n = behind(i, j);
             double want = b.m.c.pos == POS_ALIBI ? -n * ROWS[r].slope[h]
                                                  : slow_bucket(n);
             if (rel)
@@ -1623,7 +1659,8 @@ static double activate(int act, double x) {
   return (double)out;
 }
 
-/* [T11] At 1 and -2 from tables of the error function; libm's formulas on a grid. */
+/* [T11] At 1 and -2 from tables of the error function; libm's formulas on a
+ * grid. */
 static void activate__formulas(Test *t) {
   static const struct { int gated, bare; double at_1, at_minus_2; } KNOWN[] = {
       {ACT_SWIGLU, ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
@@ -1633,7 +1670,8 @@ static void activate__formulas(Test *t) {
   EACH(i, KNOWN)
     for (int gated = 0; gated < 2; gated++) {
       const int act = gated ? KNOWN[i].gated : KNOWN[i].bare;
-      within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1", act);
+      within(t, activate(act, 1), KNOWN[i].at_1, 4 * REAL_EPS, "act %d at 1",
+             act);
       within(t, activate(act, -2), KNOWN[i].at_minus_2, 4 * REAL_EPS,
              "act %d at -2", act);
       for (double x = -12; x <= 12; x += 0.125)
@@ -1644,8 +1682,8 @@ static void activate__formulas(Test *t) {
     }
 }
 
-/* [FIG5] [FIG6] The mask as pictures: rows are queries, columns keys; a sink token
- * is the first of each. */
+/* [FIG5] [FIG6] The mask as pictures: rows are queries, columns keys; a sink
+ * token is the first of each. */
 static void visible__pictures(Test *t) {
   static const struct { const char *flags; int N; const char *rows[6]; } ROWS[] = {
       {"", 5, {"1....", "11...", "111..", "1111.", "11111"}},
@@ -1676,7 +1714,8 @@ static void visible__pictures(Test *t) {
         }
 }
 
-/* [T4] A logit near 0 hides among many keys: at +20 the extra column takes all. */
+/* [T4] A logit near 0 hides among many keys: at +20 the extra column takes
+ * all. */
 static void attention__logit(Test *t) {
   LABS(b, 1, 40, "--extra logit --layers 1") {
     lab_fill(&b, "l0.logit", 20);
@@ -1703,7 +1742,8 @@ static void score_row(const Config *c, int n, const real *z, ScoreRow *r) {
   r->Z = (double)row_normalizer(c, row_stat);
 }
 
-/* A row against the formulas in long double. What is masked is 0, not nearly. */
+/* A row against the formulas in long double. What is masked is 0, not
+ * nearly. */
 static void row_as_formula(Test *t, const Oracle *by, const Config *c, int n,
                            const real *z, Scores *want) {
   static const char *const NAMES[] = {"weight", "made again", "derivative", "dlogz",
@@ -1716,8 +1756,8 @@ static void row_as_formula(Test *t, const Oracle *by, const Config *c, int n,
   score_row(c, n, z, &r);
   double bound = 4 * REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c->pnorm);
   if (want->Z != 0)
-    within(t, (double)(r.Z / want->Z), 1, bound, "Z of sim %d, normalizer %d, p %g",
-           c->sim, c->normalizer, c->pnorm);
+    within(t, (double)(r.Z / want->Z), 1, bound,
+           "Z of sim %d, normalizer %d, p %g", c->sim, c->normalizer, c->pnorm);
   for (int j = 0; j < n; j++) {
     const real got[] = {r.a[j], r.again[j], r.deriv[j], r.dlogz[j], r.m[j]};
     const long double to[] = {want->a[j], want->a[j], want->deriv[j], want->dlogz[j],
@@ -1731,8 +1771,8 @@ static void row_as_formula(Test *t, const Oracle *by, const Config *c, int n,
   }
 }
 
-/* Random rows of every length; a fifth of each is masked. sims, normalizers: words
- * for flags, ended by NULL. How many operations were refused. */
+/* Random rows of every length; a fifth of each is masked. sims, normalizers:
+ * words for flags, ended by NULL. How many operations were refused. */
 static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
                            const char *const *normalizers) {
   static const int LENGTHS[] = {1, 2, 3, 7, 33, 257, 400};
@@ -1764,8 +1804,8 @@ static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
         under += clamp && want.Z == 1;
       }
     }
-  fact(t, over > 20 && under > 20, "the clamp bound %d rows and left %d alone", over,
-       under);
+  fact(t, over > 20 && under > 20, "the clamp bound %d rows and left %d alone",
+       over, under);
   note(t, "clamp %d rows over 1, %d not", over, under);
   return refused;
 }
@@ -1804,18 +1844,20 @@ static void row_forward__extremes(Test *t) {
       double z = SIZES[i], tight = fmax(4 * REAL_EPS, fabs(z) * REAL_EPS);
       bool binds = z > 0 || (n > 1 && z == 0);
       ScoreRow *r = flat_row(SIM_EXP, NORMALIZER_SUM, 0, n, z);
-      within(t, (double)r->a[0], 1.0 / n, 4 * REAL_EPS, "softmax, %d of %g", n, z);
+      within(t, (double)r->a[0], 1.0 / n, 4 * REAL_EPS, "softmax, %d of %g", n,
+             z);
       within(t, (double)r->deriv[0], 1.0 / n, tight, "its derivative at %g", z);
       within(t, (double)r->m[0], 1.0 / n, 4 * REAL_EPS, "its metric at %g", z);
       for (double p = 0.5; p < 5; p *= 4) {
         r = flat_row(SIM_EXP, NORMALIZER_PNORM, p, n, z);
-        within(t, (double)r->a[0], pow(n, -1 / p), 16 * REAL_EPS, "p %g, %d of %g",
-               p, n, z);
+        within(t, (double)r->a[0], pow(n, -1 / p), 16 * REAL_EPS,
+               "p %g, %d of %g", p, n, z);
         within(t, (double)r->dlogz[0], 1.0 / n, 4 * tight, "its dlogz at %g", z);
       }
       r = flat_row(SIM_EXP, NORMALIZER_CLAMP, 0, n, z);
       within(t, (double)r->a[0], fmin(exp(z), 1.0 / n), tight, "clamp at %g", z);
-      within(t, (double)r->dlogz[0], binds ? 1.0 / n : 0, tight, "dlogz at %g", z);
+      within(t, (double)r->dlogz[0], binds ? 1.0 / n : 0, tight, "dlogz at %g",
+             z);
     }
   fact(t, isinf((double)flat_row(SIM_EXP, NORMALIZER_ONE, 0, 2, 1e4)->a[1]),
        "exp with Z = 1 hides its overflow");
@@ -1826,46 +1868,54 @@ static void row_forward__extremes(Test *t) {
 static void row_forward__tiny_sigmoids(Test *t) {
   static const double Z[] = {-17, -18, -18.420680743952367, -20, -25, -40, -80};
   EACH(i, Z) {
-    double s = 1 / (1 + exp(-(double)(real)Z[i])), share = s / (s + (double)(real)1e-8);
+    double s = 1 / (1 + exp(-(double)(real)Z[i])),
+           share = s / (s + (double)(real)1e-8);
     ScoreRow *r = flat_row(SIM_SIGMOID, NORMALIZER_SUM, 0, 1, Z[i]);
-    within(t, (double)r->a[0] / share, 1, 32 * REAL_EPS, "with a sum at %g", Z[i]);
-    within(t, (double)r->m[0] / share, 1, 32 * REAL_EPS, "its metric at %g", Z[i]);
+    within(t, (double)r->a[0] / share, 1, 32 * REAL_EPS, "with a sum at %g",
+           Z[i]);
+    within(t, (double)r->m[0] / share, 1, 32 * REAL_EPS, "its metric at %g",
+           Z[i]);
     if (i == 2)
       within(t, (double)r->a[0], 0.5, 1e-6, "half");
     r = flat_row(SIM_SIGMOID, NORMALIZER_ONE, 0, 1, Z[i]);
     within(t, (double)r->a[0] / s, 1, 32 * REAL_EPS, "Z = 1 at %g", Z[i]);
-    within(t, (double)r->m[0] / share, 1, 32 * REAL_EPS, "its metric at %g", Z[i]);
+    within(t, (double)r->m[0] / share, 1, 32 * REAL_EPS, "its metric at %g",
+           Z[i]);
     fact(t, r->dlogz[0] == 0, "Z = 1 has a gradient");
   }
 }
 
-/* [E43] The p-norm's traps: a row of zeros has weights, metric and derivatives 0.
- * A sigmoid so far down that s^p underflows has (1/n)^(1/p) all the same, and so it
- * is, nearly, where s itself is denormal. */
+/* [E43] The p-norm's traps: a row of zeros has weights, metric and derivatives
+ * 0. A sigmoid so far down that s^p underflows has (1/n)^(1/p) all the same,
+ * and so it is, nearly, where s itself is denormal. */
 static void row_forward__pnorm_traps(Test *t) {
-  const bool wide = REAL_EPS < 1e-10;
-  const double deep = wide ? -700 : -80, denormal = wide ? -730 : -95;
+  static const double DOWN[][2] = {{-80, -95}, {-700, -730}};
+  const double *down = DOWN[REAL_EPS < 1e-10];
   for (double p = 1.5; p < 5; p *= 1.5) {
     double weight = pow(5, -1 / p);
     ScoreRow *r = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, 0);
     for (int j = 0; j < 5; j++)
-      fact(t, r->a[j] == 0 && r->m[j] == 0 && r->deriv[j] == 0 && r->dlogz[j] == 0,
+      fact(t,
+           r->a[j] == 0 && r->m[j] == 0 && r->deriv[j] == 0 && r->dlogz[j] == 0,
            "a row of zeros at p %g", p);
     for (int k = 0; k < 2; k++) {
-      double z = k ? denormal : deep, bound = k ? 1e-2 : 64 * REAL_EPS;
+      double z = down[k], bound = k ? 1e-2 : 64 * REAL_EPS;
       r = flat_row(SIM_SIGMOID, NORMALIZER_PNORM, p, 5, z);
       within(t, (double)r->a[0], weight, bound, "weight at %g, p %g", z, p);
-      within(t, (double)r->deriv[0], weight, bound, "derivative at %g, p %g", z, p);
+      within(t, (double)r->deriv[0], weight, bound, "derivative at %g, p %g", z,
+             p);
       within(t, (double)r->dlogz[0], 0.2, bound, "dlogz at %g, p %g", z, p);
     }
     r = flat_row(SIM_IDENTITY, NORMALIZER_PNORM, p, 5, -3);
-    within(t, (double)r->a[0], -weight, 16 * REAL_EPS, "negative scores, p %g", p);
-    within(t, (double)r->dlogz[0], -1.0 / 15, 16 * REAL_EPS, "their dlogz, p %g", p);
+    within(t, (double)r->a[0], -weight, 16 * REAL_EPS, "negative scores, p %g",
+           p);
+    within(t, (double)r->dlogz[0], -1.0 / 15, 16 * REAL_EPS,
+           "their dlogz, p %g", p);
   }
 }
 
-/* max(|sum|, 1) on four equal scores of the identity: Z drops the sum's sign, dlogz
- * keeps it; at |sum| = 1 exactly nothing binds. */
+/* max(|sum|, 1) on four equal scores of the identity: Z drops the sum's sign,
+ * dlogz keeps it; at |sum| = 1 exactly nothing binds. */
 static void row_forward__clamp_branches(Test *t) {
   static const struct { double z, a, deriv, dlogz, m; } ROWS[] = {
       {2, 0.25, 0.125, 0.125, 0.25}, {-2, -0.25, 0.125, -0.125, 0.25},
@@ -1877,11 +1927,13 @@ static void row_forward__clamp_branches(Test *t) {
     within(t, (double)r->a[1], ROWS[i].a, 2 * REAL_EPS, "weight at %g", z);
     within(t, (double)r->deriv[1], ROWS[i].deriv, 2 * REAL_EPS, "s'/Z at %g", z);
     within(t, (double)r->dlogz[1], ROWS[i].dlogz, 2 * REAL_EPS, "dlogz at %g", z);
-    within(t, (double)r->m[1], ROWS[i].m, 4e-8 / fmax(0.0625, fabs(z)), "m at %g", z);
+    within(t, (double)r->m[1], ROWS[i].m, 4e-8 / fmax(0.0625, fabs(z)),
+           "m at %g", z);
   }
 }
 
-/* A score that is not a number makes weights that are not, in every operation. */
+/* A score that is not a number makes weights that are not, in every
+ * operation. */
 static void row_forward__nan(Test *t) {
   static ScoreRow r;
   for (int k = 0; k < SIM_ROWS * NORMALIZER_ROWS; k++)
@@ -1891,17 +1943,17 @@ static void row_forward__nan(Test *t) {
       z[at] = (real)NAN;
       score_row(&c, 3, z, &r);
       fact(t, isnan((double)r.a[at]) && isnan((double)r.m[at]),
-           "sim %d, %d: weight %g, metric %g", c.sim, c.normalizer, (double)r.a[at],
-           (double)r.m[at]);
+           "sim %d, %d: weight %g, metric %g", c.sim, c.normalizer,
+           (double)r.a[at], (double)r.m[at]);
     }
 }
 
 /* ----------
  * 3.4  Loss, AdamW, schedule */
 
-/* [E1] Mean cross-entropy of every target. [FIG5] With a prefix of p the first p-1
- * predictions, whose rows have seen their answer, are not scored: loss_row is -1
- * there, and their targets do not matter. */
+/* [E1] Mean cross-entropy of every target. [FIG5] With a prefix of p the first
+ * p-1 predictions, whose rows have seen their answer, are not scored: loss_row
+ * is -1 there, and their targets do not matter. */
 static void model_loss__direct(Test *t) {
   LABS(b, 3, 9, "", "--tied", "--sink-token", "--place post", "--vocab 300",
        "--norm layer --extra kv", "--prefix 1", "--prefix 2", "--prefix 8",
@@ -1994,8 +2046,8 @@ static void model_loss__extremes(Test *t) {
   }
 }
 
-/* [T2] From m = v = 0 the first step of AdamW goes lr g / (|g| + eps) whatever the
- * betas; the decay acts before it. SGD is the same decay and lr g. */
+/* [T2] From m = v = 0 the first step of AdamW goes lr g / (|g| + eps) whatever
+ * the betas; the decay acts before it. SGD is the same decay and lr g. */
 static void optimizer_step__by_hand(Test *t) {
   Step s = {OPTIMIZER_ADAMW, 0.1, 0.9, 0.99, 1e-8, 0.5, 1, 1};
   real w[] = {2, -4, 1}, g[] = {3, -0.25, 0}, m[3] = {0}, v[3] = {0};
@@ -2011,7 +2063,8 @@ static void optimizer_step__by_hand(Test *t) {
   optimizer_step(&s, 3, w, g, m, v);         /* m^ = g and v^ = g^2 again */
   within(t, (double)w[0], first * 0.95 - 0.3 / (3 + 1e-8), 8 * REAL_EPS,
          "w after two steps");
-  s = (Step){.optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 1};
+  s = (Step){
+      .optimizer = OPTIMIZER_SGD, .lr = 0.1, .wd = 0.5, .t = 1, .shrink = 1};
   real x[] = {2, -4}, before[2];
   copy(before, m, 2);
   optimizer_step(&s, 2, x, g, m, v);
@@ -2020,8 +2073,9 @@ static void optimizer_step__by_hand(Test *t) {
   fact(t, same_numbers(2, before, m), "SGD changed the moments");
 }
 
-/* 50 steps on 600 numbers (more than two pieces) against AdamW as published, the
- * moments' corrections as they are defined. Large eps and decay both show. */
+/* 50 steps on 600 numbers (more than two pieces) against AdamW as published,
+ * the moments' corrections as they are defined. Large eps and decay both
+ * show. */
 static void optimizer_step__against_scalar(Test *t) {
   enum { COUNT = 600 };
   static const double SETTINGS[][6] = {       /* lr, betas, eps, decay, shrink */
@@ -2053,7 +2107,8 @@ static void optimizer_step__against_scalar(Test *t) {
   }
 }
 
-/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to min_lr. */
+/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to
+ * min_lr. */
 static void schedule_lr__values(Test *t) {
   const double eighth = 0.1 + 0.45 * (1 + 0.70710678118654752);
   enum { FLAT = SCHEDULE_CONSTANT, FALL = SCHEDULE_COSINE };
@@ -2091,8 +2146,8 @@ static void gradient_norm__names_the_bad(Test *t) {
       real *at = tensor_d(&b.m, x) + (k % 2 ? tensor_size(x) - 1 : 0), was = *at;
       *at = (real)NAN;
       double norm = gradient_norm(&b.m, &bad);
-      fact(t, bad == x && !isfinite(norm), "NaN in %s: named %s, norm %g", x->name,
-           bad ? bad->name : "none", norm);
+      fact(t, bad == x && !isfinite(norm), "NaN in %s: named %s, norm %g",
+           x->name, bad ? bad->name : "none", norm);
       *at = was;
     }
     model_zero_grads(&b.m);
@@ -2113,8 +2168,8 @@ static double outputs_apart(Lab *a, Lab *b) {
   return distance(n, a->a.nf, b->a.nf);
 }
 
-/* Two sets of flags that give one model from the same parameters; `set` prepares
- * b. A bound of 0 asks for the same bits. */
+/* Two sets of flags that give one model from the same parameters; `set`
+ * prepares b. A bound of 0 asks for the same bits. */
 static void same_model(Test *t, const char *one, const char *other, double bound,
                        void (*set)(Lab *, Lab *)) {
   LABS(a, 2, 40, one)
@@ -2177,21 +2232,23 @@ static void scale_into_wo(Lab *a, Lab *b) {
     vec_scale(144, named_in(&b->m, l, "wo"), (real)a->m.c.scale);
 }
 
-/* (F4) The dims of q and k are renamed: pairs (d, d + D/2) become neighbours. */
+/* (F4) The dims of q and k are renamed: pairs (d, d + D/2) become
+ * neighbours. */
 static void rename_pairs(Lab *a, Lab *b) {
   static const char *const NAMES[] = {"wq", "wk", "bq", "bk"};
   for (int l = 0; l < 2; l++)
     EACH(k, NAMES) {
-      real *to = named_in(&b->m, l, NAMES[k]), *from = named_in(&a->m, l, NAMES[k]);
-      for (int i = 0; i < (k < 2 ? 144 : 12); i++) {
+      real *to = named_in(&b->m, l, NAMES[k]),
+           *from = named_in(&a->m, l, NAMES[k]);
+      for (int i = 0; i < 12 * (k < 2 ? 12 : 1); i++) {
         int d = i % 6, renamed = d < 3 ? 2 * d : 2 * d - 5;
         to[i - d + renamed] = from[i];
       }
     }
 }
 
-/* Neutral elements and equivalences: the same bits where the same operations run;
- * and [T4] rows that differ. */
+/* Neutral elements and equivalences: the same bits where the same operations
+ * run; and [T4] rows that differ. */
 static void attention__equivalences(Test *t) {
   const double tight = 2000 * REAL_EPS;
   const struct {
@@ -2225,7 +2282,8 @@ static void attention__equivalences(Test *t) {
       {"", "--vbias"}, {"", "--pos none"}, {"", "--rope-pairing interleaved"},
       {"", "--rope-base 100"}, {"--sim sigmoid", "--sim sigmoid --extra k"}};
   EACH(i, SAME_AS)
-    same_model(t, SAME_AS[i].one, SAME_AS[i].other, SAME_AS[i].bound, SAME_AS[i].set);
+    same_model(t, SAME_AS[i].one, SAME_AS[i].other, SAME_AS[i].bound,
+               SAME_AS[i].set);
   EACH(i, APART_FROM)
     other_model(t, APART_FROM[i][0], APART_FROM[i][1]);
 }
@@ -2239,8 +2297,8 @@ static void sink_token__is_a_row(Test *t) {
   for (int k = 0; k < 12; k++) {
     char flags[200];
     int n = 1 + 2 * (k % 2);
-    snprintf(flags, sizeof flags, "%s --sink-token %d --context %d", FLAGS[k / 2], n,
-             80 - n);
+    snprintf(flags, sizeof flags, "%s --sink-token %d --context %d",
+             FLAGS[k / 2], n, 80 - n);
     LABS(a, 1, 9, flags)
       LABS(b, 1, 9 + n, FLAGS[k / 2]) {
         lab_share(&b, &a);
@@ -2251,7 +2309,8 @@ static void sink_token__is_a_row(Test *t) {
           b.ids[n + i] = a.ids[i] %= 11 - n;
         lab_forward(&a);
         lab_forward(&b);
-        within(t, distance((9 + n) * 12, b.a.nf, a.a.nf), 0, 0, "states, %s", flags);
+        within(t, distance((9 + n) * 12, b.a.nf, a.a.nf), 0, 0, "states, %s",
+               flags);
       }
   }
 }
@@ -2260,8 +2319,9 @@ static void sink_token__is_a_row(Test *t) {
  * 4.2  The plain loops of Part I and the tiles of Part IV */
 
 /* Every state, map, logit and gradient of one is the other's, relative to the
- * largest number of an array; a gradient, to its tensor's largest or a thousandth
- * of all's. (Terms cancel in a tensor of one number, and in c_h of later rows.) */
+ * largest number of an array; a gradient, to its tensor's largest or a
+ * thousandth of all's. (Terms cancel in a tensor of one number, and in c_h of
+ * later rows.) */
 static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
   const double bound = REAL_EPS > 1e-10 ? 2e-4 : 1e-12;
   LABS(b, B, T, flags)
@@ -2274,9 +2334,10 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
       lab_maps(&b);
       lab_maps(&plain);
       double loss = lab_gradients(&b);
-      within(t, lab_gradients(&plain), loss, bound * fabs(loss), "loss, %s", flags);
-      within(t, distance(rows * c->dim, b.a.nf, plain.a.nf), 0, bound, "states, %s",
+      within(t, lab_gradients(&plain), loss, bound * fabs(loss), "loss, %s",
              flags);
+      within(t, distance(rows * c->dim, b.a.nf, plain.a.nf), 0, bound,
+             "states, %s", flags);
       for (int l = 0; l < c->layers; l++) {
         const real *z = b.probe[l].z, *z2 = plain.probe[l].z;
         within(t, distance(o, b.a.layer[l].o, plain.a.layer[l].o), 0, bound,
@@ -2301,7 +2362,8 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
     }
 }
 
-/* Every variant, over 40 rows; what crosses tiles over 70, and over 530: copies. */
+/* Every variant, over 40 rows; what crosses tiles over 70, and over 530:
+ * copies. */
 static void tiles__as_plain(Test *t) {
   const char *const *flags = variants(t);
   for (int i = 0; flags[i]; i++)
@@ -2322,15 +2384,18 @@ static void tiles__sinks_plain(Test *t) {
       b.m.plain = plain;
       if (sinks_create(&s[plain], &b.m, 40, 3, &eps, 1, fresh(t)))
         exit(1);
-      sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, &t->e);
+      sinks_measure(&s[plain], &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL,
+                    &t->e);
       sinks_finish(&s[plain]);
       fact(t, !t->e.status, "%s", t->e.text);
     }
-    fact(t, sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0, "no sink at all");
+    fact(t, sinks_alpha(&s[1], config_column_first(&b.m.c)) > 0,
+         "no sink at all");
     within(t, s[1].loss, s[0].loss, 1000 * REAL_EPS, "loss, %s", b.flags);
     for (idx i = 0; i < s[0].n_sums; i++)
       within(t, s[1].sums[i], s[0].sums[i],
-             1000 * REAL_EPS * (1 + fabs(s[0].sums[i])), "sum %lld, %s", i, b.flags);
+             1000 * REAL_EPS * (1 + fabs(s[0].sums[i])), "sum %lld, %s", i,
+             b.flags);
     sinks_free(&s[0]);
     sinks_free(&s[1]);
   }
@@ -2339,8 +2404,8 @@ static void tiles__sinks_plain(Test *t) {
 /* ----------
  * 4.3  Tokens, batches, memory, cache */
 
-/* Changing token t changes no bit before t, and something at t; a prefix sees to
- * its end. */
+/* Changing token t changes no bit before t, and something at t; a prefix sees
+ * to its end. */
 static void causal_holds(Test *t, Lab *b) {
   const Config *c = &b->m.c;
   int T = b->T, N = config_rows(c, T), C = c->dim;
@@ -2368,8 +2433,8 @@ static void model_forward__causal(Test *t) {
     causal_holds(t, &b);
 }
 
-/* States depend on no neighbour in the batch, nor on the room or past contents of
- * the Acts. */
+/* States depend on no neighbour in the batch, nor on the room or past contents
+ * of the Acts. */
 static void model_forward__batches(Test *t) {
   LABS(b, 3, 9, "", "--pos t5 --sink-token --extra kv",
        "--pos alibi --window 3 --prefix 2", "--pos learned",
@@ -2386,13 +2451,13 @@ static void model_forward__batches(Test *t) {
     }
     within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
     model_forward(&b.m, &b.a, b.ids, 1, 4);            /* fewer tokens than room */
-    fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf), "4 of 9, %s",
-         b.flags);
+    fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf),
+         "4 of 9, %s", b.flags);
   }
 }
 
-/* With the memory of one block for all of them a forward has the same bits, again
- * and again. */
+/* With the memory of one block for all of them a forward has the same bits,
+ * again and again. */
 static void one_layer_holds(Test *t, Lab *b) {
   Acts one;
   idx n = (idx)b->B * config_rows(&b->m.c, b->T) * b->m.c.dim;
@@ -2417,8 +2482,8 @@ static void model_forward__one_layer(Test *t) {
     one_layer_holds(t, &b);
 }
 
-/* How a model is extended: rows may see nothing; blocks keep no keys, so that all
- * rows are made anew. */
+/* How a model is extended: rows may see nothing; blocks keep no keys, so that
+ * all rows are made anew. */
 enum { EXTEND_BLIND = 1, EXTEND_ANEW };
 
 typedef struct Cached {
@@ -2428,8 +2493,8 @@ typedef struct Cached {
 } Cached;
 
 /* One configuration through a key-value cache and as a whole. The last row's
- * logits, and every row made, have the same bits: the sums of a row do not depend
- * on which rows go with it. Behind a prefix all rows are made anew. */
+ * logits, and every row made, have the same bits: the sums of a row do not
+ * depend on which rows go with it. Behind a prefix all rows are made anew. */
 static void extend_as_whole(Test *t, Cached *x, int T, int from) {
   const Model *m = &x->b.m;
   const char *flags = x->b.flags;
@@ -2437,21 +2502,22 @@ static void extend_as_whole(Test *t, Cached *x, int T, int from) {
   int R = model_extend(m, &x->cache, x->b.ids, T, from);
   real got[2048], want[2048];
   bool kept = from && from >= m->c.prefix && x->how != EXTEND_ANEW;
-  fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T, from,
-       flags);
+  fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T,
+       from, flags);
   model_forward(m, &x->whole, x->b.ids, 1, T);
-  within(t, distance((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf), 0, 0,
-         "%d rows of %d, %s", R, N, flags);
+  within(t, distance((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf),
+         0, 0, "%d rows of %d, %s", R, N, flags);
   model_logits(m, &x->cache, x->cache.nf + (idx)(R - 1) * C, 1, got);
   model_logits(m, &x->whole, x->whole.nf + (idx)(N - 1) * C, 1, want);
-  within(t, distance(V, want, got), 0, 0, "logits of token %d after %d, %s", T, from,
-         flags);
+  within(t, distance(V, want, got), 0, 0, "logits of token %d after %d, %s", T,
+         from, flags);
   fact(t, biggest(V, want) > 0, "no logits, %s", flags);
 }
 
-/* Prompts of these lengths, the last 0: after each a dozen tokens one by one, seven
- * at once, and other tokens in their place. Then a cache that is read one place
- * off must show, unless rows may see nothing. how: 0 or above. false: no models. */
+/* Prompts of these lengths, the last 0: after each a dozen tokens one by one,
+ * seven at once, and other tokens in their place. Then a cache that is read one
+ * place off must show, unless rows may see nothing. how: 0 or above. false: no
+ * models. */
 static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
                        int how) {
   Cached x = {.how = how};
@@ -2480,7 +2546,8 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
   model_forward(m, &x.whole, ids, 1, 31);
   idx last = (idx)(config_rows(&m->c, 31) - 1) * C;
   double off = distance(C, x.whole.nf + last, x.cache.nf);
-  fact(t, off > 1e-5 || how == EXTEND_BLIND, "one place off shows by %g only, %s", off, flags);
+  fact(t, off > 1e-5 || how == EXTEND_BLIND,
+       "one place off shows by %g only, %s", off, flags);
   acts_free(&x.cache);
   acts_free(&x.whole);
   lab_close(&x.b);
@@ -2489,16 +2556,17 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
 
 static const int SHORT_PROMPTS[] = {1, 2, 26, 55, 0}, LONG_PROMPTS[] = {250, 300, 0};
 
-/* Every variant; windows and prefixes that end inside and outside of a tile and of
- * a prompt; sizes at which a multiply cuts its sums, a forward its bands of rows. */
+/* Every variant; windows and prefixes that end inside and outside of a tile and
+ * of a prompt; sizes at which a multiply cuts its sums, a forward its bands of
+ * rows. */
 static void model_extend__as_whole(Test *t) {
   static const char *const BESIDES[] = {
       "--window 33 --sink-token --prefix 5 --extra kv --pos t5 --layers 3",
       "--window 40 --pos alibi --normalizer pnorm --pnorm 2",
       "--prefix 30 --pos learned",
       "--heads 4 --kv-heads 2 --head-dim 4 --norm layer --tied",
-      "--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
-      "--pos absolute"};
+      ("--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
+      "--pos absolute")};
   static const char *const LARGE[] = {
       "--context 320 --dim 96 --ffn 300 --vocab 1500",
       "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post "
@@ -2545,15 +2613,16 @@ static void same_on_threads(Test *t, const char *flags, int steps) {
       int threads = b.n == 1 ? 2 : 16;
       idx n = b.m.count;
       double loss = train(&one, 1, steps);
-      within(t, train(&b, threads, steps), loss, 0, "loss on %d threads, %s", threads,
-             flags);
+      within(t, train(&b, threads, steps), loss, 0, "loss on %d threads, %s",
+             threads, flags);
       fact(t, same_numbers(n, parameters(&b.m), parameters(&one.m))
                && same_numbers(n, gradients(&b.m), gradients(&one.m)),
            "parameters or gradients on 1 and %d threads, %s", threads, flags);
     }
 }
 
-/* Models large enough for threads to share their products, then every variant. */
+/* Models large enough for threads to share their products, then every
+ * variant. */
 static void threads__same_bits(Test *t) {
   static const char *const FLAGS[] = {
       "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
@@ -2599,8 +2668,9 @@ static void train__learns_by_heart(Test *t) {
 
 #define GOLDEN "data/check/golden/golden.txt"
 
-/* In double the file's 12 digits leave 5e-12. In float the parameters are rounded
- * as well, and some rows of scores divide by a small sum: 7e-4 was the most. */
+/* In double the file's 12 digits leave 5e-12. In float the parameters are
+ * rounded as well, and some rows of scores divide by a small sum: 7e-4 was the
+ * most. */
 static double golden_bound(void) { return REAL_EPS < 1e-10 ? 2e-11 : 2e-3; }
 
 /* A line of n of our numbers; their scale is the largest of the twin's. */
@@ -2651,7 +2721,8 @@ static double golden_along(const Tensor *t, uint64_t k, const real *x) {
   return sum;
 }
 
-/* Two logit rows, and two rows of weights and metric, of the forward that ran. */
+/* Two logit rows, and two rows of weights and metric, of the forward that
+ * ran. */
 static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   const Config *c = &b->m.c;
   int T = b->T, N = config_rows(c, T), S = config_columns(c, T);
@@ -2660,7 +2731,8 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
     int s = n, i = n ? T - 1 : T / 2;
     if (!golden_words(g, "logits %d %d :", s, i))
       return;
-    model_logits(&b->m, &b->a, b->a.nf + ((idx)s * N + N - T + i) * c->dim, 1, logits);
+    model_logits(&b->m, &b->a, b->a.nf + ((idx)s * N + N - T + i) * c->dim, 1,
+                 logits);
     golden_row(g, "a logit", c->vocab, logits);
   }
   for (int n = 0; n < 4; n++) {
@@ -2670,7 +2742,8 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
       return;
     if (sscanf(g->at, "%d %d %d %d%n", &l, &h, &s, &i, &used) != 4 || l != n / 2
         || h < 0 || h >= c->heads || s < 0 || s >= b->B || i < 0 || i >= T) {
-      fail(&g->e, 1, GOLDEN ":%d: expected a layer, head, sequence, row", g->line);
+      fail(&g->e, 1, GOLDEN ":%d: expected a layer, head, sequence, row",
+           g->line);
       return;
     }
     g->at += used;
@@ -2680,7 +2753,8 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   }
 }
 
-/* The steps that golden.py takes; grads [count] gets the gradient before the first. */
+/* The steps that golden.py takes; grads [count] gets the gradient before the
+ * first. */
 static void golden_steps(Lab *b, const char *decay, real *grads) {
   const Tensor *bad;
   idx n = b->m.count;
@@ -2694,8 +2768,14 @@ static void golden_steps(Lab *b, const char *decay, real *grads) {
     for (int j = 0; j < b->m.n_tensors; j++) {
       const Tensor *x = tensor_at(&b->m, j);
       idx at = tensor_d(&b->m, x) - gradients(&b->m);
-      Step s = {OPTIMIZER_ADAMW, 0.01, 0.9, 0.95, 1e-3, all || x->matrix ? 0.1 : 0,
-                step, norm > 1 ? 1 / (norm + 1e-6) : 1};
+      Step s = {OPTIMIZER_ADAMW,
+                0.01,
+                0.9,
+                0.95,
+                1e-3,
+                all || x->matrix ? 0.1 : 0,
+                step,
+                norm > 1 ? 1 / (norm + 1e-6) : 1};
       if (!muon || !b->oracle->muon(b, x, &s, first + at))
         optimizer_step(&s, tensor_size(x), tensor_w(&b->m, x), tensor_d(&b->m, x),
                        first + at, second + at);
@@ -2705,7 +2785,8 @@ static void golden_steps(Lab *b, const char *decay, real *grads) {
   free(second);
 }
 
-/* A tensor's line: its gradient's length, that along its direction, the step. */
+/* A tensor's line: its gradient's length, that along its direction, the
+ * step. */
 static void golden_tensor(Golden *g, Lab *b, uint64_t k, double total,
                           const real *grads, const real *moved) {
   int left = 0;
@@ -2714,7 +2795,8 @@ static void golden_tensor(Golden *g, Lab *b, uint64_t k, double total,
   sscanf(g->at, "grad %31[a-z0-9.]%n", name, &left);
   const Tensor *x = model_tensor(&b->m, name);
   if (!x || !golden_words(g, "grad %s", name) || !golden_numbers(g, 3, one)) {
-    fail(&g->e, 1, GOLDEN ":%d: expected a gradient, found \"%s\"", g->line, name);
+    fail(&g->e, 1, GOLDEN ":%d: expected a gradient, found \"%s\"", g->line,
+         name);
     return;
   }
   idx at = tensor_d(&b->m, x) - gradients(&b->m);
@@ -2738,7 +2820,8 @@ static void golden_grads(Golden *g, Lab *b, uint64_t k, const char *decay) {
     moved[i] = (w[i] - moved[i]) / (real)0.01;
   copy(gradients(&b->m), grads, n);
   if (golden_words(g, "norm") && golden_numbers(g, 1, &total))
-    golden_meet(g, gradient_norm(&b->m, &bad), total, total, "the gradients' norm");
+    golden_meet(g, gradient_norm(&b->m, &bad), total, total,
+                "the gradients' norm");
   for (int j = 0; j < b->m.n_tensors && !g->e.status; j++)
     golden_tensor(g, b, k, total, grads, moved);
   if (golden_words(g, "after") && golden_numbers(g, 1, &after))
@@ -2759,13 +2842,15 @@ static bool golden_has(Test *t, const char *flags, const char *decay) {
   return has;
 }
 
-/* One configuration: the lines from g->at on, to the loss after the steps. false:
- * it has rows that this program lacks, and is passed over. */
+/* One configuration: the lines from g->at on, to the loss after the steps.
+ * false: it has rows that this program lacks, and is passed over. */
 static bool golden_config(Golden *g, Test *t) {
   int k = -1, B = 0, T = 0, used = 0;
   char decay[16] = "", flags[1024];
-  if (sscanf(g->at, "config %d %d %d %15[a-z] %n", &k, &B, &T, decay, &used) != 4
-      || k < 0 || B != 2 || T < 2 || T > 80 || strcspn(g->at, "\n") >= sizeof flags) {
+  if (sscanf(g->at, "config %d %d %d %15[a-z] %n", &k, &B, &T, decay, &used)
+          != 4
+      || k < 0 || B != 2 || T < 2 || T > 80
+      || strcspn(g->at, "\n") >= sizeof flags) {
     fail(&g->e, 1, GOLDEN ":%d: expected \"config K 2 T DECAY flags\", found "
          "\"%.40s\"", g->line, g->at);
     return false;
@@ -2809,18 +2894,19 @@ static void golden_holds(Test *t, int least) {
     n += golden_config(&g, t);
   fact(t, there && golden_words(&g, "end "), "%s", g.e.text);
   fact(t, n >= least, "%d configurations", n);
-  fact(t, g.numbers > 0 && !g.changed, "%d of %ld: %s", g.changed, g.numbers, g.first);
+  fact(t, g.numbers > 0 && !g.changed, "%d of %ld: %s", g.changed, g.numbers,
+       g.first);
   within(t, g.worst, 0, g.bound, "%s", g.what);
   note(t, "%d of %d configurations, %ld numbers", n, configs, g.numbers);
 }
 
-/* [E1] to [E8], [E29], [E43], [T4], [T11], [T12], [T13], [T15]. The twin's other
- * configurations have rows of later papers: data/check/test_rows.c. */
+/* [E1] to [E8], [E29], [E43], [T4], [T11], [T12], [T13], [T15]. The twin's
+ * other configurations have rows of later papers: data/check/test_rows.c. */
 static void golden__against_twin(Test *t) { golden_holds(t, 10); }
 
-/* The comparison sees what it is for: each number of configuration 46 gets another
- * first digit in turn, and each time the comparison fails. In float a small number
- * of a row may hide. */
+/* The comparison sees what it is for: each number of configuration 46 gets
+ * another first digit in turn, and each time the comparison fails. In float a
+ * small number of a row may hide. */
 static void golden__sees_a_digit(Test *t) {
   Bytes *text = bytes_of(t);
   int configs, tried = 0, seen = 0;
@@ -2835,7 +2921,9 @@ static void golden__sees_a_digit(Test *t) {
   const Golden start = {.path = GOLDEN, .at = from + 1, .line = 1,
                         .bound = golden_bound()};
   Golden whole = start;
-  fact(t, golden_config(&whole, t) && !whole.e.status && !whole.changed && !*whole.at,
+  fact(t,
+       golden_config(&whole, t) && !whole.e.status && !whole.changed
+           && !*whole.at,
        "%s%s", whole.e.text, whole.first);
   for (char *p = strchr(from + 1, '\n'); *p; p++) {
     if ((*p != ' ' && *p != '-') || !strchr("0123456789", p[1]))
@@ -2853,7 +2941,8 @@ static void golden__sees_a_digit(Test *t) {
     fact(t, REAL_EPS > 1e-10 || saw, "not %c in %.28s", was, digit);
     *digit = was;
   }
-  fact(t, tried > 100 && seen > tried * 9 / 10, "%d of %d changed digits", seen, tried);
+  fact(t, tried > 100 && seen > tried * 9 / 10, "%d of %d changed digits", seen,
+       tried);
   note(t, "%d of %d changed digits were seen", seen, tried);
 }
 
@@ -2862,11 +2951,13 @@ static void golden__sees_a_digit(Test *t) {
  *
  * 6.1  By hand */
 
-/* [M1] alpha of maps: all on column 1, all on the diagonal, even rows (H_T / T). */
+/* [M1] alpha of maps: all on column 1, all on the diagonal, even rows (H_T /
+ * T). */
 static void sink_alpha__by_hand(Test *t) {
   enum { T = 64 };
   const Config c = config_of(t, "");
-  real *first = reals_of(t, T * T), *own = reals_of(t, T * T), *even = reals_of(t, T * T);
+  real *first = reals_of(t, T * T), *own = reals_of(t, T * T),
+       *even = reals_of(t, T * T);
   double harmonic_T = 0;
   for (int i = 0; i < T; i++) {
     first[i * T] = own[i * T + i] = 1;
@@ -2877,7 +2968,8 @@ static void sink_alpha__by_hand(Test *t) {
   for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++) {
     double left = harmonic_T;                      /* the same without * and prefix */
     for (int k = 0; k < T; left -= 1.0 / ++k) {
-      within(t, sink_alpha(&c, T, rows, first, k), k == 0, 0, "first, alpha_%d", k + 1);
+      within(t, sink_alpha(&c, T, rows, first, k), k == 0, 0, "first, alpha_%d",
+             k + 1);
       within(t, sink_alpha(&c, T, rows, own, k), 1.0 / (T - k), 1e-15,
              "diagonal, alpha_%d", k + 1);
       within(t, sink_alpha(&c, T, rows, even, k), left / (T - k), 64 * REAL_EPS,
@@ -2888,9 +2980,9 @@ static void sink_alpha__by_hand(Test *t) {
   }
 }
 
-/* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in the
- * authors' form, over T+1 with a dummy row of 1: at T = 64 their 0.3 is a mean of
- * 0.28906. x*'s own row counts there. */
+/* (F6) * is seen by every row: alpha_* is the mean over the T real rows, or, in
+ * the authors' form, over T+1 with a dummy row of 1: at T = 64 their 0.3 is a
+ * mean of 0.28906. x*'s own row counts there. */
 static void sink_alpha__star_columns(Test *t) {
   enum { T = 64 };
   static const char *const FLAGS[] = {"--extra k", "--sink-token",
@@ -2916,12 +3008,13 @@ static void sink_alpha__star_columns(Test *t) {
     within(t, theirs, (1 + 64 * share) / 65, 4 * REAL_EPS, "authors' %s", flags);
     fact(t, (theirs > 0.3) == above, "0.28906 of %s", flags);
     for (int rows = METRIC_REAL; rows <= METRIC_PLUS1; rows++)
-      within(t, sink_alpha(&c, T, rows, m, token1), 0.5, 4 * REAL_EPS, "alpha_1, %s",
-             flags);
+      within(t, sink_alpha(&c, T, rows, m, token1), 0.5, 4 * REAL_EPS,
+             "alpha_1, %s", flags);
   }
 }
 
-/* The even share for every mask: H_T/T, H_w/T, and one key more with * or x*. */
+/* The even share for every mask: H_T/T, H_w/T, and one key more with * or
+ * x*. */
 static void sink_uniform__values(Test *t) {
   static const struct { const char *flags; double want; } ROWS[] = {
       {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
@@ -2943,7 +3036,8 @@ static void sink_uniform__values(Test *t) {
 static void release_sinks(void *sinks) { sinks_free(sinks); }
 
 /* A lab measured over its B sequences with these thresholds. */
-static Sinks *lab_measure(Test *t, Lab *b, double e0, double e1, double e2, int rows) {
+static Sinks *lab_measure(Test *t, Lab *b, double e0, double e1, double e2,
+                          int rows) {
   Sinks *s = later(t, 1, sizeof *s, release_sinks);
   if (sinks_create(s, &b->m, b->T, b->B, (double[]){e0, e1, e2}, 3, fresh(t)))
     exit(1);
@@ -2969,8 +3063,8 @@ static void sinks__threshold_is_strict(Test *t) {
   }
 }
 
-/* One layer without positions, in which id 0 attracts all weight and id 1 none: a
- * query is 9 sqrt 2 (1, 1), and so is the key of id 0; that of id 1 is 0. */
+/* One layer without positions, in which id 0 attracts all weight and id 1 none:
+ * a query is 9 sqrt 2 (1, 1), and so is the key of id 0; that of id 1 is 0. */
 #define ATTRACTOR "--layers 1 --heads 1 --dim 2 --pos none"
 
 static void attract(Lab *b) {
@@ -2982,8 +3076,9 @@ static void attract(Lab *b) {
   lab_at(b, "l0.wk")[2] = lab_at(b, "l0.wk")[3] = 9;
 }
 
-/* (F7) The threshold is applied to each sequence and then averaged. Two sequences
- * with alpha_1 = 1 and 0.5: half of them are over 0.7, though their mean 0.75 is. */
+/* (F7) The threshold is applied to each sequence and then averaged. Two
+ * sequences with alpha_1 = 1 and 0.5: half of them are over 0.7, though their
+ * mean 0.75 is. */
 static void sinks__threshold_per_sequence(Test *t) {
   LABS(b, 2, 2, ATTRACTOR) {
     attract(&b);
@@ -2995,9 +3090,9 @@ static void sinks__threshold_per_sequence(Test *t) {
   }
 }
 
-/* Entropy of even rows is the mean of log t, of attracted ones 0. The mass is the
- * weights' sum: 1 for softmax, the scale, t^(1 - 1/p), t sigmoid(0) without a
- * normaliser, and what * leaves: t/(t + 1). */
+/* Entropy of even rows is the mean of log t, of attracted ones 0. The mass is
+ * the weights' sum: 1 for softmax, the scale, t^(1 - 1/p), t sigmoid(0) without
+ * a normaliser, and what * leaves: t/(t + 1). */
 static void sinks__entropy_and_mass(Test *t) {
   static const struct { const char *flags; double power, factor; int T; } ROWS[] = {
       {"--pos none", 0, 1, 16}, {"--pos none --scale 0.2", 0, 0.2, 16},
@@ -3017,8 +3112,10 @@ static void sinks__entropy_and_mass(Test *t) {
         entropy += log(seen) / b.T;
       }
       for (int h = 0; h < 4; h++) {
-        within(t, s->mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s", b.flags);
-        within(t, s->entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s", b.flags);
+        within(t, s->mass[h] / mass, 1, 64 * REAL_EPS + 1e-7, "mass, %s",
+               b.flags);
+        within(t, s->entropy[h], entropy, 64 * REAL_EPS + 1e-6, "entropy, %s",
+               b.flags);
       }
     }
   LABS(b, 2, 16, "--pos none --extra zero") {
@@ -3104,7 +3201,8 @@ static int by_value(const void *a, const void *b) {
 static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   const Config *c = &s->m->c;
   int T = s->T, N = s->N, S = s->S, first = N - T, token1 = S - T;
-  const double *m = s->metric + (idx)at * N * S, *weight = s->weight + (idx)at * N * S;
+  const double *m = s->metric + (idx)at * N * S,
+               *weight = s->weight + (idx)at * N * S;
   bool plus1 = rows == METRIC_PLUS1;
   for (int j = 0; j < S; j++) {
     int k = j - token1;                              /* token k + 1; below 0 * or x* */
@@ -3120,7 +3218,8 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
       sum += m[j];
     w->alpha[at * S + j] += sum / n;
     for (int x = 0; x < 3; x++)
-      w->over[((idx)x * s->m->c.layers * c->heads + at) * S + j] += sum / n > w->eps[x];
+      w->over[((idx)x * s->m->c.layers * c->heads + at) * S + j] += sum / n
+                                                                    > w->eps[x];
   }
   for (int i = first; i < N; i++)
     for (int j = 0; j < S; j++) {
@@ -3134,7 +3233,8 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
     }
 }
 
-/* [FIG8] Angles and lengths of q and k: with the first key, and the others' mean. */
+/* [FIG8] Angles and lengths of q and k: with the first key, and the others'
+ * mean. */
 static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   const Config *c = &s->m->c;
   int H = c->heads, K = c->kv_heads, D = c->head_dim, N = s->N, at = l * H + h;
@@ -3208,7 +3308,8 @@ static void slow_measure(const Lab *b, const int *ids, int rows, bool *attends,
   slow_close(&s);
 }
 
-/* Every field of Sinks against the slow recomputation, over 3 sequences of 12. */
+/* Every field of Sinks against the slow recomputation, over 3 sequences of
+ * 12. */
 static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   Sinks *s = lab_measure(t, b, 0.3, 0.2, 0.1, rows), w;
   const double loose = 2000 * REAL_EPS;
@@ -3232,13 +3333,14 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   EACH(x, FIELDS) {
     /* the slow side has the same layout: an overlap would spoil both alike */
     for (int y = 0; y < x; y++)
-      fact(t, FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got
-               || FIELDS[y].got + FIELDS[y].n <= FIELDS[x].got, "%s and %s overlap",
-           FIELDS[x].name, FIELDS[y].name);
+      fact(t,
+           FIELDS[x].got + FIELDS[x].n <= FIELDS[y].got
+               || FIELDS[y].got + FIELDS[y].n <= FIELDS[x].got,
+           "%s and %s overlap", FIELDS[x].name, FIELDS[y].name);
     for (int i = 0; i < FIELDS[x].n; i++) {
       double want = FIELDS[x].want[i];
-      within(t, FIELDS[x].got[i], want, loose * fmax(0.1, fabs(want)), "%s[%d], %s",
-             FIELDS[x].name, i, b->flags);
+      within(t, FIELDS[x].got[i], want, loose * fmax(0.1, fabs(want)),
+             "%s[%d], %s", FIELDS[x].name, i, b->flags);
     }
   }
   for (int j = 0; j < S; j++) {
@@ -3249,8 +3351,10 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
       alpha += w.alpha[i * S + j];
       over += w.over[(2 * LH + i) * S + j];
     }
-    within(t, sinks_alpha(s, j), alpha / heads, loose, "sinks_alpha, column %d", j);
-    within(t, sinks_sink(s, j, 2), over / heads, 1e-12, "sinks_sink, column %d", j);
+    within(t, sinks_alpha(s, j), alpha / heads, loose, "sinks_alpha, column %d",
+           j);
+    within(t, sinks_sink(s, j, 2), over / heads, 1e-12, "sinks_sink, column %d",
+           j);
   }
   sinks_free(&w);
 }
@@ -3260,8 +3364,10 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
 static void sinks__against_slow(Test *t) {
   bool attends[] = {true, true, true};
   const real below_1[] = {0, (real)0.25, (real)-0.5, (real)NAN};
-  fact(t, largest(4, below_1) == (real)0.5 && largest(1, below_1 + 3) == -1, "largest");
-  LABS(b, 3, 12, "", "--extra kv --place post --pos none", "--sink-token --kv-heads 1",
+  fact(t, largest(4, below_1) == (real)0.5 && largest(1, below_1 + 3) == -1,
+       "largest");
+  LABS(b, 3, 12, "", "--extra kv --place post --pos none",
+       "--sink-token --kv-heads 1",
        "--extra k --sink-token 3 --window 4 --prefix 3",
        "--sim identity --normalizer clamp --norm layer --prefix 4",
        "--heads 4 --kv-heads 2 --rotary-dims 2 --sim sigmoid --normalizer one "
@@ -3275,8 +3381,8 @@ static void sinks__against_slow(Test *t) {
   }
 }
 
-/* Block by block in the memory of one, every number has the bits of when all are
- * kept; and three sequences measured in parts give the same means. */
+/* Block by block in the memory of one, every number has the bits of when all
+ * are kept; and three sequences measured in parts give the same means. */
 static void sinks__in_parts(Test *t) {
   LABS(b, 3, 12, "--extra k --window 5", "--sink-token --place post",
        "--sim sigmoid --normalizer one --kv-heads 1") {
@@ -3286,8 +3392,11 @@ static void sinks__in_parts(Test *t) {
     if (sinks_create(&parts, &b.m, 12, 2, whole->eps, 3, e))
       exit(1);
     sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL, e);
-    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1, METRIC_REAL, e);
-    fact(t, sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, e) == 1,
+    sinks_measure(&parts, &b.m, &b.a, b.ids + 24, b.targets + 24, 1,
+                  METRIC_REAL, e);
+    fact(t,
+         sinks_measure(&parts, &b.m, &b.a, b.ids, b.targets, 3, METRIC_REAL, e)
+             == 1,
          "three sequences at once, with room for two");
     sinks_finish(&parts);
     fact(t, parts.n == 3 && !b.a.probe, "%d sequences", parts.n);
@@ -3307,7 +3416,8 @@ static void sinks__in_parts(Test *t) {
   }
 }
 
-/* A weight that is no number, in any tensor, ends a measurement where it is met. */
+/* A weight that is no number, in any tensor, ends a measurement where it is
+ * met. */
 static void sinks__not_finite(Test *t) {
   static const struct { const char *tensor; int at; const char *said; } ROWS[] = {
       {"wte", -1, "the embedding: "}, {"l0.norm1", 0, "block 1 of 2, head 1 of 2: "},
@@ -3329,7 +3439,9 @@ static void sinks__not_finite(Test *t) {
       sinks_create(&s, &b.m, 12, 2, (double[]){0.3}, 1, fresh(t));
       int status = sinks_measure(&s, &b.m, &b.a, b.ids, b.targets, 2, METRIC_REAL,
                                  &t->e);
-      fact(t, status == 1 && !strncmp(t->e.text, ROWS[r].said, strlen(ROWS[r].said))
+      fact(t,
+           status == 1
+               && !strncmp(t->e.text, ROWS[r].said, strlen(ROWS[r].said))
                && strstr(t->e.text, "found NaN or infinity. Try: "),
            "%s: %s", x->name, t->e.text);
       sinks_free(&s);
@@ -3351,7 +3463,8 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
     exit(1);
   fact(t, !checks_run(program, NULL, page, fresh(t)), "%s", t->e.text);
   rewind(page);
-  for (bool blank = false, heading = false; fgets(line, sizeof line, page); lines++) {
+  for (bool blank = false, heading = false; fgets(line, sizeof line, page);
+       lines++) {
     size_t n = strcspn(line, "\n");
     const char *printed = strstr(line, " printed: ");
     said += heading && line[0] == ' ' && n > 20 && line[n - 1] == '.';
@@ -3359,7 +3472,8 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
     listed += printed && strstr(printed, "; so: ");
     controls += n > 7 && !strcmp(line + n - 7, "control\n");
     blank = n == 0;
-    wrong += n >= 5 && !strncmp(line + n - 5, "WRONG", 5) && !strstr(line, "0 WRONG");
+    wrong += n >= 5 && !strncmp(line + n - 5, "WRONG", 5)
+             && !strstr(line, "0 WRONG");
     fact(t, n <= 100, "%d columns: %.60s", (int)n, line);
     if (line[0] != '\n')
       snprintf(last, sizeof last, "%.*s", (int)n, line);
@@ -3372,8 +3486,8 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
   fact(t, hold == holds && fails == must_fail && refuted == 5 && !count && !wrong,
        "%s", last);
   fact(t, headings > 8 && said == headings && listed == refuted && controls > 9,
-       "%d sentences for %d headings, %d refuted, %d controls", said, headings, listed,
-       controls);
+       "%d sentences for %d headings, %d refuted, %d controls", said, headings,
+       listed, controls);
   note(t, "%s, %d lines", last, lines);
 }
 
@@ -3453,15 +3567,16 @@ static void checks__hold(Test *t) {
     fact(t, strstr(t->e.text, c->name) != NULL, "%s is not in: %s", c->name, t->e.text);
 }
 
-/* A NaN anywhere in either array is the distance, and a failed statement outranks
- * a skip: what the tests above rest on. */
+/* A NaN anywhere in either array is the distance, and a failed statement
+ * outranks a skip: what the tests above rest on. */
 static void frame__verdicts(Test *t) {
   static const struct { Test of; const char *is; } ROWS[] = {
       {{.facts = 2}, "ok"}, {{.facts = 2, .wrong = 1}, "FAIL"}, {{0}, "FAIL"},
       {{.skip = "none"}, "skip"}, {{.facts = 2, .skip = "none"}, "skip"},
       {{.facts = 2, .wrong = 1, .skip = "none"}, "FAIL"}};
   EACH(i, ROWS)
-    fact(t, !strcmp(verdict(&ROWS[i].of), ROWS[i].is), "row %d: %s", i, ROWS[i].is);
+    fact(t, !strcmp(verdict(&ROWS[i].of), ROWS[i].is), "row %d: %s", i,
+         ROWS[i].is);
   for (int i = 0; i < 3; i++) {
     const real x[] = {1, 3, 2};
     const double slow[] = {1, 3, 2};

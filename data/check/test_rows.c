@@ -77,8 +77,8 @@ static void config_resolve__refuses_rows(Test *t) {
       "--attention-period 8 --attention-offset 3", "--score-scale logn",
       "--rope-scaling linear --rope-low 4 --rope-high 4", "--soft-cap none",
       "--context 2 --score-scale logn --score-bias learned", "--extra-logit none",
-      "--attention-period 2 --attention-offset 1 --place parallel --sink-token "
-      "--prefix 3", "--rope-scaling llama3 --rope-low 0", "--soft-cap 1e-30",
+      ("--attention-period 2 --attention-offset 1 --place parallel --sink-token "
+      "--prefix 3"), "--rope-scaling llama3 --rope-low 0", "--soft-cap 1e-30",
       "--context 1 --score-bias logn"};
   EACH(i, WRONG) {
     Config c;
@@ -362,8 +362,8 @@ static void attention__against_slow_rows(Test *t) {
       "--layers 1 --prefix 40 --pos t5",
       "--layers 1 --window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
       "--layers 1 --sink-token --window 20 --pos alibi",
-      "--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
-      "--extra-shared",
+      ("--layers 1 --sink-token 4 --prefix 35 --kv-heads 1 --scale 0.7 --vbias "
+      "--extra-shared"),
       "--layers 1 --window 32 --combine add"};
   int n = 0;
   LABS_OF(b, 1, 70, later_operations(t, MASKS, 7)) {
