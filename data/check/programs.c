@@ -93,10 +93,10 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
   s->data.open = other_open, s->data.first = first_open;
   settings_flags(s, "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                     "--steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok "
-                    "--T 8 --n 10", "mtdeoapjf", e);
-  settings_flags(s, flags, "mtdeoapjf", e);
+                    "--T 8 --n 10", MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
+  settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
-    settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
+    settings_flags(s, "--grammar " SCRATCH "/tale.grammar", DATA, e);
   if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
   return !e->status;
 }

@@ -519,7 +519,7 @@ typedef struct Cover {
 static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
   char word[VALUE_ROOM];
   if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
-  if (!*option_word(option_find(AXES[a].name, "m"), i, word)) return NULL;
+  if (!*option_word(option_find(AXES[a].name, MODEL), i, word)) return NULL;
   text[0] = 0;
   if (i) snprintf(text, 2 * VALUE_ROOM, "--%s %s", AXES[a].name, word);
   return text;

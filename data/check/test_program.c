@@ -180,8 +180,8 @@ static bool smallest_trainer(Test *t, Trainer *r, const char *flags) {
   settings_flags(&r->s, "--layers 1 --heads 1 --dim 2 --ffn 1 --vocab 4 --context 4 --lr 3e-3 "
                  "--seed 5 --fix-token 2 --eps 0.25 --T 3 --metric-rows plus1 --input repeat "
                  "--n 7 --random-tokens 1,2 --valid 0.123456789012345678 --bos --text a --out b "
-                 "--log c", "mtdeaouf", e);
-  settings_flags(&r->s, flags, "mtd", e);
+                 "--log c", MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
+  settings_flags(&r->s, flags, MODEL | TRAIN | DATA, e);
   if (e->status || config_resolve(&r->s.model, e) || model_create(&r->m, &r->s.model, true, e)) {
     fact(t, false, "%s", e->text);
     return false;
@@ -216,8 +216,7 @@ static void checkpoint__round_trip(Test *t) {
       char x[PATH_ROOM], y[PATH_ROOM];
       option_text(o, &r.s, x, sizeof x);
       option_text(o, &back.s, y, sizeof y);
-      bool seen = o->group == 'e' && strcmp(o->flag, "n") && strcmp(o->flag, "k");
-      if (seen || (strchr("mtd", o->group) && strcmp(o->flag, "log")))
+      if (o->groups & KEPT)
         fact(t, !strcmp(x, y), "--%s %s comes back as %s", o->flag, x, y);
     }
     fact(t, !back.s.out[0] && !back.s.log[0], "where it was written is kept");
@@ -662,7 +661,7 @@ static void demo_run__verdict(Test *t) {
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
   for (int k = 0; k < 3; k++) {
     FILE *out = printing();
-    if (k == 2) settings_flags(&s, "--layers 2 --context 32 --batch 2 --steps 40", "mt", fresh(t));
+    if (k == 2) settings_flags(&s, "--layers 2 --context 32 --batch 2 --steps 40", MODEL | TRAIN, fresh(t));
     fact(t, !demo_run(&s, out, fresh(t)), "%s", t->e.text);
     page[k] = printed(t, out);
   }
@@ -698,7 +697,7 @@ static void demo_run__diverged(Test *t) {
   if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
   for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
     Bytes was[6] = {{0}}; char *first = NULL, path[100], says[60]; int kept = 0, end = 0;
-    settings_flags(&s, HOW[k], "t", fresh(t));
+    settings_flags(&s, HOW[k], TRAIN, fresh(t));
     snprintf(s.out, sizeof s.out, SCRATCH "/arms");
     for (int again = 0; again < 3; again++) {
       if (again == 2)                      /* as if killed while the second arm ran */
@@ -946,12 +945,9 @@ static void file__round_trip(Test *t) {
          && *t->e.text == *path, "%.20s: status %d, %s", path, status, t->e.text);
   }
   fact(t, file_missing("..new"), "a file that could not be renamed is left");
-  static const char *const FOLDERS[] = {"out", SCRATCH "/a", SCRATCH "/a/b"};
-  EACH(i, FOLDERS) {
-    make_folder(FOLDERS[i]);
-    fact(t, !file_ready(DEEP, fresh(t)) && file_write(DEEP, data, 9, &(Error){.status = 1})
-         && !file_missing(FOLDERS[i]) && (i == 2 || file_missing(FOLDERS[i + 1])), "%d", i);
-  }
+  fact(t, file_write(DEEP, data, 9, &(Error){.status = 1}) && file_missing(DEEP),
+       "what fails leaves a file");
+  fact(t, !file_write(DEEP, data, 9, fresh(t)), "folders are not made: %s", t->e.text);
 }
 
 /* A file in the making that a killed process left is replaced. Of two that write one file at once
@@ -973,27 +969,18 @@ static void writing__two_at_once(Test *t) {
   fact(t, writing_end(&one, e) == 1 && !writing_end(&two, fresh(t)), "full: %s", e->text);
 }
 
-/* The system does not tell: a path's folder, or a name's, the first on PATH that runs. */
-static void program_folder__on_path(Test *t) {
-  static const struct { const char *name, *path, *home; } ROWS[] = {
-    {"sink", SCRATCH "/none:" SCRATCH "/a:" SCRATCH "/b:" SCRATCH "/c:" SCRATCH "/d", "/c/"},
-    {"sink", SCRATCH "/d:" SCRATCH "/c", "/d/"}, {"sink", SCRATCH "/b", ""}, {"sink", "", ""},
-    {"sink", NULL, ""}, {"other", SCRATCH "/c", ""}, {SCRATCH "/c/sink", SCRATCH "/d", "/c/"}};
-  Source s = {0}; char path[PATH_ROOM], home[PATH_ROOM];
-  if (*QUOTE == '"') { t->skip = "Windows tells"; return; }
-  scratch_open();
-  make_folder(SCRATCH "/a"); make_folder(SCRATCH "/a/sink");
-  file_write(SCRATCH "/b/sink", "text", 4, fresh(t));      /* no program */
-  file_copy(t, "data/text/story.txt", SCRATCH "/c/sink");       /* one, as far as its mode says */
-  file_copy(t, "data/text/story.txt", SCRATCH "/d/sink");
-  file_copy(t, "data/text/story.grammar", SCRATCH "/c/grammars/story.grammar");
-  EACH(i, ROWS) {
-    snprintf(home, PATH_ROOM, "%s%s", *ROWS[i].home ? SCRATCH : "", ROWS[i].home);
-    program_folder(s.home, 0, ROWS[i].name, ROWS[i].path);
-    fact(t, !strcmp(s.home, home), "%s on %s: %s", ROWS[i].name, ROWS[i].path, s.home);
-    if (!strcmp(ROWS[i].home, "/c/")) fact(t, !file_missing(located(path, "grammars/story.grammar",
-        &s, fresh(t))), "%s", t->e.text);
-  }
+/* The folder of this program, and files beside it where there are none here. */
+static void program_folder__beside(Test *t) {
+  Source s = {0}; char path[PATH_ROOM];
+  program_folder(s.home, "some/where/else");
+  const size_t n = strlen(s.home);
+  fact(t, n && strchr("/\\", s.home[n - 1]), "home is %s", s.home);
+  strcpy(s.home, "data/");
+  fact(t, !strcmp(located(path, "text/story.txt", &s, fresh(t)), "data/text/story.txt")
+       && !strcmp(located(path, "data/text/story.txt", &s, &t->e), "data/text/story.txt")
+       && !t->e.status, "%s", t->e.text);
+  located(path, "no/such/file", &s, &t->e);
+  fact(t, t->e.status == 1 && strstr(t->e.text, "neither here nor beside"), "%s", t->e.text);
 }
 
 /* The first error stays; a text too long is cut; memory that is not to be had is an error. */
@@ -1095,7 +1082,7 @@ static void option__choices(Test *t) {
   int rows = 0, choices = 0;
   for (const Option *o = OPTIONS; o->flag; o++) choices += o->kind == 'c';
   EACH(i, CHOICES) {
-    const Option *o = option_find(CHOICES[i].flag, "mtey");
+    const Option *o = option_find(CHOICES[i].flag, MODEL | TRAIN | MEASURE | EVAL);
     char words[VALUE_ROOM], word[VALUE_ROOM]; Settings s;
     option_value(o, words);
     for (int row = 0; row < CHOICES[i].rows; row++) {
@@ -1105,7 +1092,8 @@ static void option__choices(Test *t) {
            "--%s %s has the place of %s", o->flag, word, CHOICES[i].words[row]);
     }
     fact(t, !*option_word(o, CHOICES[i].rows, word), "--%s has %s as well", o->flag, word);
-    fact(t, !strcmp(option_word(o, 0, word), o->fallback), "--%s is %s", o->flag, word);
+    settings_default(&s);
+    fact(t, *(int *)((char *)&s + o->field) == 0, "--%s is not its first word", o->flag);
     rows -= CHOICES[i].rows;
     for (int row = 0; *option_word(o, row, word); row++, rows++) {
       int is = -1;
@@ -1121,13 +1109,15 @@ static void option__choices(Test *t) {
 }
 
 /* settings_parse of up to `most` words, and the defaults of the rest. */
-static int parsed(Settings *s, const char *const *given, int most, const char *groups, int *n_words,
+static int parsed(Settings *s, const char *const *given, int most, unsigned groups, int *n_words,
                   Error *e) {
-  const char *words[8]; int argc = 0;
+  int argc = 0;
   while (argc < most && given[argc]) argc++;
-  *n_words = 0;
   settings_default(s);
-  return settings_parse(s, argc, (char **)given, groups, words, n_words, e);
+  s->argv = (char **)given;
+  settings_parse(s, argc, (char **)given, groups, e);
+  *n_words = s->n_words;
+  return e->status;
 }
 
 /* Numbers: whole or not, and bounded. */
@@ -1135,11 +1125,11 @@ static void option__numbers(Test *t) {
   static const char *const ROWS[] = {          /* what a flag takes, and what it does not */
     "layers 1 1024 1e2 / 0 -1 1.5 2x two 1025 1e9 nan", "scale -2.5 1e-300 / nan inf 1e7 1,5",
     "norm-eps 0 1 / -1e-9 1.1", "vocab 1 / 1e300", "rope-base 1 / 0.5", "lr 0 / -1", "beta1 0 / 1",
-    "beta2 0 / 1", "valid 0 / 0.95", "eps 0 / 1.5", "T 1 / 0", "clip 0 / -1",
+    "beta2 0 / 1", "valid 0.01 / 0 0.95", "eps 0 / 1.5", "T 1 / 0", "clip 0 / -1",
     "seed 2147483647 / -1", "steps 0 / -1", "threads 0 / -1", "window 1 / 0", "prefix 0 / -1"};
   EACH(i, ROWS) {
     char row[80], *x;
-    const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), "mtdeo");
+    const Option *o = option_find(strtok(strcpy(row, ROWS[i]), " "), KEPT | GENERAL);
     for (bool wrong = false; (x = strtok(NULL, " ")) != NULL; wrong |= *x == '/') {
       Settings s; const int status = *x == '/' ? 0 : option_set(o, &s, x, true, fresh(t));
       fact(t, wrong ? status == 2 && strstr(t->e.text, o->flag) && strstr(t->e.text, "Try: ")
@@ -1157,16 +1147,18 @@ static void option_text__round_trip(Test *t) {
   for (const Option *o = OPTIONS; o->flag; o++) {
     for (const Option *p = OPTIONS; p < o; p++)   /* every verb sets every row's default */
       fact(t, p->field != o->field || !strcmp(p->fallback, o->fallback), "two of --%s", o->flag);
+    if (o->kind == 'f') continue;                          /* as strings are */
     int values = o->kind == 'd' ? 9 : o->kind == 'c' ? 1 : 2;
     char words[VALUE_ROOM], value[PATH_ROOM], text[PATH_ROOM], again[PATH_ROOM];
     for (const char *p = option_value(o, words); o->kind == 'c' && *p; p++) values += *p == '|';
     for (int i = -1; i < values; i++) {
       Settings a, b;
       settings_default(&a); settings_default(&b);
-      if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
+      if (i < 0 && o->kind == 'c') option_word(o, 0, value);
+      else if (i < 0) snprintf(value, sizeof value, "%s", o->fallback);
       else if (o->kind == 'd') snprintf(value, sizeof value, "%s", DOUBLES[i]);
       else if (o->kind == 'c') option_word(o, i, value);
-      else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y.z");
+      else if (o->kind == 's') snprintf(value, sizeof value, "%s", i ? "a b" : "x/y");
       else snprintf(value, sizeof value, "%.0f", i ? o->least : o->most);
       fact(t, !option_set(o, &a, value, false, fresh(t)), "--%s: %s", o->flag, t->e.text);
       option_text(o, &a, text, sizeof text);
@@ -1176,28 +1168,29 @@ static void option_text__round_trip(Test *t) {
       fact(t, o->kind == 'd' ? strtod(text, NULL) == strtod(value, NULL) : !strcmp(text, value),
            "--%s %s printed as %s", o->flag, value, text);
     }
-    fact(t, option_find(o->flag, (char[]){o->group, 0}) == o, "--%s is not found", o->flag);
+    const Option *found = option_find(o->flag, o->groups);
+    fact(t, found && (found == o || found->groups != o->groups), "--%s is not found", o->flag);
     fact(t, o->help && *o->help && o->value, "--%s has no help", o->flag);
   }
 }
 
 /* Words, flags and the groups of flags that a verb takes; a missing value; too long a path. */
 static void settings_parse__words(Test *t) {
-  static const struct { const char *groups, *words[8]; int status, n_words; } ROWS[] = {
-    {"m", {"model.bin", "--layers", "3", "other"}, 0, 2}, {"m", {"--steps", "3"}, 2, 0},
-    {"t", {"--layers", "3"}, 2, 0}, {"mt", {"--steps", "3", "--layers", "3"}, 0, 0},
-    {"m", {"--layers"}, 2, 0}, {"m", {"--nonsense"}, 2, 0}, {"m", {"--"}, 2, 0},
-    {"m", {"--layer", "3"}, 2, 0}, {"t", {"--variant", "sigmoid"}, 2, 0},
-    {"m", {"--variant", "sigmoid"}, 0, 0}, {"m", {"--variant", "nobody"}, 2, 0},
-    {"m", {"--variant"}, 2, 0}, {"m", {"--tied", "--vbias", "x"}, 0, 1},
-    {"u", {"--out", "file"}, 0, 0}, {"m", {""}, 0, 1}, {"", {"--layers", "3"}, 2, 0},
-    {"m", {"--layers=3", "--kv_heads=1", "-heads", "1"}, 0, 0}, {"m", {"--tied=1", "x"}, 0, 1},
-    {"m", {"--heads="}, 2, 0}, {"m", {"--heads", " 2"}, 2, 0}, {"m", {"-"}, 0, 1},
+  static const struct { unsigned groups; const char *words[8]; int status, n_words; } ROWS[] = {
+    {MODEL, {"model.bin", "--layers", "3", "other"}, 0, 2}, {MODEL, {"--steps", "3"}, 2, 0},
+    {TRAIN, {"--layers", "3"}, 2, 0}, {MODEL | TRAIN, {"--steps", "3", "--layers", "3"}, 0, 0},
+    {MODEL, {"--layers"}, 2, 0}, {MODEL, {"--nonsense"}, 2, 0}, {MODEL, {"--"}, 2, 0},
+    {MODEL, {"--layer", "3"}, 2, 0}, {TRAIN, {"--variant", "sigmoid"}, 2, 0},
+    {MODEL, {"--variant", "sigmoid"}, 0, 0}, {MODEL, {"--variant", "nobody"}, 2, 0},
+    {MODEL, {"--variant"}, 2, 0}, {MODEL, {"--tied", "--vbias", "x"}, 0, 1},
+    {OUTPUT, {"--out", "file"}, 0, 0}, {MODEL, {""}, 0, 1}, {0, {"--layers", "3"}, 2, 0},
+    {MODEL, {"--layers=3", "--kv_heads=1", "-heads", "1"}, 0, 0}, {MODEL, {"--tied=1", "x"}, 0, 1},
+    {MODEL, {"--heads="}, 2, 0}, {MODEL, {"--heads", " 2"}, 2, 0}, {MODEL, {"-"}, 0, 1},
     /* a switch that counts takes a whole number, and no other word */
-    {"m", {"--sink-token", "3", "x"}, 0, 1}, {"m", {"--sink-token", "x", "3"}, 0, 2},
-    {"m", {"--sink-token"}, 0, 0}, {"m", {"--sink-token", "--tied"}, 0, 0},
-    {"m", {"--sink-token", "17"}, 2, 0}, {"m", {"--sink-token", "3.5"}, 0, 1},
-    {"m", {"--sink-token=-1"}, 2, 0}, {"m", {"--no-sink-token", "3"}, 0, 1}};
+    {MODEL, {"--sink-token", "3", "x"}, 0, 1}, {MODEL, {"--sink-token", "x", "3"}, 0, 2},
+    {MODEL, {"--sink-token"}, 0, 0}, {MODEL, {"--sink-token", "--tied"}, 0, 0},
+    {MODEL, {"--sink-token", "17"}, 2, 0}, {MODEL, {"--sink-token", "3.5"}, 0, 1},
+    {MODEL, {"--sink-token=-1"}, 2, 0}, {MODEL, {"--no-sink-token", "3"}, 0, 1}};
   Settings s; int n; char path[PATH_ROOM + 1];
   EACH(r, ROWS) {
     int status = parsed(&s, ROWS[r].words, 8, ROWS[r].groups, &n, fresh(t));
@@ -1302,13 +1295,13 @@ static void settings_parse__order(Test *t) {
          ROWS[r].flags, c.sim, c.scale);
   }
   for (int words = 4; words >= 0; words -= 2) {
-    fact(t, !parsed(&s, LR, words, "t", &n, fresh(t)), "%s", t->e.text);
+    fact(t, !parsed(&s, LR, words, TRAIN, &n, fresh(t)), "%s", t->e.text);
     within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "%d words", words);
   }
-  fact(t, !parsed(&s, FORMS, 6, "mdug", &n, fresh(t)) && s.model.layers == 3 && s.data.bos && !n
+  fact(t, !parsed(&s, FORMS, 6, MODEL | DATA | OUTPUT | GENERATE, &n, fresh(t)) && s.model.layers == 3 && s.data.bos && !n
        && s.model.norm_eps == 1e-3 && !strcmp(s.out, "a=b") && !strcmp(s.prompt, "--help")
-       && !parsed(&s, FORMS + 6, 2, "m", &n, fresh(t)) && s.help, "%s", t->e.text);
-  parsed(&s, LR, 0, "t", &n, fresh(t));
+       && !parsed(&s, FORMS + 6, 2, MODEL, &n, fresh(t)) && s.help, "%s", t->e.text);
+  parsed(&s, LR, 0, TRAIN, &n, fresh(t));
   const double defaults[][2] = {
     {s.train.lr, 4e-3}, {s.train.beta1, 0.9}, {s.train.beta2, 0.95}, {s.train.wd, 0.1},
     {s.train.clip, 1}, {s.train.adam_eps, 1e-8}, {s.eps, 0.3}, {s.eval_T, 64}, {s.eval_n, 100}};
@@ -1331,7 +1324,7 @@ static void token_draw__top(Test *t) {
       y[v] = (real)log(SHARE[v]);
       sum += share[v] = strchr(ROWS[r].drawn, '0' + v) ? pow(SHARE[v], cold) : 0;
     }
-    for (int i = 0; i < 20000; i++) seen[token_draw(y, 6, &s, &rng, fresh(t))] += 1 / 20000.0;
+    for (int i = 0; i < 20000; i++) seen[likeliest_draw(y, 6, &s, &rng, fresh(t))] += 1 / 20000.0;
     for (int v = 0; v < 6; v++)
       within(t, seen[v], share[v] / sum, share[v] > 0 ? 0.02 : 0, "row %d: token %d", r, v);
     token_draw((real[]){r % 3 > 1 ? -INFINITY : 1, (real)ODD[r % 3]}, 2, &s, &rng, fresh(t));
@@ -1467,6 +1460,81 @@ static void sink__outputs(Test *t) {
   quoted(name, "\xc3\xa9", true, &t->e), quoted(name, "\xe9", true, &t->e);   /* no UTF-8 */
   fact(t, name->size == 12 && !memcmp(name->at, "\"\xc3\xa9\"\"\\u00e9\"", 12), "a name in JSON");
   answers(t, PROGRAM, TRAINED, 0, "|sink: this model will not be kept");
+}
+
+/* No command replaces what it reads, with --force neither: a model's text, the tokenizer and the
+ * text that nobody named, a file of a folder, a link, another spelling. */
+static void sink__reads_stay(Test *t) {
+  static const char *const ROWS[] = {
+    "eval " SCRATCH "/m.ckpt --json " SCRATCH "/tale.txt",
+    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/./tale.txt",
+    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/link.txt",
+    "eval " SCRATCH "/m.ckpt --csv " SCRATCH "/tale.tok",
+    "eval " SCRATCH "/m.ckpt --text " SCRATCH "/folder --csv " SCRATCH "/folder/a.txt",
+    "train --quiet --steps 0 --out tokenizer.bin", "train --quiet --steps 0 --log tokenizer.bin",
+    "train --quiet --steps 0 --out " SHIPPED_TEXT,
+    "train --quiet --steps 0 --out ./data/../" SHIPPED_TEXT,
+    "dump " SCRATCH "/m.ckpt --ids " SCRATCH "/d/config.json --out " SCRATCH "/d"};
+  static const char *const STAY[] = {SCRATCH "/tale.txt", SCRATCH "/tale.tok", SCRATCH
+      "/folder/a.txt", SCRATCH "/d/config.json", SCRATCH "/m.ckpt"};
+  Settings s; Bytes *was[5]; char words[600];
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  if (*QUOTE == '"') { t->skip = "no inodes"; return; }
+  said(t, "train --quiet --steps 1 --text " SCRATCH "/tale.txt" SMALL_SIZE "--out " SCRATCH
+       "/m.ckpt --force");
+  file_copy(t, SCRATCH "/tale.txt", SCRATCH "/folder/a.txt");
+  file_write(SCRATCH "/d/config.json", "1 2 3\n", 6, fresh(t));
+  remove(SCRATCH "/link.txt");
+  if (symlink("tale.txt", SCRATCH "/link.txt")) exit(1);
+  EACH(i, STAY) was[i] = file_of(t, STAY[i]);
+  EACH(i, ROWS) {
+    snprintf(words, sizeof words, "%s --force", ROWS[i]);
+    sink_fails(t, words, 2, "it is read, too. Try: another name");
+  }
+  EACH(i, STAY) fact(t, bytes_same(was[i], file_of(t, STAY[i])), "%s is another file", STAY[i]);
+}
+
+/* Compilers that may change sums or lose NaN are refused: by what they define, or by a sum. */
+static void sink__exact(Test *t) {
+  static const char *const FLAGS[] = {"-Ofast", "-ffast-math", "-ffinite-math-only",
+                                      "-funsafe-math-optimizations"};
+  char command[400];
+  scratch_open();
+  if (system("cc -fsyntax-only -x c sink.h > " SCRATCH "/cc 2>&1")) {
+    t->skip = "no cc";
+    return;
+  }
+  EACH(i, FLAGS) {
+    snprintf(command, sizeof command, "cc %s -fsyntax-only -x c sink.h > " SCRATCH "/cc 2>&1",
+             FLAGS[i]);
+    const bool refused = system(command) != 0;
+    if (!refused) {
+      snprintf(command, sizeof command, "cc -O1 %s sink.c -o " SCRATCH "/fast -lm 2>/dev/null && "
+               SCRATCH "/fast list > " SCRATCH "/cc 2>&1", FLAGS[i]);
+      fact(t, EXIT_STATUS(system(command)) == 2, "%s runs", FLAGS[i]);
+    }
+    fact(t, strstr(text_in(t, SCRATCH "/cc"), refused ? "expected exact arithmetic" : "fast-math"),
+         "%s: %s", FLAGS[i], text_in(t, SCRATCH "/cc"));
+  }
+}
+
+/* On a terminal that is dumb no escapes; on another one no line runs over its end. */
+static void progress_show__terminal(Test *t) {
+  static const char COMMAND[] = "script -qec './sink train --steps 30 --layers 1 --dim 16 --ffn 16 "
+      "--context 32 --batch 1 --valid 0.4 --text data/text/letter.txt' /dev/null > " SCRATCH "/tty 2>&1";
+  char command[300];
+  scratch_open();
+  if (no_binary(t) || system("script --version > " SCRATCH "/tty 2>&1")) {
+    t->skip = "no script";
+    return;
+  }
+  for (int dumb = 0; dumb < 2; dumb++) {
+    snprintf(command, sizeof command, "TERM=%s %s", dumb ? "dumb" : "xterm", COMMAND);
+    fact(t, !system(command), "it fails");
+    const char *text = text_in(t, SCRATCH "/tty");
+    fact(t, strstr(text, "30/30") && !strchr(text, 0x1b) == (dumb != 0)
+         && !strstr(text, "[?7l") == (dumb != 0), "TERM %d: %s", dumb, text);
+  }
 }
 
 /* From elsewhere data/ and the tokenizer are found beside the program. */
@@ -1700,18 +1768,18 @@ static void sink__dump_again(Test *t) {
     "--kernel mlp --sim identity --normalizer pnorm --pnorm 3", "--init gpt2 --seed 7 --all",
     "--extra k --extra-value ones --extra-norm 3 --extra-dims 2 --extra-order last",
     "--extra kv --extra-shared --pos alibi --vbias --all", "--extra logit --init authors",
-    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token 3 --pos learned",
+    "--layers 2 --window 3 --sink-token 3 --pos learned",
     "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos absolute --all",
     "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu --kv-heads 1 --embed-dim 4",
     "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims 2 --norm-eps 0"};
-  static const char DUMP[] = "dump --ids " SCRATCH "/ids --out " SCRATCH;
+  static const char OF_DUMP[] = "dump --ids " SCRATCH "/ids --out " SCRATCH;
   if (no_binary(t)) return;
   EACH(i, FLAGS) {
     char flags[1100] = "", flag[32], value[32], other[PATH_ROOM];
     Bytes names = {0}, all = {0}; int n = 0, used, files = 0;
     scratch_open();
     file_write(SCRATCH "/ids", "1 2 3 4 5 6 7\n7 6 5 4 3 2 1\n", 28, fresh(t));
-    said(t, "%s/dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 %s", DUMP, FLAGS[i]);
+    said(t, "%s/dump --layers 1 --dim 8 --ffn 6 --vocab 9 --context 6 %s", OF_DUMP, FLAGS[i]);
     const char *own = text_in(t, SCRATCH "/dump/config.json");
     for (; (own = strchr(own, '"')); own += used) {
       if (sscanf(own, "\"%31[^\"]\": %31[^,\n]%n", flag, value, &used) < 2) break;
@@ -1719,9 +1787,9 @@ static void sink__dump_again(Test *t) {
                     flag, strchr("ft", *value) ? "" : strtok(value, "\""));
     }
     fact(t, !strstr(flags, "--pnorm") == !strstr(FLAGS[i], "pnorm"), "%s: %s", FLAGS[i], flags);
-    said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --place post --all", DUMP);
+    said(t, "%s/again --layers 2 --dim 8 --ffn 6 --vocab 9 --context 6 --place post --all", OF_DUMP);
     file_write(SCRATCH "/again/q.npy.bak", "a", 1, &t->e);
-    said(t, "%s/again --force%s", DUMP, flags);            /* an older dump leaves nothing */
+    said(t, "%s/again --force%s", OF_DUMP, flags);            /* an older dump leaves nothing */
     fact(t, !remove(SCRATCH "/again/q.npy.bak"), "a file that is no array is gone");
     files_list(SCRATCH "/again", &all, &t->e); files_list(SCRATCH "/dump", &names, &t->e);
     for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1, files++) {
@@ -1788,7 +1856,7 @@ static void sink__knows_its_text(Test *t) {
 #define OTHER "; not the model's own, " OWN ")"
   static const char *const ROWS[][2] = {
     {"", OWN " (held-out documents)"}, {"--text " OWN, OWN " (held-out documents)"},
-    {"--valid 0", OWN " (all of it)"}, {"--valid 0.4", OWN " (0.4 of it)"},
+    {"--valid 1e-6", OWN " (all of it)"}, {"--valid 0.4", OWN " (0.4 of it)"},
     {"--ids " SCRATCH "/ids", SCRATCH "/ids (all of it)"}, {"--input repeat", ""},
     {FROM_TEXT, SCRATCH "/tale.txt (all of it" OTHER},
     {FROM_TEXT "--valid 0.5", SCRATCH "/tale.txt (0.5 of it" OTHER},
