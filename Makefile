@@ -9,6 +9,8 @@
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 # make book       Part I as a page to read beside the paper, out/book.html
+# make embed      a program that trains and measures from C, built and run
+# make clean      removes what make made, and no model
 CC = cc
 CFLAGS = -O3
 LDLIBS = -lm
@@ -88,7 +90,14 @@ $(CHECKS:%=out/test-%-asan): out/test-%-asan: data/check/test_%.c $(CHECK) | out
 out/paper-double: data/paper/*.[ch] $(SINK) | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper/paper.c -o $@ $(LDLIBS)
 
-test: sink paper hf bench out/test-double out/test out/test-paper out/test-later out/test-hf \
+# What a program of one's own looks like: it trains, and must find a sink on token 1.
+out/embed: data/check/embed.c sink.c sink.h | out
+	$(CC) $(CFLAGS) data/check/embed.c -o $@ $(LDLIBS)
+
+embed: out/embed
+	./out/embed | awk -F '[ =]' '{ print } $$4 > 0.2 && $$6 > 0.1 { good = 1 } END { exit !good }'
+
+test: sink paper hf bench embed out/test-double out/test out/test-paper out/test-later out/test-hf \
     $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
@@ -173,8 +182,13 @@ out/book.html: data/book/book.awk $(BOOK) | out
 stats:
 	@awk -f data/check/stats.awk sink.c test_sink.c sink.h
 
+# What make made, by its name: out/ may hold models that took hours.
+MADE = sink paper hf bench out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
+    out/test-asan out/paper-double out/exhaustive out/book.html out/tables
 clean:
-	rm -rf out sink paper hf bench
+	rm -f $(MADE)
+	rm -rf out/files_float out/files_double out/mutants out/anywhere
+	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps what make has not made"
 
-.PHONY: run tables readme test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
+.PHONY: run tables readme embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
     stats clean

@@ -91,7 +91,7 @@ static const Own *own_of(const Settings *s) { return &s->own; }
  *                                  where the corpus is the first one or of times N
  *   corpus NAME FILE HASH          a text of the folder --texts, known by the hash64 of its bytes
  *   corpus NAME FILE HASH times N  the same, where every row reads N times its steps and data
- *   corpus NAME FILE.grammar       a grammar of data/
+ *   corpus NAME FILE.grammar       a grammar of data/text
  *   domain NAME FILE [HASH]        a text or grammar to measure on, not to train on
  *   recipe NAME [RECIPE] FLAGS     flags to start from
  *   item NAME REFERENCE: TITLE     a table or figure; what follows belongs to it
@@ -172,7 +172,7 @@ typedef struct Item {
   Picture picture[PICTURES_MOST];
 } Item;
 
-/* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/. */
+/* A text that is trained on: FILE of the folder that --texts names, or a grammar of data/text. */
 typedef struct Corpus {
   const char *name, *file; uint64_t hash; bool grammar, domain; int times;
 } Corpus;
