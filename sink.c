@@ -8014,13 +8014,22 @@ static void command_text(const Settings *s, Bytes *out, Error *e) {
 }
 
 typedef struct Work {
-  Trainer t; Outcome o; Measured row;
+  Trainer t; Outcome *o; Measured row;   /* o: 188 KB, which not every stack has */
   Ids ids; Bytes in, out, table; Result besides;
 } Work;
 static int work_end(Work *w, Error *e) {
-  trainer_free(&w->t); sinks_free(&w->o.s); ids_free(&w->ids); bytes_free(&w->in);
+  if (w->o) sinks_free(&w->o->s);
+  free(w->o);
+  trainer_free(&w->t); ids_free(&w->ids); bytes_free(&w->in);
   bytes_free(&w->out); bytes_free(&w->table); result_free(&w->besides); result_free(&w->row.all);
   return e->status;
+}
+
+/* Where what is measured of a model goes, under this name. */
+static Outcome *outcome_new(const char *name, Error *e) {
+  Outcome *o = grab(1, sizeof *o, e);
+  if (o) o->name = name, o->source = "";
+  return o;
 }
 
 static int verb_run(Settings *s, const char **words, int n, Error *e) {
@@ -8028,15 +8037,15 @@ static int verb_run(Settings *s, const char **words, int n, Error *e) {
 }
 
 static int verb_train(Settings *s, const char **words, int n, Error *e) {
-  Work w = {.o = {.name = "train", .source = ""}}; Trainer *t = &w.t;
-  Outcome *o = &w.o; const Progress *p = &o->p;
+  Work w = {.o = outcome_new("train", e)}; Trainer *t = &w.t;
+  Outcome *o = w.o; const Progress *p = o ? &o->p : NULL;
   const Column six = {.form = "%.6f", .unit = 1}; const double never = s->train.steps ? 0 : NAN;
   char page[PATH_ROOM + 8] = "", cell[5][32];   /* page: "" where no --report, no --out is given */
   int starts; (void)words; (void)n;
   if (s->program->page)
     snprintf(page, sizeof page, "%s%s", s->report[0] ? s->report : s->out,
              s->out[0] && !s->report[0] ? ".html" : "");
-  if (outputs_ready(s, (const char *[]){s->out, s->log, page}, 3, e)
+  if (!o || outputs_ready(s, (const char *[]){s->out, s->log, page}, 3, e)
       || trainer_begin(t, s, "", e)) return work_end(&w, e);
   if (!s->out[0]) fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
@@ -8106,11 +8115,11 @@ static int results_ready(const Settings *s, Error *e) {
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
-  const Sinks *r = &w->o.s;
+  const Sinks *r = &w->o->s;
   int first = config_column_first(&s->model), swap = s->swap_position;
   int edited = swap + s->replace_position, there = first + edited - 1; char edit[48];
   snprintf(edit, sizeof edit, "p_1 %s p_%d", swap ? "swapped with" : "replaced by", edited);
-  printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  printf(s->input == INPUT_NATURAL ? "%s on %s (%s)" : "%s", w->o->name, w->o->text, w->o->read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (s->input == INPUT_NATURAL) printf(" (%d at the start of a document)", starts);
   if (*w->t.data.drawn) printf(", %s", w->t.data.drawn);
@@ -8131,25 +8140,26 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   const Program *program = s->program;
   if (!n) return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
-  Work w = {.o = {.name = words[0], .source = ""}}; int starts = 0;
+  Work w = {0}; int starts = 0;
   bool several = n > 1 || s->inputs || s->domains[0] || s->lengths[0];
   if (several && !program->survey)
     return fail(e, 2, "eval of several models: paper has it. Try: make paper, and ./paper eval");
   if (results_ready(s, e)) return e->status;
   if (several) return program->survey(s, words, n, e);
+  if (!(w.o = outcome_new(words[0], e))) return e->status;
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
   if (open_model(s, words[0], kept, &w.t, e) || open_data(s, &w.t, words[0], e)
-      || outcome_measure(&w.o, &w.t, s, &starts, e)
+      || outcome_measure(w.o, &w.t, s, &starts, e)
       || (program->ablate && program->ablate(&w.besides, &w.table, s, &w.t, e))
       || (program->measure && program->measure(&w.besides, &w.out, s, &w.t, e)))
     return work_end(&w, e);
-  w.o.loss = w.o.s.loss; w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+  w.o->loss = w.o->s.loss; w.o->tokens = (idx)w.o->s.n * w.o->s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
   const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
-  strcpy(w.row.label[0], w.o.text), strcpy(w.row.label[1], w.o.read), strcpy(w.row.label[2], drawn);
-  if (!eval_numbers(&w.row.all, &w.o.s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
+  strcpy(w.row.label[0], w.o->text), strcpy(w.row.label[1], w.o->read), strcpy(w.row.label[2], drawn);
+  if (!eval_numbers(&w.row.all, &w.o->s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
-    program->page(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+    program->page(s->report, "eval", s, w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
 }
 
