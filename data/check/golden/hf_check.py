@@ -125,6 +125,9 @@ def check(path, name, first):
 
 
 def main():
+    missing = [name for name in ("./sink", "./hf") if not os.access(name, os.X_OK)]
+    if missing:
+        sys.exit(f"hf_check.py: expected {' and '.join(missing)} here, found none. Try: make sink hf")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     os.makedirs(OUT, exist_ok=True)
