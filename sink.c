@@ -4846,7 +4846,8 @@ static int damaged(const char *name, Error *e) {
 }
 
 static void pass_bytes(Passage *c, void *at, size_t n) {
-  if (c->e->status || !n) return;
+  if (c->e->status || !n)
+    return;
   if (c->out) {
     c->hash = hash_add(c->hash, at, n);
     writing_add(&c->w, at, n);
@@ -4854,7 +4855,8 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     memcpy(at, c->at, n);
     c->at += n;
     c->left -= n;
-  } else damaged(c->name, c->e);
+  } else
+    damaged(c->name, c->e);
 }
 
 /* Out goes x, which is returned; in comes the file's number. */
@@ -4879,9 +4881,12 @@ static double pass_double(Passage *c, double x) {
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx i = 0; i < n && !c->e->status; i++) {
     double y = x ? (double)x[i] : 0;
-    if (width == 8) y = pass_double(c, y);
-    else y = (double)float_of((uint32_t)pass(c, bits_of((float)y), 4));
-    if (x && !c->out) x[i] = (real)y;
+    if (width == 8)
+      y = pass_double(c, y);
+    else
+      y = (double)float_of((uint32_t)pass(c, bits_of((float)y), 4));
+    if (x && !c->out)
+      x[i] = (real)y;
   }
 }
 
@@ -4891,7 +4896,8 @@ static bool flag_stays(const Settings *s, const Option *o, const char *value,
                        const char *file, Error *e) {
   char is[PATH_ROOM];
   bool source = has_word(" text grammar tokens ", o->flag);
-  if (source ? !source_named(&s->data) : !s->given[o - OPTIONS]) return false;
+  if (source ? !source_named(&s->data) : !s->given[o - OPTIONS])
+    return false;
   option_text(o, s, is, sizeof is);
   if (strcmp(is, value) && !source && !has_word(" steps tokenizer save-every "
                                                 "log-every ", o->flag))
@@ -4909,17 +4915,22 @@ static void settings_lines(Passage *c, Settings *s, const char *groups,
                           char *text) {
   bool seen[sizeof s->given] = {false};
   Error wrong = {0};
-  if (c->said) *s = *c->said;
-  else settings_default(s);
+  if (c->said)
+    *s = *c->said;
+  else
+    settings_default(s);
   Config now = s->model;
-  if (!config_resolve(&now, &(Error){0})) s->model = now;   /* as the file's */
+  if (!config_resolve(&now, &(Error){0}))
+    s->model = now;   /* as the file's */
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
     char *value = line + strcspn(line, " ");
-    if (*value) *value++ = 0;
+    if (*value)
+      *value++ = 0;
     const Option *o = option_find(line, groups);
     if (!o && strcmp(value, "0"))
       fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
-    if (!o) continue;
+    if (!o)
+      continue;
     seen[o - OPTIONS] = true;
     if (!flag_stays(s, o, value, c->name, c->e))
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
@@ -4944,8 +4955,10 @@ static void pass_settings(Passage *c, Settings *s, const char *groups) {
       bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
   size_t n = (size_t)pass(c, text.size, 8);
-  if (!c->out && n > c->left) damaged(c->name, c->e);
-  if (!c->out && !c->e->status) bytes_add(&text, c->at, n, c->e);
+  if (!c->out && n > c->left)
+    damaged(c->name, c->e);
+  if (!c->out && !c->e->status)
+    bytes_add(&text, c->at, n, c->e);
   pass_bytes(c, text.at, n);
   if (!c->out && !bytes_add(&text, "", 1, c->e))
     settings_lines(c, s, groups, (char *)text.at);
@@ -4964,7 +4977,8 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
-  if (width != 4 && width != 8) damaged(c->name, e);
+  if (width != 4 && width != 8)
+    damaged(c->name, e);
   pass_settings(c, &t->s, "mtde");
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
   t->step = (long)pass(c, (uint64_t)t->step, 8);
@@ -4982,31 +4996,38 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
     model_list(&list, &t->s.model, e);
     bool fits = count == list.count && (size_t)count <= c->left;
     model_free(&list);
-    if (!fits) damaged(c->name, e);
-    else model_create(&t->m, &t->s.model, with_moments, e);
-    if (parts & PARTS_RUN && with_moments) moments_create(t, e);
-    if (parts & PARTS_FIRST) first = grab(t->m.c.vocab, sizeof *first, e);
+    if (!fits)
+      damaged(c->name, e);
+    else
+      model_create(&t->m, &t->s.model, with_moments, e);
+    if (parts & PARTS_RUN && with_moments)
+      moments_create(t, e);
+    if (parts & PARTS_FIRST)
+      first = grab(t->m.c.vocab, sizeof *first, e);
     t->s.data.first_counts = t->first = first;
   }
   pass_numbers(c, t->m.params, count, width);
   if (parts & PARTS_FIRST)
     for (int v = 0; v < t->m.c.vocab && !e->status; v++)
       first[v] = pass_double(c, first[v]);
-  if (!(parts & PARTS_RUN)) return;
+  if (!(parts & PARTS_RUN))
+    return;
   pass_numbers(c, t->m1, count, width);
   pass_numbers(c, t->m2, count, width);
   t->loss = pass_double(c, t->loss);
   t->loss_sum = pass_double(c, t->loss_sum);
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
   t->data.source = pass(c, t->data.source, 8);
-  if ((parts & PARTS_START) == PARTS_START) t->start = pass(c, t->start, 8);
+  if ((parts & PARTS_START) == PARTS_START)
+    t->start = pass(c, t->start, 8);
 }
 
 static int checkpoint_write(const char *path, const Trainer *t,
                             bool with_moments, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .e = e};
   Trainer same = *t;   /* every field comes back unchanged */
-  if (writing_begin(&c.w, path, e)) return e->status;
+  if (writing_begin(&c.w, path, e))
+    return e->status;
   checkpoint_pass(&c, &same, with_moments);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
@@ -5024,10 +5045,13 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
     return fail(e, 1, "%s: expected a checkpoint of sink, version %d, found "
                 "something else. Try: ./sink train --out FILE; ./hf for a "
                 "published model", name, CHECKPOINT_VERSION);
-  if (hash64(0, p, n - 8) != number_at(p + n - 8, 8)) return damaged(name, e);
+  if (hash64(0, p, n - 8) != number_at(p + n - 8, 8))
+    return damaged(name, e);
   checkpoint_pass(&c, t, said != NULL);
-  if (c.left || t->loss_steps < 0 || t->loss_steps > t->step) damaged(name, e);
-  if (e->status) trainer_free(t);
+  if (c.left || t->loss_steps < 0 || t->loss_steps > t->step)
+    damaged(name, e);
+  if (e->status)
+    trainer_free(t);
   return e->status;
 }
 
@@ -5072,7 +5096,8 @@ static int trainer_ready(Trainer *t, Error *e) {
   const Data was = t->data;
   const bool read = t->m.params != NULL;
   d->vocab = c->vocab;
-  if (data_open(&t->data, d, p->seed, c->context, e)) return e->status;
+  if (data_open(&t->data, d, p->seed, c->context, e))
+    return e->status;
   int known = t->data.vocab;
   uint64_t hash = t->data.tokenizer.hash, own = t->tokenizer_hash;
   if (read && !d->tokens[0] && (own ? own != hash : c->vocab != known))
@@ -5082,7 +5107,8 @@ static int trainer_ready(Trainer *t, Error *e) {
     fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
          "Try: --text, --grammar or --tokens as before", t->s.out,
          source_name(d));
-  if (!c->vocab) c->vocab = known;
+  if (!c->vocab)
+    c->vocab = known;
   if (c->vocab < known)
     fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, or "
          "--vocab %d", c->vocab, d->tokenizer, known, known);
@@ -5092,28 +5118,34 @@ static int trainer_ready(Trainer *t, Error *e) {
   t->data.offset = was.offset;
   d->first_counts = t->data.first;
   strcpy(d->first_own, d->first_tokens);
-  if (e->status || config_resolve(c, e)) return e->status;
+  if (e->status || config_resolve(c, e))
+    return e->status;
   if (!read && !model_create(&t->m, c, true, e))
     model_init(&t->m, p->init, (uint64_t)p->seed);
   t->m.plain = t->s.plain;
   bool muon = p->optimizer == OPTIMIZER_MUON;
   if (muon && !BEYOND.muon_room)
     return fail(e, 2, "--optimizer muon: for ./paper. Try: make paper");
-  if (muon) t->muon = grab(BEYOND.muon_room(&t->m, NULL), sizeof(real), e);
-  if (!t->m1) moments_create(t, e);
+  if (muon)
+    t->muon = grab(BEYOND.muon_room(&t->m, NULL), sizeof(real), e);
+  if (!t->m1)
+    moments_create(t, e);
   t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
-  if (e->status) return e->status;
+  if (e->status)
+    return e->status;
   return acts_create(&t->a, &t->m, p->batch, c->context, ACTS_ALL, e);
 }
 
 static int trainer_create(Trainer *t, const Settings *s, Error *e) {
   *t = (Trainer){.s = *s};
-  if (trainer_ready(t, e)) trainer_free(t);
+  if (trainer_ready(t, e))
+    trainer_free(t);
   return e->status;
 }
 
 static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
-  if (t->tokenizer_hash == t->data.tokenizer.hash) return 0;
+  if (t->tokenizer_hash == t->data.tokenizer.hash)
+    return 0;
   return fail(e, 1, "%s: expected the tokenizer it was trained with, found "
               "another in %s. Try: %s", path, t->s.data.tokenizer,
               t->tokenizer_hash ? "--tokenizer FILE"
@@ -5137,7 +5169,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
   if (s->resume && !s->out[0])
     return fail(e, 2, "--resume: expected --out, where the run is. "
                 "Try: --resume --out FILE");
-  if (s->start[0]) return s->program->start(t, s, e);
+  if (s->start[0])
+    return s->program->start(t, s, e);
   if (!s->resume || file_missing(s->out)) {
     if (s->resume && !s->quiet)
       fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
@@ -5146,14 +5179,16 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
     return e->status;
   }
   settings_flags(&now, flags, "m", e);
-  if (e->status || checkpoint_load(s->out, &now, t, e)) return e->status;
+  if (e->status || checkpoint_load(s->out, &now, t, e))
+    return e->status;
   long step = t->step, steps = t->s.train.steps;
   memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
   if (!t->m1)
     fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
   if (steps < step)
     fail(e, 2, "--steps %ld: %s has done %ld. Try: more", steps, s->out, step);
-  if (settings_count(&t->s, e) || trainer_ready(t, e)) trainer_free(t);
+  if (settings_count(&t->s, e) || trainer_ready(t, e))
+    trainer_free(t);
   else if (!s->quiet)
     fprintf(stderr, "sink: %s goes on from step %ld of %ld\n", s->out, step,
             steps);
@@ -5186,7 +5221,8 @@ static int forward_fault(Model *m, const int *ids, int T, Error *e) {
 static int step_fault(Trainer *t, Error *e) {
   const Error why = *e;
   const char *end = strstr(why.text, NOT_FINITE);
-  if (!end) return e->status;
+  if (!end)
+    return e->status;
   t->loss = NAN;
   *e = (Error){0};
   return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges "
@@ -5198,7 +5234,8 @@ static int step_fault(Trainer *t, Error *e) {
  * batch first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   const int T = t->s.model.context;
-  if (bad) fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
+  if (bad)
+    fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
   for (int b = 0; b < t->s.train.batch && !e->status; b++)
     forward_fault(&t->m, t->ids + (idx)b * T, T, e);
   fail(e, 1, "the loss" NOT_FINITE);
@@ -5220,7 +5257,8 @@ static void trainer_update(Trainer *t, double shrink) {
     s.wd = p->decay == DECAY_ALL || x->matrix ? p->wd : 0;
     if (t->muon && BEYOND.muon_room(&t->m, x))
       BEYOND.muon_step(&s, x->shape[0], x->shape[1], w, dw, m1, t->muon);
-    else optimizer_step(&s, x->count, w, dw, m1, m2);
+    else
+      optimizer_step(&s, x->count, w, dw, m1, m2);
   }
 }
 
@@ -5229,7 +5267,8 @@ static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip;
   const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
-  if (bad) return diverged(t, bad, e);
+  if (bad)
+    return diverged(t, bad, e);
   bool clips = clip > 0 && t->norm > clip;
   trainer_update(t, clips ? clip / (t->norm + 1e-6) : 1);   /* PyTorch's 1e-6 */
   t->step++;
@@ -5248,7 +5287,8 @@ static int trainer_step(Trainer *t, Error *e) {
       return e->status;
     model_forward(&t->m, &t->a, ids, B, T);
     t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / N) / N;
-    if (!isfinite(t->loss)) return diverged(t, NULL, e);
+    if (!isfinite(t->loss))
+      return diverged(t, NULL, e);
     model_backward(&t->m, &t->a, ids, B, T);
   }
   return trainer_finish(t, e);
@@ -5282,7 +5322,8 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
     return step_fault(t, e);
   p->has_star = config_column_star(&t->m.c) >= 0;
   sinks_row(&seen, &t->m.c, 0, p->now);
-  if (!p->has_star) p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
+  if (!p->has_star)
+    p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
   p->low = sinks_sink(&seen, config_column_first(&t->m.c), 1);   /* eps 0.2 */
   sinks_free(&seen);
   return 0;
@@ -5324,7 +5365,8 @@ static long look_keep(Progress *p, const char *line) {
   int n = sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &x.step,
                  &x.loss, &x.norm, &x.alpha1, &x.sink1, &x.alpha_star,
                  &x.sink_star, &x.ratio);
-  if (n != 8) return x.step;
+  if (n != 8)
+    return x.step;
   if (p->looks == LOOKS)   /* full: every other one goes */
     for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
       p->look[p->looks] = p->look[2 * p->looks + 1];
@@ -5339,17 +5381,20 @@ static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
   long looked = t->step - t->loss_steps, last = 0;
   if (!(t->step || t->s.resume) || !path[0] || file_missing(path))
     return bytes_print(log, e, *drawn ? "%s# %s\n" : "%s", LOG_HEAD, drawn);
-  if (file_read(path, log, e) || bytes_add(log, "", 1, e)) return e->status;
+  if (file_read(path, log, e) || bytes_add(log, "", 1, e))
+    return e->status;
   const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
   if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
     return fail(e, 1, "%s: it is not the log of this run. Try: another --log",
                 path);
   for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
-    if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7)) break;
+    if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7))
+      break;
     last = look_keep(p, line);
   }
   log->size = (size_t)(line - text);
-  if (last == looked) return 0;
+  if (last == looked)
+    return 0;
   return fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log",
               path, last, looked);
 }
@@ -5373,8 +5418,10 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
 /* The log goes first, so that it has every line of a checkpoint's run. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
                     Error *e) {
-  if (t->s.log[0]) file_write(t->s.log, log->at, log->size, e);
-  if (e->status || !checkpoint || !t->s.out[0]) return e->status;
+  if (t->s.log[0])
+    file_write(t->s.log, log->at, log->size, e);
+  if (e->status || !checkpoint || !t->s.out[0])
+    return e->status;
   return checkpoint_write(t->s.out, t, true, e);
 }
 
@@ -5393,11 +5440,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   p->from = t->step;
   stop_gently();
   while (t->step < r->steps && !e->status && !interrupted) {
-    if (trainer_step(t, e)) break;
+    if (trainer_step(t, e))
+      break;
     saved = r->save_every && t->step % r->save_every == 0;
     if (t->step % r->log_every == 0 || t->step == r->steps) {
-      if (look_at_sink(t, p, e) || log_line(t, p, &log, e)) break;
-      if (p->holds) trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
+      if (look_at_sink(t, p, e) || log_line(t, p, &log, e))
+        break;
+      if (p->holds)
+        trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
     }
     progress_show(t, p);
     if (saved || seconds() - logged > FOLLOW) {
@@ -5406,7 +5456,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     }
   }
   bool fine = !e->status, ended = !fine && isnan(t->loss);
-  if (ended) bytes_print(&log, &passed, "# %s\n", e->text);
+  if (ended)
+    bytes_print(&log, &passed, "# %s\n", e->text);
   if (fine ? !saved : ended || t->step > p->from)
     run_save(t, &log, fine, fine ? e : &passed);
   bytes_free(&log);
@@ -5432,10 +5483,12 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
   double rows = (double)config_rows(c, T);
   double one = rows * (2.0 * c->heads * config_columns(c, T) + c->dim);
-  if (!m->file && n > 16) n = 16;
+  if (!m->file && n > 16)
+    n = 16;
   while (n > 1 && !e->status) {
     double all = (double)acts_size(m, n, T, ACTS_ONE, e) + n * one;
-    if (all * sizeof(real) <= ROOM) break;
+    if (all * sizeof(real) <= ROOM)
+      break;
     n = (n + 1) / 2;
   }
   return n;
@@ -5445,8 +5498,10 @@ static int none_held(const Data *d, int T, Error *e) {
   int longest = 0, end = (int)d->held.size;
   char shorter[32] = "";
   for (size_t i = d->starts.size; i--; end = d->starts.at[i])
-    if (end - d->starts.at[i] > longest) longest = end - d->starts.at[i];
-  if (longest > 2) snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
+    if (end - d->starts.at[i] > longest)
+      longest = end - d->starts.at[i];
+  if (longest > 2)
+    snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
   return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d "
               "in one. Try: %sa larger --valid or longer documents", T + 1,
               d->held.size, longest, shorter);
@@ -5466,12 +5521,15 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
                 T, c->context, c->context,
                 s->beyond ? ": it learnt no more" : ", or --beyond");
-  if (s->program->edit && s->program->edit(&edit, s, c, T, e)) return e->status;
+  if (s->program->edit && s->program->edit(&edit, s, c, T, e))
+    return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
   int *targets = ids ? ids + (idx)n * T : NULL;
-  if (ids) got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
+  if (ids)
+    got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
   int batch = evaluation_batch(m, got, T, e);
-  if (!got) none_held(d, T, e);
+  if (!got)
+    none_held(d, T, e);
   if (!e->status && !sinks_create(out, c, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
   a.edit = edit.t ? &edit : NULL;
@@ -5483,10 +5541,12 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
                   (int)at_most(got - b, batch), s->metric_rows, e);
   }
   sinks_finish(out);
-  if (m->published) m->published->end(m, e);
+  if (m->published)
+    m->published->end(m, e);
   acts_free(&a);
   free(ids);
-  if (e->status) sinks_free(out);
+  if (e->status)
+    sinks_free(out);
   return e->status;
 }
 
@@ -5530,15 +5590,19 @@ static const char *cell_text(char text[32], const Column *c, double x) {
 /* A loss of 0 was not measured; NaN stands for all that was not. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c), star = config_column_star(c);
-  for (int k = 0; k < ROW; k++) row[k] = NAN;
-  if (!s->n) return;
+  for (int k = 0; k < ROW; k++)
+    row[k] = NAN;
+  if (!s->n)
+    return;
   row[SINK_1] = sinks_sink(s, first, 0);
   row[ALPHA_1] = sinks_alpha(s, first);
   row[TIMES_EVEN] = row[ALPHA_1] / sink_uniform(c, s->T);
   row[ROW_MASS] = sinks_mass(s);
   row[NORM_RATIO] = sinks_ratio(s);
-  if (loss > 0) row[HELD_LOSS] = loss;
-  if (star < 0) return;
+  if (loss > 0)
+    row[HELD_LOSS] = loss;
+  if (star < 0)
+    return;
   row[SINK_STAR] = sinks_sink(s, star, 0);
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
@@ -5547,20 +5611,23 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
 static int put(Numbers *row, Error *e, double x, const char *name, ...) {
   Number *at = realloc(row->at, ((size_t)row->n + 1) * sizeof *at);
   va_list args;
-  if (!at) return fail(e, 1, "memory: no room for a number. Try: again");
+  if (!at)
+    return fail(e, 1, "memory: no room for a number. Try: again");
   row->at = at;
   at += row->n++;
   *at = (Number){.x = x};
   va_start(args, name);
   int size = vsnprintf(at->name, sizeof at->name, name, args);
   va_end(args);
-  if (size < (int)sizeof at->name) return 0;
+  if (size < (int)sizeof at->name)
+    return 0;
   return fail(e, 1, "%s..: this name is too long. Try: a shorter one", at->name);
 }
 /* The text must outlive the row. */
 static void put_text(Numbers *row, Error *e, const char *name,
                      const char *text) {
-  if (!put(row, e, NAN, "%s", name)) row->at[row->n - 1].text = text;
+  if (!put(row, e, NAN, "%s", name))
+    row->at[row->n - 1].text = text;
 }
 
 static void numbers_free(Numbers *row) {
@@ -5576,8 +5643,10 @@ static void quoted(Bytes *out, const char *text, bool json, Error *e) {
   bytes_add(out, "\"", 1, e);
   for (; *at; at++) {
     const char *form = json && *at == '\\' ? "\\%c" : "%c";
-    if (*at == '"') form = json ? "\\%c" : "\"%c";
-    if (*at < 32 || *at > most) form = json ? "\\u%04x" : " ";
+    if (*at == '"')
+      form = json ? "\\%c" : "\"%c";
+    if (*at < 32 || *at > most)
+      form = json ? "\\u%04x" : " ";
     bytes_print(out, e, form, *at);
   }
   bytes_add(out, "\"", 1, e);
@@ -5589,35 +5658,47 @@ static bool results_alone(const Settings *s) {
 }
 
 static void result_write(const char *path, const Bytes *out, Error *e) {
-  if (!strcmp(path, "-") && !e->status) fwrite(out->at, 1, out->size, stdout);
-  else if (path[0] && !e->status) file_write(path, out->at, out->size, e);
+  if (!strcmp(path, "-") && !e->status)
+    fwrite(out->at, 1, out->size, stdout);
+  else if (path[0] && !e->status)
+    file_write(path, out->at, out->size, e);
 }
 
 /* n rows as --csv, below the names of the first, and as --json: a list of
  * objects, or the one object. */
 static int rows_write(const Numbers *row, int n, bool list, const Settings *s,
                       Error *e) {
+  const char *open = list ? "[{" : "{", *close = list ? "]\n" : "\n";
+  const char *comma = "";
   Bytes csv = {0}, json = {0};
-  for (int i = 0; i < row->n; i++)
-    bytes_print(&csv, e, i ? ",%s" : "%s", row->at[i].name);
+  for (int i = 0; i < row->n; i++) {
+    bytes_print(&csv, e, "%s%s", comma, row->at[i].name);
+    comma = ",";
+  }
   for (int k = 0; k < n; k++) {
-    bytes_print(&json, e, k ? ",\n {" : list ? "[{" : "{");
+    bytes_print(&csv, e, "\n");
+    bytes_print(&json, e, "%s", open);
+    open = ",\n {";
     for (int i = 0; i < row[k].n; i++) {
       const Number *x = &row[k].at[i];
-      bytes_print(&csv, e, i ? "," : "\n");
-      bytes_print(&json, e, i ? ", \"%s\": " : "\"%s\": ", x->name);
+      if (i) {
+        bytes_print(&csv, e, ",");
+        bytes_print(&json, e, ", ");
+      }
+      bytes_print(&json, e, "\"%s\": ", x->name);
       if (x->text) {
         quoted(&csv, x->text, false, e);
         quoted(&json, x->text, true, e);
       } else if (isfinite(x->x)) {
         bytes_print(&csv, e, "%.8g", x->x);
         bytes_print(&json, e, "%.8g", x->x);
-      } else bytes_print(&json, e, "null");
+      } else
+        bytes_print(&json, e, "null");
     }
     bytes_print(&json, e, "}");
   }
   bytes_print(&csv, e, "\n");
-  bytes_print(&json, e, list ? "]\n" : "\n");
+  bytes_print(&json, e, "%s", close);
   result_write(s->csv, &csv, e);
   result_write(s->json, &json, e);
   bytes_free(&csv);
@@ -5632,7 +5713,8 @@ static int eval_numbers(Numbers *all, const Sinks *r, const Settings *s,
   put(all, e, s->eps, "eps");
   put(all, e, r->T, "T");
   put(all, e, r->n, "n");
-  for (int k = 0; k < ROW; k++) put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
+  for (int k = 0; k < ROW; k++)
+    put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
   put(all, e, r->massive, "massive");
   return put(all, e, r->median, "median");
 }
@@ -5649,7 +5731,8 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   o->even = sink_uniform(&o->c, T);
   o->star = config_column_star(&o->c) >= 0;
   o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
-  if (t->s.input != INPUT_NATURAL) return;
+  if (t->s.input != INPUT_NATURAL)
+    return;
   strcpy(o->text, t->data.name);
   strcpy(o->read, t->data.read);
 }
@@ -5681,7 +5764,8 @@ static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
         return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and "
                     "below 2^31 of them. Try: smaller or fewer ones", name,
                     line, vocab);
-      if (!begun) id_add(starts, (int32_t)out->size, e);
+      if (!begun)
+        id_add(starts, (int32_t)out->size, e);
       id_add(out, (int32_t)id, e);
       begun = true;
       i += strspn(at, "0123456789") - 1;
@@ -5725,7 +5809,8 @@ typedef struct Dump {
 } Dump;
 
 static void npy_end(Dump *d) {
-  if (d->file.w.f) writing_end(&d->file.w, d->e);
+  if (d->file.w.f)
+    writing_end(&d->file.w, d->e);
   d->file = (Passage){.out = true, .e = d->e};
 }
 
@@ -5734,7 +5819,8 @@ static void npy_end(Dump *d) {
 static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   const char *type = sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", head[256], axes[128] = "";
-  if (!strcmp(name, "ids")) type = "i4";
+  if (!strcmp(name, "ids"))
+    type = "i4";
   for (int i = 0; i < 5; i++) {
     size_t at = strlen(axes);
     if (shape[i])
@@ -5746,7 +5832,8 @@ static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   n += snprintf(head + n, 80, "%*s", 64 - (10 + n) % 64, "\n");
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
-  if (d->e->status || writing_begin(&d->file.w, d->path, d->e)) return;
+  if (d->e->status || writing_begin(&d->file.w, d->path, d->e))
+    return;
   pass_bytes(&d->file, magic, 8);
   pass(&d->file, (uint64_t)n, 2);
   pass_bytes(&d->file, head, (size_t)n);
@@ -5839,7 +5926,8 @@ static void dump_logits(Dump *d) {
   real *y = grab(V, sizeof(real), d->e);
   npy_begin(d, "logits", (idx[5]){d->B, d->T, V});
   for (idx n = 0; n < d->B * d->N && !d->e->status; n++) {
-    if (n % d->N < d->N - d->T) continue;   /* x* */
+    if (n % d->N < d->N - d->T)
+      continue;   /* x* */
     model_logits(d->m, d->a, d->a->nf + n * C, 1, y);
     npy_add(d, y, V);
   }
@@ -5894,17 +5982,21 @@ static int dump_run(Dump *d, const Ids *file) {
       dump_blocks(d, "z", DUMP_SCORE);
       dump_blocks(d, "q", DUMP_QUERY);
       dump_blocks(d, "k", DUMP_KEY);
-      if (m->c.place == PLACE_POST) dump_blocks(d, "prenorm", DUMP_FEATURE);
-      if (BEYOND.dump) BEYOND.dump(d);
+      if (m->c.place == PLACE_POST)
+        dump_blocks(d, "prenorm", DUMP_FEATURE);
+      if (BEYOND.dump)
+        BEYOND.dump(d);
     }
     dump_tensors(d, "param", m->params);
-    if (m->grads) model_backward(m, d->a, ids, B, T);
+    if (m->grads)
+      model_backward(m, d->a, ids, B, T);
     dump_tensors(d, "grad", m->grads);
     npy_end(d);
     for (idx b = 0; b < B && !isfinite(loss); b++)
       forward_fault(m, ids + b * T, T, d->e);
   }
-  if (!d->e->status) printf("loss=%.6f out=%s\n", loss, d->s->out);
+  if (!d->e->status)
+    printf("loss=%.6f out=%s\n", loss, d->s->out);
   free(ids);
   free(maps);
   free(d->a->probe);
@@ -5946,7 +6038,8 @@ static const char *sink_word(double times) {
 /* The verdict, a line an arm. */
 static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double row[ARMS][ROW], gap = o[2].loss - o[0].loss;
-  for (int i = 0; i < ARMS; i++) sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
+  for (int i = 0; i < ARMS; i++)
+    sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN];
   double star = row[1][ALPHA_STAR] / o[1].even, sigmoid = row[2][TIMES_EVEN];
   const char *moved = star < SHOWS ? "no sink on *" : "a sink on *";
@@ -5983,7 +6076,8 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out,
   for (int i = 0; i < ARMS; i++) {
     double row[ROW];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-    if (o[i].s.n) n = o[i].s.n;
+    if (o[i].s.n)
+      n = o[i].s.n;
     put_text(&rows[i], e, "arm", o[i].name);
     put_text(&rows[i], e, "text", o[i].text);
     put_text(&rows[i], e, "read", o[i].read);
@@ -6002,7 +6096,8 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out,
           "tokens of %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text,
           o->read);
   rows_write(rows, ARMS, true, s, e);
-  for (int i = 0; i < ARMS; i++) numbers_free(&rows[i]);
+  for (int i = 0; i < ARMS; i++)
+    numbers_free(&rows[i]);
 }
 
 /* Of an arm that diverged there is no verdict, and no map of any. */
@@ -6013,24 +6108,29 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   for (int i = 0; i < ARMS; i++) {
     int first = config_column_first(&o[i].c);
     maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, first};
-    if (o[i].star) maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
+    if (o[i].star)
+      maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
     if (o[i].ended[0])
       bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name,
                   o[i].ended);
   }
   bool whole = !verdict->size;
-  if (whole) run_verdict(o, s->train.steps, verdict, e);
-  if (bytes_add(verdict, "", 1, e)) return;
+  if (whole)
+    run_verdict(o, s->train.steps, verdict, e);
+  if (bytes_add(verdict, "", 1, e))
+    return;
   fprintf(out, "\n%s", verdict->at);
   run_table(o, s, out, e);
-  if (!whole) return;
+  if (!whole)
+    return;
   fprintf(out, "\nalpha by layer (down) and head (across)\n");
   heat_maps(maps, n, out);
 }
 
 /* That a training has diverged is a result: the error becomes why. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
-  if (!e->status || interrupted || !isnan(t->loss)) return false;
+  if (!e->status || interrupted || !isnan(t->loss))
+    return false;
   strcpy(why, e->text);
   *e = (Error){0};
   return true;
@@ -6040,7 +6140,8 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
   int starts;
-  if (trainer_begin(&t, s, arm->flags, e)) return;
+  if (trainer_begin(&t, s, arm->flags, e))
+    return;
   o->name = arm->name;
   o->source = arm->source;
   outcome_begin(o, &t, t.s.eval_T);
@@ -6090,7 +6191,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
     strcpy(arm.out, file[2 * i]);
     strcpy(arm.log, file[2 * i + 1]);
     run_arm(&o[i], &RUN_ARMS[i], &arm, e);
-    if (!i) base = arm;
+    if (!i)
+      base = arm;
   }
   if (interrupted)   /* between arms or in a measurement */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
@@ -6108,7 +6210,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
       fprintf(out, "The page: %s\n", base.report);
   }
   for (int i = 0; o && i < ARMS; i++) {
-    if (o[i].ended[0]) fail(e, 1, "%s", o[i].ended);
+    if (o[i].ended[0])
+      fail(e, 1, "%s", o[i].ended);
     outcome_free(&o[i]);
   }
   bytes_free(&verdict);

@@ -8,8 +8,8 @@
   {"report", 'p', 's', AT(report), STRING("FILE"), "curves, maps and norms [train: OUT.html]"}, \
   {"n", 'p', 'i', AT(eval_n), "100", 1, 1 << 20, "N", "sequences it is measured on"}, \
   {"start", 'f', 's', AT(start), STRING("MODEL"), "train it further, from step 0 (Figure 30)"}, \
-  {"replace-position", 'y', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
-  {"swap-position", 'y', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap"}, \
+  {"replace-position", 'a', 'i', AT(replace_position), "0", 2, 1 << 24, "T", "p_1 becomes p_T"}, \
+  {"swap-position", 'a', 'i', AT(swap_position), "0", 2, 1 << 24, "T", "p_1 and p_T swap"}, \
   {"inputs", 'y', 'b', AT(inputs), ON_OFF, "natural, random, repeat, a line each (Table 1)"}, \
   {"domains", 'y', 's', AT(domains), STRING("FOLDER"), "a line for each text in it (Figure 9)"}, \
   {"lengths", 'y', 's', AT(lengths), STRING("16,64"), "a line for each T (Figure 3)"}, \
