@@ -6061,7 +6061,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
     bytes_print(out, e, "These are %d of the job's %s steps.\n", steps,
                 RUN_STEPS);
   bytes_print(out, e, "Rule: a sink shows from %g times even, and is absent "
-              "below %g; losses within %g nats\nare equal.\n", SHOWS, ABSENT,
+              "below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT,
               ALIKE);
 }
 
