@@ -68,7 +68,7 @@
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
+ *   Part III  the experiments   10 Training (train_run, 10.4), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
