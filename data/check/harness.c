@@ -1614,8 +1614,16 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
       for (int x = 0; x < 3; x++)
         w->over[((idx)x * L * H + l * H + h) * S + j] += sum / n > w->eps[x];
     }
+    double H_of_rows = 0, told = 0;     /* entropies of m / sum m, of rows that weigh anything */
+    for (int i = first; i < N; i++) {
+      double sum = 0;
+      for (int j = 0; j < S; j++) sum += m[i * S + j];
+      for (int j = 0; j < S; j++)
+        if (m[i * S + j] > 0) H_of_rows -= m[i * S + j] / sum * log(m[i * S + j] / sum);
+      told += sum > 0;
+    }
+    w->entropy[l * H + h] += H_of_rows / told;
     for (int i = first; i < N; i++) for (int j = 0; j < S; j++) {
-      if (m[i * S + j] > 0) w->entropy[l * H + h] -= m[i * S + j] * log(m[i * S + j]) / T;
       double of_key = j >= (c->extra != 0) ? weight[i * S + j] / T : 0;
       w->mass[l * H + h] += of_key, w->raw[l * H + h] += fabs(of_key);
     }
