@@ -68,7 +68,7 @@
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
  *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
- *   Part III  the experiments   10 Training (train_run, 10.3), checkpoints   11 Evaluation, dump
+ *   Part III  the experiments   10 Training (train_run, 10.4), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache
  *                               15 Files, memory, random numbers, errors   16 Command line
@@ -5503,7 +5503,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
     bytes_print(out, e, "These are %d of the job's %s steps.\n", steps,
                 RUN_STEPS);
   bytes_print(out, e, "Rule: a sink shows from %g times even, and is absent "
-              "below %g; losses within %g nats\nare equal.\n", SHOWS, ABSENT,
+              "below %g;\nlosses within %g nats are equal.\n", SHOWS, ABSENT,
               ALIKE);
 }
 

@@ -598,6 +598,7 @@ static void measure_swaps__by_hand(Test *t) {
   Settings s; Trainer r; Error e = {0}; Result found = {0}; double between = 0;
   if (!tale_open(t, &s, "") ||
       !trainer_made(t, &r, "--pos learned --T 16 --n 23 --eps 0.21 --lr 0.03")) return;
+  r.s.program = &STARTS;
   steps_of(t, &r, 25); fact(t, !measure_swaps(&found, &r.m, &r.data, &r.s, &e), "%s", e.text);
   fact(t, found.lists == 3 * 2 * 4, "%d numbers", found.lists);
   real *was = reals(r.m.count); copy(was, r.m.params, r.m.count);
@@ -620,6 +621,7 @@ static void measure_swaps__by_hand(Test *t) {
   fact(t, between > 0.01, "every Sink is 0 or 1, and tells nothing");
   fact(t, !e.status, "%s", e.text); free(was); result_free(&found); trainer_free(&r);
   if (!trainer_made(t, &r, "")) return;
+  r.s.program = &STARTS;
   fact(t, measure_swaps(&found, &r.m, &r.data, &r.s, &e) == 2 && !found.lists,
        "swaps of a model without positions to swap: %s", e.text);
   result_free(&found); trainer_free(&r);
@@ -1698,7 +1700,7 @@ static void report_write__run(Test *t) {
   static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
     "100% no-repeat scroll", "<h1>", "An attention sink is a token on which heads put much of",
     "One small model was trained three times on the same text, alike but for its attention",
-    "<b>Verdict: under softmax a sink", " loss (", "absent below 1.5", "nats are equal",
+    "Verdict:", "<li><b>softmax  ", "<li><b>k-bias   ", "<li><b>sigmoid  ", "nats.</b></li>", "absent below 1.5", "nats are equal",
     "role=\"region\" tabindex=\"0\"", "<caption>The models, measured<", "scope=\"col\">x even",
     "scope=\"col\">row mass", "Sink: share of heads", "Row mass: ",
     "softmax: token 1<", "k-bias: the key bias *<", "> below 0.01<", "> 0.01 to 0.02<",
@@ -2144,7 +2146,7 @@ static void sink__rows_alone(Test *t) {
 #define A_CKPT SCRATCH "/a.ckpt"
 #define ALONE " --T 8 --n 4" OF_TALE
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
-    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" SMALL_RUN, 0, 3, "Verdict: "},
+    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" SMALL_RUN, 0, 3, "Rule: "},
     {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
     {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
   Settings s; char words[600];

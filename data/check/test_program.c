@@ -681,8 +681,8 @@ static void demo_run__verdict(Test *t) {
   within(t, number_after(at, "\nsigmoid  no sink on token 1: alpha_1 is", 0),
          number_after(table, "\nsigmoid ", 2), 0.0551, "sigmoid's alpha_1");
   within(t, number_after(at, "softmax's:", 0), gap, 0.00101, "the gap of the losses");
-  fact(t, strstr(at, "shows from 2 times even, and is absent below 1.5; losses within 0.05 nats\n"
-       "are equal.\n") && strstr(at, "\nThese are 12 of the job's 3000 steps.\nRule"), "%s", at);
+  fact(t, strstr(at, "shows from 2 times even, and is absent below 1.5;\n"
+       "losses within 0.05 nats are equal.\n") && strstr(at, "\nThese are 12 of the job's 3000 steps.\nRule"), "%s", at);
   fact(t, !strncmp(page[0], page[1], (size_t)(strstr(at, " s on ") - 4 - page[0])),
        "two runs differ");
 }

@@ -587,7 +587,7 @@ static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* Several x* have no form of the authors: their dummy row stands for one. */
-static int metric_refuses(const Config *c, int rows, Error *e) {
+static inline int metric_refuses(const Config *c, int rows, Error *e) {
   if (rows != METRIC_PLUS1 || c->sink_token < 2) return 0;
   return fail(e, 2, "--metric-rows plus1: it knows one sink token, and there "
               "are %d. Try: --metric-rows real", c->sink_token);

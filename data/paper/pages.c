@@ -951,8 +951,8 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
   say(h, "</tr></table></div></section>\n");
 }
 
-/* What a sink is, what the models are, and what came out: the verdict's first sentence; and below
- * them the rest of it. */
+/* What a sink is, what the models are, and what came out: a run's verdict, a line an arm, and below
+ * it the rule. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
   const char *rest = strstr(verdict, "\nRule"); char first[1000];
   snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - verdict) : 999, verdict);
@@ -963,13 +963,19 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
            "</p>\n<ul><li>softmax: weights that sum to one.</li><li>k-bias: softmax, and a learned "
            "key * whose value is zero.</li><li>sigmoid: weights that need not sum to one, scaled "
            "to learn as much.</li></ul>\n<p>alpha_1 and alpha_*: the mean weights on token 1 and "
-           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">");
+           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">Verdict:</p>\n<ul>");
   else if (!strcmp(verb, "train"))
     say(h, "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
   else say(h, "This page shows how much of one a model has. ");
-  element(h, "b", first);
-  say(h, "</p>\n");
+  if (!strcmp(verb, "run"))
+    for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
+      say(h, "<li>");
+      element(h, "b", line);
+      say(h, "</li>\n");
+    }
+  else element(h, "b", first);
+  say(h, strcmp(verb, "run") ? "</p>\n" : "</ul>\n");
   if (rest) element(h, "p", rest + 1);
 }
 
