@@ -545,7 +545,7 @@ static double *slow_at(const Slow *s, double *of, int l, int n, int width) {
 }
 
 static const real *slow_w(const Slow *s, int l, const char *name) {
-  return named_in(s->m, l, name);
+  return named_at(s->m, l, name);
 }
 
 static void slow_linear(double *y, const double *x, const real *w, const real *b,
@@ -2209,7 +2209,7 @@ static void logit_of_nothing(Lab *a, Lab *b) {
 /* Rows of n numbers of b, one a head, become copies of a's single one. */
 static void spread(Lab *a, Lab *b, const char *name, int rows) {
   for (int l = 0; l < 2; l++) {
-    real *to = named_in(&b->m, l, name), *from = named_in(&a->m, l, name);
+    real *to = named_at(&b->m, l, name), *from = named_at(&a->m, l, name);
     for (int i = 0; i < rows; i++)
       for (int h = 0; h < 2; h++)
         copy(to + i * 12 + h * 6, from + i * 6, 6);
@@ -2229,7 +2229,7 @@ static void spread_keys(Lab *a, Lab *b) {
 /* [E29] [T14] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
   for (int l = 0; l < 2; l++)
-    vec_scale(144, named_in(&b->m, l, "wo"), (real)a->m.c.scale);
+    vec_scale(144, named_at(&b->m, l, "wo"), (real)a->m.c.scale);
 }
 
 /* (F4) The dims of q and k are renamed: pairs (d, d + D/2) become
@@ -2238,8 +2238,8 @@ static void rename_pairs(Lab *a, Lab *b) {
   static const char *const NAMES[] = {"wq", "wk", "bq", "bk"};
   for (int l = 0; l < 2; l++)
     EACH(k, NAMES) {
-      real *to = named_in(&b->m, l, NAMES[k]),
-           *from = named_in(&a->m, l, NAMES[k]);
+      real *to = named_at(&b->m, l, NAMES[k]),
+           *from = named_at(&a->m, l, NAMES[k]);
       for (int i = 0; i < 12 * (k < 2 ? 12 : 1); i++) {
         int d = i % 6, renamed = d < 3 ? 2 * d : 2 * d - 5;
         to[i - d + renamed] = from[i];
@@ -2528,8 +2528,8 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
   if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t))
       || acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
     return fact(t, 0, "%s", t->e.text), false;
-  for (int l = 0; named_in(m, l, "cscale"); l++)       /* e^z of Z = 1 is a float */
-    vec_scale(m->c.heads, named_in(m, l, "cscale"), (real)0.25);
+  for (int l = 0; named_at(m, l, "cscale"); l++)       /* e^z of Z = 1 is a float */
+    vec_scale(m->c.heads, named_at(m, l, "cscale"), (real)0.25);
   for (; *prompts; prompts++) {
     int at = *prompts;
     lab_draw(&x.b, 31 + (uint64_t)at);
@@ -3495,7 +3495,7 @@ static void checks_hold(Test *t, const Program *program, int holds, int must_fai
  * those of later papers in `check later` (data/later/test_later.c). */
 static void checks__every_row(Test *t) {
   static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
-  const char *const *const SUMS[] = {
+  const char *const *const LISTS[] = {
     EQUAL_SUMS, NEARLY_EQUAL_SUMS, OTHER_SUMS};
   EACH(i, NAMES) {
     char word[VALUE_ROOM], flag[2 * VALUE_ROOM], all[400];
@@ -3503,8 +3503,8 @@ static void checks__every_row(Test *t) {
     for (int row = 1; *option_word(o, row, word); row++) {
       bool found = false;
       snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);
-      EACH(k, SUMS)
-        for (const char *const *flags = SUMS[k]; *flags; flags++) {
+      EACH(k, LISTS)
+        for (const char *const *flags = LISTS[k]; *flags; flags++) {
           snprintf(all, sizeof all, "%s ", *flags);
           found |= strstr(all, flag) != NULL;
         }
@@ -3515,19 +3515,19 @@ static void checks__every_row(Test *t) {
 
 /* Each kind of line can fail: on the wrong side of its bound, and for what is not finite. */
 static void checks__can_fail(Test *t) {
-  static void (*const KINDS[])(Page *p, const char *what, double x, double bound) = {
+  static void (*const PRINTS[])(Page *p, const char *what, double x, double bound) = {
     holds, equals, control, refutes};
   static const double GOOD[] = {1, 1, 1, 1}, BAD[] = {1.001, 1.001, 0.999, 0.999};
   static const double ODD[] = {NAN, INFINITY, -INFINITY};
-  EACH(k, KINDS) {
+  EACH(k, PRINTS) {
     Page p = {.out = tmpfile(), .e = fresh(t)};
     if (!p.out) exit(1);
-    KINDS[k](&p, "good", GOOD[k], 1);
+    PRINTS[k](&p, "good", GOOD[k], 1);
     fact(t, p.count[k] == 1 && !p.count[LINE_WRONG], "kind %d at its bound", k);
     fact(t, page_total(&p, "sink") == 0, "kind %d: status %d", k, p.e->status);
-    KINDS[k](&p, "bad", BAD[k], 1);
+    PRINTS[k](&p, "bad", BAD[k], 1);
     fact(t, p.count[k] == 1 && p.count[LINE_WRONG] == 1, "kind %d takes %g", k, BAD[k]);
-    EACH(i, ODD) KINDS[k](&p, "odd", ODD[i], 1);
+    EACH(i, ODD) PRINTS[k](&p, "odd", ODD[i], 1);
     fact(t, p.count[k] == 1 && p.count[LINE_WRONG] == 4, "kind %d takes what is not finite", k);
     fact(t, page_total(&p, "sink") == 1, "kind %d: status %d", k, p.e->status);
     fclose(p.out);

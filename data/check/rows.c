@@ -268,36 +268,36 @@ static void rows_leave(const Slow *s, int l, int h, int i, double *o,
  * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
 static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
   const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
+  const Layer *w = &s->m->layer[l];
   int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
   bool cen = c->norm == NORM_LAYER; int R = c->mamba_rank, P = R + 2 * M;
   double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
   double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
   for (int t = 0; t < N; t++) {
-    slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
+    slow_linear(xz + t * 2 * I, u + t * C, w->m_in.w, NULL, C, 2 * I);
     for (int i = 0; i < I; i++) {
-      double sum = (double)w->conv_b[i];
+      double sum = (double)w->conv_b.w[i];
       for (int back = 0; back < J && back <= t; back++)
-        sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
+        sum += (double)w->conv.w[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
       a[t * I + i] = sum / (1 + exp(-sum));
     }
-    slow_linear(p, a + t * I, w->x, NULL, I, P);
-    slow_norm_of(c, cen, R, r, p, w->r_norm, NULL);
-    slow_norm_of(c, cen, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
-    slow_norm_of(c, cen, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
-    slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
+    slow_linear(p, a + t * I, w->m_x.w, NULL, I, P);
+    slow_norm_of(c, cen, R, r, p, w->r_norm.g.w, NULL);
+    slow_norm_of(c, cen, M, bc + t * 2 * M, p + R, w->b_norm.g.w, NULL);
+    slow_norm_of(c, cen, M, bc + t * 2 * M + M, p + R + M, w->c_norm.g.w, NULL);
+    slow_linear(dt + t * I, r, w->m_dt.w, w->dt_b.w, R, I);
     for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
     for (int i = 0; i < I; i++) {
-      double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
+      double sum = (double)w->skip.w[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
       for (int m = 0; m < M; m++) {
-        double rate = -exp((double)w->a_log[m * I + i]), since = 0;
+        double rate = -exp((double)w->a_log.w[m * I + i]), since = 0;
         for (int from = t; from >= 0; since += dt[from-- * I + i])
           sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
                * dt[from * I + i] * a[from * I + i];
       }
       out[i] = sum * z / (1 + exp(-z));
     }
-    slow_linear(y + t * C, out, w->out, NULL, I, C);
+    slow_linear(y + t * C, out, w->m_out.w, NULL, I, C);
   }
   free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
 }
@@ -305,9 +305,9 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
 /* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
 static void slow_experts(const Slow *s, int l, double *y, const double *x) {
   const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
+  const Layer *w = &s->m->layer[l];
   int X = c->experts, C = c->dim; double *p = room(X), total = 0, f[WIDE_LAB];
-  slow_linear(p, x, w->router, NULL, C, X);
+  slow_linear(p, x, w->router.w, NULL, C, X);
   for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
   for (int i = 0; i < C; i++) y[i] = 0;
   for (int e = 0; e < X; e++) {
@@ -315,8 +315,8 @@ static void slow_experts(const Slow *s, int l, double *y, const double *x) {
     for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
     if (better >= c->expert_top) continue;
     const Layer *of = &w->expert[e];
-    slow_ffn(c, (const real *[]){of->w1, of->w2, of->w3}, (const real *[]){of->b1, of->b2, of->b3},
-             f, x);
+    slow_ffn(c, (const real *[]){of->w1.w, of->w2.w, of->w3.w},
+             (const real *[]){of->b1.w, of->b2.w, of->b3.w}, f, x);
     for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
   }
   free(p);
@@ -444,8 +444,7 @@ static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
   static real scratch[1 << 12];
   if (!muon_room(&b->m, x))
     return false;
-  muon_step(s, tensor_rows(x), tensor_cols(x), tensor_w(&b->m, x), tensor_d(&b->m, x),
-            first, scratch);
+  muon_step(s, model_tensor(&b->m, x->name), first, scratch);
   return true;
 }
 

@@ -31,7 +31,7 @@ static void frame__axes(Test *t) {
       for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
         found |= strstr(AXES[a].rows[i], flag) != NULL;
     }
-    fact(t, found || o->group != 'm', "%s is on no axis", flag);
+    fact(t, found || !(o->groups & MODEL), "%s is on no axis", flag);
   }
 }
 
@@ -98,7 +98,7 @@ static void config__by_layer(Test *t) {
     int window = config_window(&third, l);
     fact(t, window == (l % 3 == 1 ? 5 : 0) && config_window(&every, l) == 5,
          "window of layer %d", l);
-    fact(t, visible(&half, l, 3, 0) == (l % 2 == 0), "layer %d's window", l);
+    fact(t, visible(&half, config_window(&half, l), 3, 0) == (l % 2 == 0), "layer %d's window", l);
   }
   Config c = config_of(t, "--layers 32 --attention-period 8 --attention-offset 4 "
                        "--experts 16 --expert-period 2 --expert-offset 1");
@@ -113,8 +113,8 @@ static void config__by_layer(Test *t) {
          "without a period block %d is of another kind", l);
   c = config_of(t, "--layers 3 --expert-period 2");
   fact(t, !config_experts(&c, 0) && config_attending(&c) == 3, "no experts, yet some");
-  c = config_of(t, "--layers 2 --window 8 --window-period 2");
-  within(t, sink_uniform(&c, 64), (0.07412329537 + 0.0424665) / 2, 5e-6, "uniform");
+  LABS(b, 1, 64, "--window 8 --window-period 2")
+    within(t, sink_uniform(&b.m, 64), (0.07412329537 + 0.0424665) / 2, 5e-6, "uniform");
 }
 
 /* A model without a backward is refused wherever one would begin; its neighbours
@@ -138,7 +138,9 @@ static void config_trains__refuses(Test *t) {
     Model m;
     Trainer r;
     int want = flag ? 2 : 0;
-    fact(t, config_trains(&c, fresh(t)) == want, "%s: %s", flags, t->e.text);
+    fact(t, !model_create(&m, &c, false, fresh(t)), "%s: %s", flags, t->e.text);
+    fact(t, model_grads(&m, &t->e) == want, "%s: %s", flags, t->e.text);
+    model_free(&m);
     int status = model_create(&m, &c, true, fresh(t));
     fact(t, status == want && (!flag || !m.params), "%s with gradients: status %d",
          flags, status);
@@ -147,7 +149,7 @@ static void config_trains__refuses(Test *t) {
       continue;
     refusal(t, flags, status, &t->e, flag);
     settings_default(&s);
-    settings_flags(&s, flags, "m", fresh(t));
+    settings_flags(&s, flags, MODEL, fresh(t));
     fact(t, !t->e.status && trainer_create(&r, &s, &t->e) == 2
              && strstr(t->e.text, flag),
          "a training of %s: %d, %s", flags, t->e.status, t->e.text);
@@ -257,36 +259,39 @@ static void model_init__laws_rows(Test *t) {
   }
 }
 
-/* Every gate stands in a row of STATE_ROWS. */
-static void checks__every_gate(Test *t) { checks_cover(t, "gate"); }
-
 /* ----------
  * 2  Operators and attention */
 
 /* [T7] Token 1 reads p_t, and where they swap token t reads p_1: a forward of a
  * model whose table was written so. Without attention the states of repeated tokens
  * change places. */
-static void edited(Test *t, Lab *b, const PositionEdit *edit) {
+static void edited(Test *t, Lab *b, bool swap) {
   enum { T = 7, LAST = 4 };
   int C = b->m.c.dim, first = b->m.c.sink_token, N = T + first, n = 2 * N * C;
   real *wpe = lab_at(b, "wpe"), *table = wpe ? wpe : b->a.sinusoid;
   real *plain = reals_of(t, n), *other = reals_of(t, n);
-  real *p_1 = table + first * C, *p_t = p_1 + LAST * C, kept[64];
+  real *p_1 = table + first * C, *p_t = p_1 + LAST * C, kept[64], kept_t[64];
+  static Settings s;
+  settings_default(&s);
+  *(swap ? &s.swap_position : &s.replace_position) = 1 + LAST;
   copy(kept, p_1, C);
+  copy(kept_t, p_t, C);
   lab_forward(b);
   copy(plain, b->a.nf, n);
-  b->a.edit = edit;
+  fact(t, !position_edit(&b->m, &b->a, &s, T, false, fresh(t)), "%s", t->e.text);
   lab_forward(b);
   copy(other, b->a.nf, n);
-  b->a.edit = NULL;
+  position_edit(&b->m, &b->a, &s, T, true, &t->e);
+  fact(t, same_numbers(C, p_1, kept) && same_numbers(C, p_t, kept_t) && !b->a.kept,
+       "%s: the table is not what it was", b->flags);
   copy(p_1, p_t, C);
-  if (edit->swap)
+  if (swap)
     copy(p_t, kept, C);
   lab_forward(b);
   within(t, distance(n, b->a.nf, other), 0, 0, "%s: a table so written", b->flags);
   double moved = fabs((double)other[first * C] - (double)plain[first * C]);
   fact(t, moved > 1e-3, "edit: no change");
-  if (edit->swap)                        /* back again: no attention, one token */
+  if (swap)                        /* back again: no attention, one token */
     copy(p_t, p_1, C);
   copy(p_1, kept, C);
   for (int i = 0; i < 2 * T; i++)
@@ -295,13 +300,14 @@ static void edited(Test *t, Lab *b, const PositionEdit *edit) {
   lab_fill(b, "l1.wo", 0);
   lab_forward(b);
   copy(plain, b->a.nf, n);
-  b->a.edit = edit;
+  position_edit(&b->m, &b->a, &s, T, false, &t->e);
   lab_forward(b);
+  position_edit(&b->m, &b->a, &s, T, true, &t->e);
   for (int i = 0; i < N; i++) {
     int from = i;
     if (i == first)
       from = first + LAST;
-    else if (edit->swap && i == first + LAST)
+    else if (swap && i == first + LAST)
       from = first;
     within(t, distance(C, plain + from * C, b->a.nf + i * C), 0, 0, "%s: row %d",
            b->flags, i);
@@ -312,7 +318,7 @@ static void embed_forward__edited(Test *t) {
   for (int swap = 0; swap < 2; swap++)
     LABS(b, 2, 7, "--pos learned", "--pos learned --sink-token 3", "--pos absolute",
          "--pos absolute --sink-token --extra k")
-      edited(t, &b, &(const PositionEdit){5, swap});
+      edited(t, &b, swap);
 }
 
 /* Rows of the similarities beyond the paper's, and over the number of keys. */
@@ -493,10 +499,13 @@ static void attention__ablations(Test *t) {
         const int columns[][2] = {{first, 34},
                                   {has_star ? first - 1 : 30, first},
                                   {50, b.m.c.extra ? -1 : 69}};
+        real *taken = reals_of(t, 2 * b.m.c.heads * b.a.N);
         b.oracle = &ablated;
+        rows_watch(&b.m);
         for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1_MEAN; what++) {
           EACH(k, columns)
-            ablation_is_right(t, &b, &plain, &(Ablation){what, columns[k]});
+            ablation_is_right(t, &b, &plain,
+                              &(Ablation){what, columns[k], b.a.N, taken});
           within(t, outputs_apart(&b, &plain), 0, 0, "%s: after it", FLAGS[f]);
           n += 3;
         }
@@ -509,10 +518,12 @@ static void attention__ablations(Test *t) {
  * whole. */
 static void attention__ablations_inert(Test *t) {
   const int star[] = {-1}, first[] = {0};
-  const Ablation no_star = {ABLATE_KEY1, star}, no_key = {ABLATE_KEY1, first};
-  const Ablation no_value = {ABLATE_VALUE1, first};
+  const Ablation no_star = {.what = ABLATE_KEY1, .column = star};
+  const Ablation no_key = {.what = ABLATE_KEY1, .column = first};
+  const Ablation no_value = {.what = ABLATE_VALUE1, .column = first};
   LABS(b, 1, 40, "--extra logit --layers 1")
     LABS(cut, 1, 40, "--extra logit --layers 1") {
+      rows_watch(&cut.m);
       cut.a.ablation = &no_star;
       fact(t, outputs_apart(&b, &cut) > 1e-3, "nobody misses a logit of order 1");
       lab_fill(&b, "l0.logit", -60);
@@ -521,6 +532,7 @@ static void attention__ablations_inert(Test *t) {
     }
   LABS(b, 1, 40, "--layers 1")
     LABS(cut, 1, 40, "--layers 1") {
+      rows_watch(&cut.m);
       cut.a.ablation = &no_value;
       fact(t, outputs_apart(&b, &cut) > 1e-3, "nobody misses a value");
       b.ids[0] = cut.ids[0] = 10;                        /* fed nowhere else */
@@ -532,8 +544,9 @@ static void attention__ablations_inert(Test *t) {
     }
   LABS(b, 1, 70, "--kv-heads 1")
     for (int what = ABLATE_KEY1; what <= ABLATE_VALUE1; what++) {
-      const Ablation x = {what, first};
+      const Ablation x = {.what = what, .column = first};
       Acts cache;
+      rows_watch(&b.m);
       if (acts_create(&cache, &b.m, 1, 70, ACTS_KEYS, fresh(t)))
         exit(1);
       b.a.ablation = cache.ablation = &x;
@@ -778,7 +791,8 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
     {"dv", a->dv, K}, {"dout", a->dout, Q}, {"dgate", a->dgate, rows * config_gates(c)},
     {"dosum", a->dosum == a->dout ? NULL : a->dosum, rows * D}, {"dphi", a->dphi, Q},
     {"df1", a->df1, rows * F}, {"df2", a->df2, rows * F},
-    {"slot", a->slot, a->B * H * slot_size(c)}};
+    {"slot", a->slot, a->B * H * slot_size(c)}, {"dqk", a->dqk, Q},
+    {"late_slot", a->late_slot, a->B * H * late_size(c)}};
   EACH(i, whole) out[n++] = whole[i];
   for (int l = 0; l < c->layers; l++) {
     const LayerActs *y = &a->layer[l];
@@ -868,7 +882,7 @@ static const TestEntry TESTS[] = {
     RUNS(config_resolve__refuses_rows), RUNS(config__by_layer),
     RUNS(config_trains__refuses), RUNS(model_create__table_rows),
     RUNS(model_create__published_counts), RUNS(model_init__laws_rows),
-    RUNS(checks__every_gate), RUNS(embed_forward__edited),
+    RUNS(embed_forward__edited),
     RUNS(row__every_operation_rows), RUNS(attention__against_slow_rows),
     RUNS(attention__equivalences_rows), RUNS(attention__ablations),
     RUNS(attention__ablations_inert), RUNS(model_forward__against_slow_rows),
