@@ -2480,6 +2480,9 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
 /* [M1] of a column, and raw mass, averaged over layers, heads and sequences: no threshold. */
 static double sinks_alpha(const Sinks *s, int k) { return column_mean(s, s->alpha, s->S, k); }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
+/* alpha_self and alpha_prev: the mean weight of a row's own token, and of the one before it. */
+static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
+static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 /* [M2] Sink_k^eps[x], in 0..1, of a column: config_column_first for Sink_1, _star for Sink_*. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
@@ -2499,6 +2502,17 @@ static double sink_uniform(const Config *c, int T) {
       if (config_attends(c, l) && visible(c, l, i, first))
         sum += 1.0 / (double)(keys_seen(c, l, N, i) + (c->extra ? 1 : 0));
   return sum / config_attending(c) / T;
+}
+
+/* alpha_self of even rows, mean over layers: (H_T - 1) / (T - 1), 0.0594 at T = 64, and with * less
+ * as above. It is alpha_prev of even rows too, but where a window of 1 hides the token before. */
+static double self_uniform(const Config *c, int T) {
+  idx N = config_rows(c, T);
+  double sum = 0;
+  for (int l = 0; l < c->layers; l++)
+    for (idx i = N - T + 1; i < N && config_attends(c, l); i++)
+      sum += 1.0 / (double)(keys_seen(c, l, N, i) + (c->extra ? 1 : 0));
+  return T > 1 ? sum / config_attending(c) / (T - 1) : 1;
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row (x*'s when there is one) over the others' mean; norms
@@ -2533,7 +2547,7 @@ static int sinks_create(Sinks *s, const Config *c, int T, int batch, const doubl
     {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S}, {&s->entropy, L * H},
     {&s->mass, L * H}, {&s->hnorm, (L + 1) * N}, {&s->prenorm, L * N}, {&s->qnorm, L * N},
     {&s->knorm, L * N}, {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
-    {&s->raw, L * H}};
+    {&s->raw, L * H}, {&s->self, L * H}, {&s->prev, L * H}};
   enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
   for (int i = 0; i < ARRAYS; i++) s->n_sums += MEANS[i].size;
   s->sums = grab(s->n_sums, sizeof(double), e);
@@ -2587,7 +2601,12 @@ static void add_lengths(double *to, idx n, idx D, const real *x) {
  *             rows give log(T!)/T = 3.206 at T = 64
  *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with an extra column,
  *             anything for Z = 1
- *   raw       the same of |scale s/Z|; why: row_metric */
+ *   raw       the same of |scale s/Z|; why: row_metric
+ *
+ * and over rows 2..T alone, 0 where T is 1,
+ *
+ *   self, prev    m_ii, m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1 counts,
+ *                 and it has none before it */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real *m,
                          const real *weight) {
   idx S = s->S, first = s->N - s->T, keys = c->extra ? 1 : 0;
@@ -2611,6 +2630,11 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh, const real
     s->entropy[lh] += entropy / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
+  }
+  for (idx i = 1; i < s->T; i++) {
+    const real *own = m + (first + i) * S + S - s->T + i;   /* m_ii; S - T: token 1's column */
+    s->self[lh] += own[0] / (double)(s->T - 1);
+    s->prev[lh] += own[-1] / (double)(s->T - 1);
   }
 }
 
@@ -4537,30 +4561,131 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : *s->first_tokens != 0;
 }
 
+/* N[^POWER][:SET] of --first-tokens (9.3); `value`: the q of SET_Q, the share of SET_SHARE. */
+enum { SET_SPREAD, SET_ABSENT, SET_COMMON, SET_Q, SET_SHARE };
+typedef struct FirstSet { idx N; double power, value; int set; bool wide; } FirstSet;
+
+static bool first_set_read(FirstSet *f, const char *what) {
+  char *end;
+  *f = (FirstSet){.N = strtol(what, &end, 10)};
+  if (!isdigit((unsigned char)*what) || f->N < 1) return false;
+  if (*end == '^') {
+    if (!isdigit((unsigned char)end[1])) return false;
+    f->power = strtod(end + 1, &end);
+  }
+  if (!*end) return f->power <= 2;
+  const char *set = end + 1, *number = set + (*set == 'q');
+  if (*end != ':' || !(f->power <= 2)) return false;
+  f->set = !strcmp(set, "absent") ? SET_ABSENT : !strcmp(set, "common") ? SET_COMMON : SET_SPREAD;
+  if (f->set) return true;
+  if (!isdigit((unsigned char)*number)) return false;
+  f->set = *set == 'q' ? SET_Q : SET_SHARE;
+  f->value = strtod(number, &end) / (*set == 'q' ? 1 : 100);
+  f->wide = *set == 'q' && !strcmp(end, "wide");
+  return f->value > 0 && f->value <= 1 && (f->wide || !strcmp(end, *set == 'q' ? "" : "%"));
+}
+
+/* Does a checkpoint keep what --first-tokens drew from? It follows from the training's text. */
+static bool first_counted(const char *what) { return !strcmp(what, "text") || strpbrk(what, "^:"); }
+
+/* How often a text has an id; the more often the earlier, and then by the id. */
+typedef struct Often { double times; int id; } Often;
+static int by_often(const void *a, const void *b) {
+  const Often *x = a, *y = b;
+  return x->times > y->times ? -1 : x->times < y->times ? 1 : x->id - y->id;
+}
+
+/* P(first | token): of a token that is drawn with probability p at one place of T, and has the
+ * share f of the text at the others, so much is first. */
+static double first_given(double p, double f, int T) { return p > 0 ? p / (p + (T - 1) * f) : 0; }
+
+/* Where N neighbours of x [n] begin whose sum comes nearest to `sum`. */
+static idx nearest_run(const double *x, idx n, idx N, double sum) {
+  double now = 0, least = INFINITY;
+  idx best = 0;
+  for (idx i = 0; i < n; i++) {
+    now += x[i] - (i >= N ? x[i - N] : 0);
+    if (i < N - 1 || !(fabs(now - sum) < least)) continue;
+    least = fabs(now - sum);
+    best = i - N + 1;
+  }
+  return best;
+}
+
+/* The N of a set but SET_SPREAD into d->first, as 1; by [n]: the ordinary ids, `total` tokens. */
+static int first_set_choose(Data *d, const FirstSet *f, const Often *by, idx n, double total, int T,
+                            const char *what, Error *e) {
+  idx have = n, from = 0, half = f->wide ? f->N / 2 : f->N;
+  double *x = grab(n, sizeof *x, e), sum = f->value, got = 0;
+  if (f->set == SET_ABSENT) for (have = 0; have < n && by[n - 1 - have].times <= 0;) have++;
+  if (!e->status && (f->N > have || (f->wide && f->N < 2)))
+    fail(e, 2, "--first-tokens %s: there are %lld of them. Try: --first-tokens 16", what, have);
+  for (idx i = 0; i < n && !e->status; i++)
+    x[i] = f->set == SET_Q ? log(first_given(1.0 / (double)f->N, by[i].times / total, T))
+                           : by[i].times / total;
+  if (f->set == SET_Q) sum = (f->wide ? 0.5 : 1) * (double)half * log(f->value);
+  if (!e->status && (f->set == SET_Q || f->set == SET_SHARE)) from = nearest_run(x, n, half, sum);
+  for (idx i = 0; i < half && !e->status; i++) {
+    idx at = f->set == SET_ABSENT ? n - have + (2 * i + 1) * have / (2 * half) : from + i;
+    d->first[by[at].id] = 1;
+    got += x[at];
+  }
+  if (f->wide && !e->status) {           /* the other half makes q what it is to be */
+    idx rest = f->N - half, other = nearest_run(x, n, rest, (double)f->N * log(f->value) - got);
+    if (other + rest > from && other < from + half)
+      fail(e, 2, "--first-tokens %s: its halves are the same. Try: without wide", what);
+    for (idx i = 0; i < rest && !e->status; i++) d->first[by[other + i].id] = 1;
+  }
+  free(x);
+  return e->status;
+}
+
+/* The ids of N[^POWER][:SET] into d->first, each with its weight, of the text `from`. */
+static int first_set(Data *d, const FirstSet *f, const Ids *from, int T, const char *what,
+                     Error *e) {
+  Often *by = grab(d->vocab, sizeof *by, e);
+  double *often = grab(d->vocab, sizeof *often, e);
+  idx n = 0;
+  for (size_t i = 0; i < from->size && !e->status; i++) often[from->at[i]]++;
+  for (int v = 0; v < d->vocab && !e->status; v++)
+    if (v != d->end && v != d->bos && v != d->fix) by[n++] = (Often){often[v], v};
+  for (idx i = 0; f->set == SET_SPREAD && i < f->N && !e->status; i++)
+    d->first[by[(2 * i + 1) * n / (2 * f->N)].id] = 1;
+  if (f->set != SET_SPREAD && !e->status) {
+    qsort(by, (size_t)n, sizeof *by, by_often);
+    first_set_choose(d, f, by, n, (double)from->size, T, what, e);
+  }
+  /* whole numbers, which fixed_id draws exactly */
+  for (int v = 0; v < d->vocab && f->power > 0 && !e->status; v++)
+    if (d->first[v] > 0) d->first[v] = floor(1e3 * pow(often[v], f->power) + 0.5);
+  free(by); free(often);
+  return e->status;
+}
+
 /* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
  * model keeps of its own, or of all but these. Room for a model's --vocab too. */
 static int first_counts(Data *d, const Source *s, int T, Error *e) {
   const char *what = s->first_tokens, *drew = strcmp(what, "other") ? what : s->first_own;
-  bool other = drew != what, text = !strcmp(drew, "text");
-  const double *kept = text && !T && !strcmp(s->first_own, "text")
+  bool other = drew != what, text = !strcmp(drew, "text"), counted = first_counted(drew);
+  const double *kept = counted && !T && !strcmp(s->first_own, drew)
                        && (!s->vocab || d->vocab <= s->vocab) ? s->first_counts : NULL;
   const Ids *from = d->train.size ? &d->train : &d->held;
-  idx N = strtol(drew, NULL, 10);
   idx all = d->vocab - (d->end >= 0) - (d->bos >= 0) - (d->fix >= 0);
-  if (other ? T : !text && (what[strspn(what, "0123456789")] || N < 1 || N > all))
+  FirstSet set;
+  bool read = first_set_read(&set, drew);
+  if (other ? T : !text && (!read || set.N > all))
     return fail(e, 2, "--first-tokens %s: expected 1 to %lld, text, or of a model other or "
                 "natural. Try: --first-tokens 16", what, all);
+  if (counted && !text && !T && !kept)
+    return fail(e, 2, "--first-tokens %s: it is of a training's text. Try: other, natural, or that "
+                "training's own", what);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
   if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
-  idx i = 0, rank = 0;   /* of the next of the N; of v among the ordinary ids */
+  if (read && !kept && first_set(d, &set, from, T, what, e)) return e->status;
   for (int v = 0; v < d->vocab; v++) {
-    bool ordinary = v != d->end && v != d->bos && v != d->fix;
-    bool chosen = ordinary && i < N && rank == (2 * i + 1) * all / (2 * N);
-    if (chosen) d->first[v] = 1;
     if (other) d->first[v] = !(d->first[v] > 0);
-    if (!ordinary) d->first[v] = 0;
-    i += chosen; rank += ordinary;
+    if (v == d->end || v == d->bos || v == d->fix) d->first[v] = 0;
     d->draws += d->first[v];
   }
   return d->draws > 0 ? 0 : fail(e, 2, "--first-tokens %s: there are none. Try: natural", what);
@@ -4665,9 +4790,16 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a block
  *   --first-tokens ..    an ordinary id at p, or 1, drawn once for a block:
  *       N       evenly one of N: of all n those numbered floor((i + 1/2) n / N)
+ *       N:SET   evenly one of N others, by how often the training text has each, in all T tokens:
+ *               absent  never          common  the N commonest
+ *               qX      neighbours in the order of how often, N of them, whose q is nearest to X
+ *               qXwide  half of them by q = sqrt X, half such that q is X for all
+ *               P%      N neighbours that together make up P percent of the text, or nearly
+ *       N^X     those of N, and N^X:SET those of N:SET, each as often as its count to the power X
  *       text    as often as the training text, of an endless grammar its held documents, has it
  *       other   evenly one that a model's training did not draw       natural   none is drawn
- * Then --random-tokens draws so too. Otherwise the sink is read without random ids. */
+ * q is the geometric mean over the draws of P(first | token) (first_given): how well a token tells
+ * that it is first. Then --random-tokens draws so too. Otherwise the sink is read without random ids. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {
@@ -4927,7 +5059,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
   int parts = !with_moments ? 0 : t->start ? PARTS_START : PARTS_RUN;
-  if (d->first_counts && !strcmp(d->first_tokens, "text")) parts |= PARTS_FIRST;
+  if (d->first_counts && first_counted(d->first_tokens)) parts |= PARTS_FIRST;
   parts = (int)pass(c, (uint64_t)parts, 4);
   uint64_t count = pass(c, (uint64_t)t->m.count, 8);
   if (!c->out && !e->status) checkpoint_room(c, t, count, parts, width, with_moments);
@@ -5587,6 +5719,7 @@ static int eval_numbers(Result *all, const Sinks *r, const Result *besides, cons
     put(all, e, sinks_alpha(r, column), "alpha_x%d", j + 1);
   }
   put(all, e, r->massive, "massive"); put(all, e, r->median, "median");
+  put(all, e, sinks_self(r), "alpha_self"); put(all, e, sinks_prev(r), "alpha_prev");
   if (edited) {
     put(all, e, sinks_sink(r, there, 0), "sink_t");
     put(all, e, sinks_alpha(r, there), "alpha_t");
@@ -7403,7 +7536,7 @@ const Option OPTIONS[] = {
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},
   {"fix-token", DATA('i', fix_token), "0", 1, 1 << 24, "POS", "<|fix|> at this place (Table 10)"},
   {"first-tokens", DATA('s', first_tokens), "", 0, 16, "N",
-   "or one of N|text|other|natural (Table 10, section 5)"},
+   "or one of N|text|other|natural, N[^X][:SET] (Table 10)"},
   {"random-tokens", 't', 's', AT(data.random_tokens), "", 0, 64, "1,2", "drawn anew (section 5)"},
   {"data-tokens", 't', 'd', AT(data.data_tokens), "0", 1, 1e15, "N", "tokens at most (Figure 5)"},
   {"bos", DATA('b', bos), ON_OFF, "<|bos|> before every document; or --no-bos"},
@@ -7728,6 +7861,11 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
     column_label(name, c, j);
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n", name, 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha, alpha / even);
+  }
+  for (int prev = 0; prev < 2 && s->T > 1; prev++) {
+    double alpha = prev ? sinks_prev(s) : sinks_self(s);
+    fprintf(out, "%-38s %9.4f %9.2f\n", prev ? "prev" : "self", alpha,
+            alpha / self_uniform(c, s->T));
   }
   fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. Row mass %.3f.\n\n"
           "block |h1|/|h| |k1|/|k| |v1|/|v| cos q,k1  cos q,k  |q||k1|   |q||k|  entropy     "

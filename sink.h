@@ -315,6 +315,7 @@ typedef struct Sinks {
   int n_eps, bad, bad_head; double eps[EPS_MOST];  /* thresholds; where a NaN was met, from 1 */
   double *alpha, *over; /* [L,H,S] alpha_k; [n_eps,L,H,S] share of sequences with alpha_k > eps */
   double *entropy, *mass, *raw; /* [L,H] a row's entropy of m in nats; sum of weights, |weights| */
+  double *self, *prev;         /* [L,H] mean m_ii, m_i,i-1 over rows 2..T */
   double *hnorm, *prenorm;     /* [L+1,N] ||h_n^l||; [L,N] of the feature before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;    /* [L,H,2] cos(q_t, k_j), |q_t| |k_j|: first key; others, mean */

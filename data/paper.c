@@ -794,6 +794,9 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e
   put(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
   put(r, e, even, "even");
   put(r, e, sinks_alpha(q, first) / even, "times_1");
+  put(r, e, sinks_self(q), "alpha_self");
+  put(r, e, sinks_prev(q), "alpha_prev");
+  put(r, e, sinks_self(q) / self_uniform(c, q->T), "times_self");
   if (star < 0) return;
   put(r, e, sinks_alpha(q, star), "alpha_*");
   put(r, e, sinks_sink(q, star, 0), "sink_*");
