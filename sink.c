@@ -4799,7 +4799,8 @@ static int data_block(Data *d, const Source *s, int T, int32_t *block, uint64_t 
  *       text    as often as the training text, of an endless grammar its held documents, has it
  *       other   evenly one that a model's training did not draw       natural   none is drawn
  * q is the geometric mean over the draws of P(first | token) (first_given): how well a token tells
- * that it is first. Then --random-tokens draws so too. Otherwise the sink is read without random ids. */
+ * that it is first. With any of these --random-tokens draws so too. Otherwise the sink is read
+ * without random ids. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
 static int positions_parse(const char *flag, const char *text, int *positions, int room, Error *e) {

@@ -71,14 +71,14 @@ static const Own *own_of(const Settings *s) {
  *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
- * (+onset, +until, +known: onset.c; +signs, +cache: remedies.c), and after=ROW goes on from that
- * row's model, with these flags on top of its own. A paper's number is -, where training failed
- * there, or . where none is printed, or a number, which a * may follow (measured on proxy scores)
- * and a ~ precede (second-hand: our copy has lost it).
+ * (+onset, +until, +rise, +known: onset.c; +signs, +cache: remedies.c), and after=ROW goes on from
+ * that row's model, with these flags on top of its own. A paper's number is -, where training
+ * failed there, or . where none is printed, or a number, which a * may follow (measured on proxy
+ * scores) and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/experiments.txt"
 #define RESULTS_FOLDER   "data/results"
-#define ALSO " cache dense domains grid known map onset signs swap until valid "      /* +WORD */
+#define ALSO " cache dense domains grid known map onset rise signs swap until valid "   /* +WORD */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
@@ -700,7 +700,8 @@ static int result_path(char path[PATH_ROOM], const char *folder, const char *cor
 
 /* -------------------------------------------------------------------------------------------------
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
-static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
+static int onset_run(Trainer *t, Progress *p, Look *start, double until, Result *r, Error *e);
+static double first_q(const Data *d, int T, Error *e);
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
 static int measure_more(Result *r, Trainer *t, const Row *row, Error *e);
 
@@ -958,6 +959,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     put(r, e, trained, "train_loss");
     put(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
+    if (t->data.first) put(r, e, first_q(&t->data, t->s.model.context, e), "q");
     if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
     measure_inputs(r, t, &t->s, e);
@@ -997,7 +999,8 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
   snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
-  if (asks(row, "onset")) onset_run(t, p, start, asks(row, "until"), r, e);
+  double until = asks(row, "rise") ? 2 : asks(row, "until") ? 1 : 0;
+  if (asks(row, "onset")) onset_run(t, p, start, until, r, e);
   else if (!look_at_sink(t, p, e)) {
     *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
                     .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
@@ -2926,9 +2929,25 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
   return false;
 }
 
-/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
+/* Has the new text every line of the old one, in its order? *more: lines that only the new one has,
+ * measures that came after the old one was made. */
+static bool text_repeats(const Bytes *now, const Bytes *was, int *more) {
+  const char *at = (const char *)now->at, *end = at + now->size;
+  const char *old = (const char *)was->at, *old_end = old + was->size;
+  for (*more = 0; at < end; ) {
+    const char *next = memchr(at, '\n', (size_t)(end - at));
+    size_t n = (size_t)((next ? next + 1 : end) - at);
+    if (n <= (size_t)(old_end - old) && !memcmp(at, old, n)) old += n;
+    else ++*more;
+    at += n;
+  }
+  return old == old_end;
+}
+
+/* A run, and where its file goes; or with `verify`, where it is: it must have the same lines, and
+ * the same bytes but for measures that a file from before them has not. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0};
+  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0}; int more;
   if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e))
     return e->status;
   if (!verify) file_ready(path, e);
@@ -2938,6 +2957,9 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   if (made && !verify) file_write(path, text.at, text.size, e);
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
     printf("%s: the same %zu bytes\n", path, was.size);
+  else if (made && text_repeats(&text, &was, &more))
+    printf("%s: the same %zu bytes, and %d lines more, which are newer than it\n", path, was.size,
+           more);
   else if (made && strcmp(r.build, old.build))
     fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
          "that compiler and processor", path, old.build, r.build);
