@@ -32,6 +32,7 @@
 typedef struct Own {
   char row[64], corpus[64];    /* one row; the text of the runs, "" the table's first */
   char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM];        /* folders of them */
+  char parts[PATH_ROOM];       /* of runs that were stopped, "" none is kept */
   int only_seed, seeds;        /* one seed, -1 all; seeds 1 .. this, 0 those of the table */
   int commands, verify, show, predict, cost;
 } Own;
@@ -993,6 +994,43 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
            sizeof(real));
 }
 
+/* --parts: where a run is kept that is stopped, as t's --out and --log, every PART_STEPS and at its
+ * end. It goes on from there, to the same bytes as one that was never stopped. Runs with +onset or
+ * +valid have looks that a log does not keep, and begin anew; so does one after another row. */
+enum { PART_STEPS = 500 };
+static int part_open(Trainer *t, const Result *r, const Row *row, const Settings *s, Error *e) {
+  const char *folder = own_of(s)->parts;
+  char path[PATH_ROOM];
+  if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid")) return e->status;
+  if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus, r->row, r->seed,
+               (unsigned long long)r->checksum) >= PATH_ROOM - 8)
+    return fail(e, 2, "--parts %.40s..: this path is too long. Try: a shorter one", folder);
+  snprintf(t->s.out, sizeof t->s.out, "%.*s.ckpt", PATH_ROOM - 8, path);
+  snprintf(t->s.log, sizeof t->s.log, "%.*s.log", PATH_ROOM - 8, path);
+  t->s.train.save_every = PART_STEPS;
+  return file_ready(t->s.out, e);
+}
+
+/* t, at its first step, as its part was left. */
+static int part_read(Trainer *t, Error *e) {
+  Trainer from = {0};
+  if (checkpoint_load(t->s.out, &from, true, e)) return e->status;
+  if (!from.m1 || from.m.count != t->m.count || from.data.source != t->data.source)
+    fail(e, 1, "%s: expected a part of this run, found another. Try: delete it", t->s.out);
+  else {
+    copy(t->m.params, from.m.params, from.m.count);
+    copy(t->m1, from.m1, from.m.count);
+    copy(t->m2, from.m2, from.m.count);
+    t->step = from.step;
+    t->loss = from.loss, t->loss_sum = from.loss_sum, t->loss_steps = from.loss_steps;
+    t->data.sample = from.data.sample;
+    t->data.document = from.data.document;
+    t->data.offset = from.data.offset;
+  }
+  trainer_free(&from);
+  return e->status;
+}
+
 /* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
 static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Result *r, Error *e) {
   char name[96];
@@ -1005,11 +1043,12 @@ static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Resul
     *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->alpha1, .sink1 = p->sink1,
                     .alpha_star = p->alpha_star, .sink_star = p->sink_star, .ratio = p->ratio,
                     .held = NAN};
-    train_run(t, p, e);
+    if (!t->s.out[0] || file_missing(t->s.out) || !part_read(t, e)) train_run(t, p, e);
   }
   if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
-    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and begins anew. Try: the same command",
-         r->row, r->seed);                     /* `row` may be the one that it goes on from */
+    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same command",
+         r->row, r->seed,                      /* `row` may be the one that it goes on from */
+         t->s.out[0] ? "goes on" : "begins anew");
   p->name = row->name;                                     /* `name` is this call's */
   return e->status;
 }
@@ -1034,7 +1073,8 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) && asks(row, "domains"))
     measure_domains(NULL, &t, x, own_of(s)->texts, e);     /* before it is trained for nothing */
-  if (!e->status && !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
+  if (!e->status && !part_open(&t, r, row, s, e) && !row_train(&t, p, &start, row, r, e))
+    trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     put(r, e, ended, "diverged");
@@ -1043,6 +1083,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
     put(r, e, (double)t.m.count, "parameters");
     measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
     if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
+    if (!e->status && t.s.out[0]) remove(t.s.out), remove(t.s.log);
   }
   trainer_free(&t);
   return e->status;
@@ -3350,6 +3391,8 @@ static const Option PAPER_OPTIONS[] = {
    "published ones, NAME.model as of ./hf"},
   {"results", 'x', 's', OWN(results), RESULTS_FOLDER, 0, 0, "FOLDER",
    "where finished runs are kept"},
+  {"parts", 'x', 's', OWN(parts), "", 0, 0, "FOLDER",
+   "runs that are stopped are kept there, and go on"},
   {"commands", 'x', 'b', OWN(commands), "0", 0, 1, "",
    "print a command a line for each missing run"},
   {"verify", 'x', 'b', OWN(verify), "0", 0, 1, "", "run one finished run again: the same bytes?"},
