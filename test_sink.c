@@ -1581,6 +1581,11 @@ static void slow_measure(const Lab *b, const int *ids, int rows, Sinks *w) {
       double of_key = j >= (c->extra != 0) ? weight[i * S + j] / T : 0;
       w->mass[l * H + h] += of_key, w->raw[l * H + h] += fabs(of_key);
     }
+    for (int i = first + 1; i < N; i++) {
+      const int own = token1 + i - first;
+      w->self[l * H + h] += m[i * S + own] / (T - 1);
+      w->prev[l * H + h] += m[i * S + own - 1] / (T - 1);
+    }
     for (int i = 1; i < N; i++) {
       double others = 0, sums[2] = {0};
       const double *q = s.q + (((idx)l * N + i) * H + h) * D;
@@ -1637,7 +1642,7 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
 #define FIELD(name, n) {#name, s->name, w.name, n}
   const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
     FIELD(alpha, LH * S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
-    FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N), FIELD(prenorm, LN), FIELD(qnorm, LN),
+    FIELD(self, LH), FIELD(prev, LH), FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N), FIELD(prenorm, LN), FIELD(qnorm, LN),
     FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH), FIELD(product, 2 * LH),
     {"massive", &s->massive, &w.massive, 1}, {"median", &s->median, &w.median, 1},
     {"loss", &s->loss, &w.loss, 1}};
@@ -3921,6 +3926,34 @@ static void sinks__entropy_and_mass(Test *t) {
   }
 }
 
+/* The diagonal and the place before it, of rows 2 .. T: behind * and x*, whose row is no token's. T
+ * = 3 has (0.2 + 0.3) / 2 and (0.8 + 0.1) / 2, whatever row 1 has; T = 1 has none. */
+static void sinks__self_and_prev(Test *t) {
+  static const struct { const char *flags; int N, S; double even; } ROWS[] = {
+    {"", 3, 3, (1 / 2.0 + 1 / 3.0) / 2}, {"--extra k", 3, 4, (1 / 3.0 + 1 / 4.0) / 2},
+    {"--sink-token", 4, 4, (1 / 3.0 + 1 / 4.0) / 2},
+    {"--extra zero --sink-token", 4, 5, (1 / 4.0 + 1 / 5.0) / 2},
+    {"--window 1", 3, 3, 1}, {"--prefix 3", 3, 3, 1 / 3.0}};
+  static const real BY_HAND[3][3] = {{1, 0, 0}, {(real)0.8, (real)0.2, 0},
+                                     {(real)0.6, (real)0.1, (real)0.3}};
+  EACH(r, ROWS) for (int T = 3; T >= 1; T -= 2) {
+    Config c = config_of(t, ROWS[r].flags);
+    Sinks s;
+    real m[20] = {0};
+    const int N = ROWS[r].N - 3 + T, S = ROWS[r].S - 3 + T;
+    for (int i = 0; i < T; i++)
+      for (int j = 0; j < T; j++) m[(N - T + i) * S + S - T + j] = BY_HAND[i][j];
+    for (int j = 0; j < S - T; j++) m[j] = m[(N - 1) * S + j] = 9;
+    if (sinks_create(&s, &c, T, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
+    fact(t, s.N == N && s.S == S, "%d rows, %d columns", s.N, s.S);
+    measure_head(&s, &c, METRIC_REAL, 1, m, m);
+    within(t, s.self[1], T > 1 ? 0.25 : 0, 1e-7, "alpha_self, %s", ROWS[r].flags);
+    within(t, s.prev[1], T > 1 ? 0.45 : 0, 1e-7, "alpha_prev, %s", ROWS[r].flags);
+    within(t, self_uniform(&c, T), T > 1 ? ROWS[r].even : 1, 1e-12, "even, %s", ROWS[r].flags);
+    sinks_free(&s);
+  }
+}
+
 /* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others'. */
 static void norm_ratio__by_hand(Test *t) {
   const double norms[] = {10, 1, 2, 3}, zeros[] = {1, 0, 0};
@@ -5323,7 +5356,8 @@ static void data_open__shards(Test *t) {
   EACH(i, WRONG) data_refused(t, WRONG[i].flags, T, WRONG[i].status, WRONG[i].said);
 }
 
-/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training, or (T 0) after
+/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training, whose text has
+ * 3 four times, 5 and 7 twice of 12, 4 and 6 never, or (T 0) after
  * one that drew from `own`, in words, and how often each of 8,000 draws; ! begins a refusal. */
 static void first_tokens__by_hand(Test *t) {
 #define ONE_OF(n, entropy) ": token 1 one of " #n ", exp(entropy) " #entropy ": "
@@ -5341,6 +5375,29 @@ static void first_tokens__by_hand(Test *t) {
     {"other", "", 0, "other" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
     {"natural", "2", 0, "natural", {0}}, {"other", "5", 0, "!other: there are none.", {0}},
     {"other", "2", 1, "!other: expected 1 to 5, text, or of a model other or", {0}},
+    {"2:absent", "", 3, "2:absent" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"1:absent", "", 3, "1:absent" ONE_OF(1, 1.0) "6", {[3] = 8000}},
+    {"2:common", "", 3, "2:common" ONE_OF(2, 2.0) "3 5", {4000, 0, 4000}},
+    {"3^1:common", "", 3, "3^1:common" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"5^1", "", 3, "5^1" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"2^0.5:common", "", 3, "2^0.5:common" ONE_OF(2, 2.0) "3 5", {4686, 0, 3314}},
+    {"1:q0.6", "", 3, "1:q0.6" ONE_OF(1, 1.0) "3", {8000}},     /* 1 / (1 + 2/3): 3 is a third */
+    {"1:q0.7", "", 3, "1:q0.7" ONE_OF(1, 1.0) "5", {[2] = 8000}},           /* 1 / (1 + 2/6) */
+    {"2:q0.7wide", "", 3, "2:q0.7wide" ONE_OF(2, 2.0) "3 4", {4000, 4000}},   /* 1 and 0.43 */
+    {"2:50%", "", 3, "2:50%" ONE_OF(2, 2.0) "3 5", {4000, 0, 4000}},
+    {"2:20%", "", 3, "2:20%" ONE_OF(2, 2.0) "4 7", {0, 4000, 0, 0, 4000}},   /* 0 and 2 of 12 */
+    {"2:common", "2:common", 0, "2:common" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"other", "2:common", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"2:common", "2", 0, "!2:common: it is of a training's text. Try:", {0}},
+    {"3:absent", "", 3, "!3:absent: there are 2 of them. Try: --first-tokens 16", {0}},
+    {"2^1:absent", "", 3, "!2^1:absent: there are none.", {0}},
+    {"2:q0.999wide", "", 3, "!2:q0.999wide: its halves are the same. Try: without wide", {0}},
+    {"1:q0.5wide", "", 3, "!1:q0.5wide: there are 5 of them.", {0}},
+    {"2^", "", 1, "!2^: expected 1 to 5", {0}}, {"2^3", "", 1, "!2^3: expected 1 to 5", {0}},
+    {"2:", "", 1, "!2:: expected 1", {0}}, {"2:few", "", 1, "!2:few: expected 1 to 5", {0}},
+    {"2:q0", "", 1, "!2:q0: expected", {0}}, {"2:q1.5", "", 1, "!2:q1.5: expected", {0}},
+    {"2:101%", "", 1, "!2:101%: expected", {0}}, {"2:5", "", 1, "!2:5: expected", {0}},
+    {"2:5%wide", "", 1, "!2:5%wide: expected", {0}}, {"6:common", "", 1, "!6:common: exp", {0}},
     {"natural", "", 1, "!natural: expected 1 to 5", {0}}, {"6", "", 0, "!6: expected 1 to", {0}},
     {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
     {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
@@ -5348,11 +5405,11 @@ static void first_tokens__by_hand(Test *t) {
   double counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
   EACH(r, ROWS) {
     Source s = {.first_counts = counts};
-    Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12 * (size_t)ROWS[r].T, 0},
+    Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
               .held = {held, 3, 0}};
     const char *told = ROWS[r].told; int often[8] = {0};
     strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
-    if (s.first_own[4]) s.vocab = 7, s.first_own[4] = 0;
+    if (!strcmp(s.first_own, "text7")) s.vocab = 7, s.first_own[4] = 0;
     const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
     const char *found = strstr(no ? t->e.text : d.drawn, "tokens ");
     const size_t size = strlen(told) + 1 - 2 * (size_t)no;
@@ -6426,6 +6483,7 @@ static void heat_maps__print_alpha(Test *t) {
   for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
   for (int i = 0; i < 3 * 3 * 2 * 6; i++)
     s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
+  for (int i = 0; i < 6; i++) s.self[i] = 0.1 * i, s.prev[i] = 0.2 * i;
   char *text = sinks_page(t, &s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
   for (int l = 0; l < 3; l++) {
     char row[20];
@@ -6450,6 +6508,9 @@ static void heat_maps__print_alpha(Test *t) {
   EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
   within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
   within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
+  within(t, number_after(text, "\nself ", 0), 0.25, 5.1e-5, "alpha_self");
+  within(t, number_after(text, "\nself ", 1), 0.25 / self_uniform(&c, 5), 5.1e-3, "x even");
+  within(t, number_after(text, "\nprev ", 0), 0.5, 5.1e-5, "alpha_prev");
   sinks_free(&s);
 }
 
@@ -7723,7 +7784,9 @@ static void sink__train_and_eval(Test *t) {
   const struct { const char *text, *name; int k; double want, bound; } NUMBERS[] = {
     {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
     {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
-    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "median\n", 10, found.loss, 1e-4}};
+    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "alpha_prev\n", 10, found.loss, 1e-4},
+    {json, "\"alpha_self\": ", 0, sinks_self(&found), 1e-5},
+    {json, "\"alpha_prev\": ", 0, sinks_prev(&found), 1e-5}};
   EACH(i, NUMBERS) within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found);
@@ -7952,6 +8015,7 @@ static const TestEntry TESTS[] = {
   RUNS(gradient_norm__names_the_bad), RUNS(model_backward__nan_is_seen), RUNS(sink_alpha__by_hand),
   RUNS(sink_alpha__star_columns), RUNS(sink_uniform__values), RUNS(sinks__threshold_is_strict),
   RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(norm_ratio__by_hand),
+  RUNS(sinks__self_and_prev),
   RUNS(sinks__against_slow), RUNS(sinks__one_layer), RUNS(sinks__not_finite), RUNS(sinks__in_parts),
   RUNS(golden__against_twin), RUNS(golden__sees_a_digit), RUNS(golden_read__damage),
   RUNS(checks__every_row), RUNS(checks__not_finite), RUNS(checks__hold),

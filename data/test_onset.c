@@ -34,11 +34,13 @@ static void onset_run__repeats(Test *t) {
       "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
       "row natural tiny +onset\nrow text tiny --first-tokens text +onset +signs\n"
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one "
-      "--first-tokens 4 +onset\nrow two tiny --first-tokens 4 --pos relative --steps 2 +onset\n";
+      "--first-tokens 4 +onset\nrow two tiny --first-tokens 4 --pos relative --steps 2 +onset\n"
+      "row star tiny --first-tokens 4:common --extra k +onset\nrow self tiny --xsa +onset\n";
   static const struct { int row; double steps; bool others, wild; } RUNS[] = {
     {0, 40, true, false}, {0, 40, true, false}, {1, 15, true, false}, {2, 40, false, false},
-    {3, 40, false, false}, {5, 2, true, false}, {4, 0, true, true}};
-  Experiments x; Settings s; Error e = {0}; Bytes text[7] = {{0}};
+    {3, 40, false, false}, {5, 2, true, false}, {4, 0, true, true}, {6, 40, true, false},
+    {7, 40, false, false}};
+  Experiments x; Settings s; Error e = {0}; Bytes text[9] = {{0}};
   if (!tale_open(t, &s, "")) return;                       /* its tokenizer has 320 tokens */
   table_open(&x, TEXT);
   EACH(i, RUNS) {
@@ -66,8 +68,22 @@ static void onset_run__repeats(Test *t) {
          result_number(&r, "times_1@other") != measured(t, &r, "times_1"), "%d at others", m);
     fact(t, !isnan(result_number(&r, "times_1@other")) == RUNS[i].others &&
             !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others, "others");
-    fact(t, !isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row != 2) &&
-            !isnan(result_number(&r, "times_1@block")) == (RUNS[i].row == 2), "natural");
+    const bool natural = RUNS[i].row == 2 || RUNS[i].row == 7, star = RUNS[i].row == 6;
+    fact(t, !isnan(result_number(&r, "times_1@natural")) == !natural &&
+            !isnan(result_number(&r, "times_1@block")) == natural, "natural");
+    const char *null = star ? "least_star" : RUNS[i].row == 7 ? "least_self" : "least_sink";
+    fact(t, measured(t, &r, "least_null") == measured(t, &r, null), "where the null is");
+    fact(t, !isnan(result_number(&r, "least_star")) == star, "a column *");
+    const double *self = result_find(&r, "curve_times_self", &m), *many;
+    fact(t, self && m == n && (soon || two || fabs(self[0] - 1) < 0.5), "the diagonal at first");
+    within(t, self[n - 1], measured(t, &r, "times_self"), 0.3, "times_self");
+    fact(t, result_find(&r, "curve_mass", &m) && m == n && !result_find(&r, "curve_times_*", &m)
+            == !star && (!star || m == n), "curves");
+    many = result_find(&r, "text_q", &m);
+    fact(t, many && m == 10 && many[9] > 0 && many[9] < 1, "%d of 1 .. 256, 317", m);
+    fact(t, natural ? isnan(result_number(&r, "q")) : star ? measured(t, &r, "q") < many[2] :
+         RUNS[i].row == 3 ? fabs(measured(t, &r, "q") - 1 / 16.0) < 1e-9 :
+         measured(t, &r, "q") == many[2], "q %g, %g", result_number(&r, "q"), many[2]);
     fact(t, measured(t, &r, "text_effective") > 20, "the text's");
     fact(t, isfinite(result_number(&r, "signs_kurtosis")) == (RUNS[i].row == 3), "its signs");
     fact(t, isfinite(result_number(&r, "rounded_4")) == (RUNS[i].row == 0), "its cache");
@@ -76,7 +92,7 @@ static void onset_run__repeats(Test *t) {
   }
   fact(t, !e.status, "%s", e.text);
   fact(t, text[0].size && bytes_same(&text[0], &text[1]), "two runs differ");
-  for (int i = 0; i < 7; i++) bytes_free(&text[i]);
+  for (int i = 0; i < 9; i++) bytes_free(&text[i]);
   experiments_free(&x);
 }
 
@@ -98,6 +114,35 @@ static void seen_open__anywhere(Test *t) {
                        0.051, "text");
     trainer_free(&m);
   }
+}
+
+/* Where a row's weight does nothing: *, x*, the diagonal under XSA, else the first token. */
+static void watch_places__by_configuration(Test *t) {
+  static const struct { const char *flags; int null; bool star; } ROWS[] = {
+    {"", ONSET_SINK, false}, {"--extra k", ONSET_STAR, true}, {"--extra logit", ONSET_STAR, true},
+    {"--sink-token", ONSET_STAR, true}, {"--xsa", ONSET_SELF, false},
+    {"--xsa --extra zero", ONSET_STAR, true}, {"--sim sigmoid --normalizer one", ONSET_SINK, false}};
+  EACH(r, ROWS) {
+    const Config c = config_of(t, ROWS[r].flags);
+    Watch *w = later(t, 1, sizeof *w, NULL);
+    watch_places(w, &c);
+    fact(t, w->null == ROWS[r].null && w->is[ONSET_STAR] == ROWS[r].star && w->is[ONSET_SINK] &&
+         w->is[ONSET_SELF] && w->is[ONSET_NULL] && !w->is[ONSET_OTHER_SINK], "%s", ROWS[r].flags);
+  }
+}
+
+/* q of two tokens in blocks of 3, of which 3 is 4 of 12 tokens and 4 none: 1/2 / (1/2 + 2/3) = 3/7
+ * and 1; drawn three times as often as 4, 3 has 3/4 / (3/4 + 2/3) = 9/17. */
+static void first_q__by_hand(Test *t) {
+  int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0};
+  double even[8] = {[3] = 1, [4] = 1}, often[8] = {[3] = 3, [4] = 1};
+  Error e = {0};
+  Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12, 0}, .first = even, .draws = 2};
+  within(t, first_q(&d, 3, &e), sqrt(3 / 7.0), 1e-12, "even");
+  d.first = often, d.draws = 4;
+  within(t, first_q(&d, 3, &e), pow(9 / 17.0, 0.75), 1e-12, "often");
+  d.held = d.train, d.train.size = 0;          /* of an endless grammar */
+  within(t, first_q(&d, 3, &e), pow(9 / 17.0, 0.75), 1e-12, "held");
 }
 
 /* A step reads 16 tokens, and even weights have alpha 0.1. log 1000 = 6.908, so the loss has made
@@ -455,6 +500,7 @@ static void measure_cache__one_block(Test *t) {
 
 #define ONSET_TESTS \
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(seen_open__anywhere), \
+  RUNS(watch_places__by_configuration), RUNS(first_q__by_hand), \
   RUNS(measure_cache__one_block), RUNS(measure_onset__by_hand), RUNS(log_above__known), \
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends), \
   RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word), \
