@@ -1642,8 +1642,9 @@ static void lab_against_slow(Test *t, Lab *b, int rows) {
 #define FIELD(name, n) {#name, s->name, w.name, n}
   const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
     FIELD(alpha, LH * S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
-    FIELD(self, LH), FIELD(prev, LH), FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N), FIELD(prenorm, LN), FIELD(qnorm, LN),
-    FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH), FIELD(product, 2 * LH),
+    FIELD(self, LH), FIELD(prev, LH), FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N),
+    FIELD(prenorm, LN), FIELD(qnorm, LN), FIELD(knorm, LN), FIELD(vnorm, LN),
+    FIELD(cosine, 2 * LH), FIELD(product, 2 * LH),
     {"massive", &s->massive, &w.massive, 1}, {"median", &s->median, &w.median, 1},
     {"loss", &s->loss, &w.loss, 1}};
   /* the slow side writes into fields of the same layout: an overlap would spoil both alike */

@@ -33,9 +33,9 @@
  * and up to CURVE_LOOKS looks, evenly spaced, as curves. WHAT is the sink on token 1, the norm, the
  * same of tokens that were never first, self (alpha_self), star (alpha_*, where there is one), and
  * null: the place where a row's weight does nothing, by its configuration. That is * or x* where
- * there is one; under --xsa, which takes a row's own value out of its output, the diagonal; and else
- * token 1, which has to be recognised. Results from before 2026-11-27 have no self, star and null;
- * theirs are softmax's, and their null is the sink.
+ * there is one; under --xsa, which takes a row's own value out of its output, the diagonal; and
+ * else token 1, which has to be recognised. Results from before 2026-11-27 have no self, star and
+ * null; theirs are softmax's, and their null is the sink.
  */
 enum { HOLDS = 3, LOOK_SEQUENCES = 64, LOOKS_LEAST = 8, CURVE_LOOKS = 128 };
 static const double LOOK_TOKENS = 1e5;

@@ -396,9 +396,9 @@ static void part_read__goes_on(Test *t) {
   settings_default(&s);
   s.quiet = 1, s.own = &own;
   scratch_open();
-  table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 --context 16 "
-             "--batch 2 --steps 600 --warmup 5\nitem i s: t\nrow plain tiny --extra k\n"
-             "row looked tiny --first-tokens 4 +onset\nrow next tiny after=plain --steps 3\n");
+  table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 "
+             "--context 16 --batch 2 --steps 600 --warmup 5\nitem i s: t\n"
+             "row plain tiny --extra k\nrow looked tiny --first-tokens 4 +onset\nrow next tiny after=plain --steps 3\n");
   own.parts[0] = 0;
   if (row_run(&r, &x, 0, x.corpus, 1, &s, &e)) { fact(t, false, "%s", e.text); return; }
   result_text(&r, whole, &e), result_free(&r);
@@ -426,8 +426,8 @@ static void part_read__goes_on(Test *t) {
     fact(t, !other.s.out[0], "%s has a part", x.row[row].name);
   }
   interrupted = 1;
-  fact(t, row_run(&r, &x, 0, x.corpus, 2, &s, &e) == 1 && strstr(e.text, "not finished and goes on"),
-       "%s", e.text);
+  fact(t, row_run(&r, &x, 0, x.corpus, 2, &s, &e) == 1 &&
+       strstr(e.text, "not finished and goes on"), "%s", e.text);
   interrupted = 0; experiments_free(&x);
 }
 
