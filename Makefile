@@ -27,7 +27,7 @@ hf: data/hf.c data/families.c data/words.c data/pages.c data/known.c data/signs.
 	else $(CC) $(CFLAGS) data/hf.c -o hf $(LDLIBS); fi
 
 # Every table and figure of the paper:  ./paper list
-paper: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h
+paper: data/paper.c data/toys.c data/onset.c data/firstness.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp data/paper.c -o paper $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/paper.c -o paper $(LDLIBS); fi
 
@@ -52,7 +52,7 @@ out/test-double: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-out/test-paper: data/test_paper.c data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c test_sink.c sink.c sink.h | out
+out/test-paper: data/test_paper.c data/test_onset.c data/test_known.c data/test_signs.c data/paper.c data/toys.c data/onset.c data/firstness.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c test_sink.c sink.c sink.h | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/test_paper.c $(LDLIBS)
 
@@ -67,7 +67,7 @@ SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined 
 out/test-asan: test_sink.c data/options.h data/beyond.c sink.c sink.h | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/paper-double: data/paper.c data/toys.c data/onset.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h | out
+out/paper-double: data/paper.c data/toys.c data/onset.c data/firstness.c data/remedies.c data/scale.c data/pages.c data/known.c data/signs.c data/options.h data/beyond.c sink.c sink.h | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper.c -o $@ $(LDLIBS)
 
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-remedies out/test-hf

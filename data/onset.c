@@ -555,7 +555,9 @@ static const char *const ONSET_HEADS[ONSETS] = {
 static const int ONSET_ORDER[ONSETS] = {ONSET_NORM, ONSET_SINK, ONSET_OTHER_NORM,
                                         ONSET_OTHER_SINK};
 
-static bool item_has_onsets(const Item *item) { return !strncmp(item->name, "onset", 5); }
+static bool item_has_onsets(const Item *item) {
+  return !strncmp(item->name, "onset", 5) || !strcmp(item->name, "firstness");
+}
 
 /* What a run says of an onset: 1 its tokens, -1 the tokens that it is later than, 0 nothing. */
 static int run_onset(const Results *r, int row, int seed, int what, double *tokens) {

@@ -1772,7 +1772,8 @@ static bool row_begun(const Results *r, int row) {
 
 static bool item_has_onsets(const Item *item);               /* onset.c */
 static int onset_columns(Grid *g, const Results *r, const Item *item, int c);
-static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
+/* firstness.c */
+static int item_more(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
@@ -1822,7 +1823,7 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   else if (g.left)
     bytes_print(out, e, "Rows not run yet: %d. ./paper %s%s%s --commands lists their runs.\n",
                 g.left, item->name, r->first ? "" : " --corpus ", r->first ? "" : r->corpus);
-  if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
+  item_more(out, r, item, markdown, e);
 }
 
 static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
@@ -2461,6 +2462,7 @@ static void html_bytes(Html *h, Bytes *b) {
 }
 
 #include "onset.c"
+#include "firstness.c"
 #include "remedies.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {

@@ -326,6 +326,186 @@ static void law_choose__bends(Test *t) {
   }
 }
 
+/* The word that stands last, of a flag and of none; N, and the context of a row's flags. */
+static void flag_word__last(Test *t) {
+  static const char FLAGS[] = "--context 64 --first-tokens 4 --lr 1 --first-tokens 256^0.5:2%";
+  char word[32];
+  flag_word(word, FLAGS, "--first-tokens ");
+  fact(t, is(word, "256^0.5:2%"), "%s", word);
+  flag_word(word, FLAGS, "--batch ");
+  fact(t, is(word, ""), "%s", word);
+  within(t, context_of(FLAGS), 64, 0, "context");
+}
+
+/* Three looks in a row: none but the last three; two of them at the end are a bound. */
+static void curve_onset__by_hand(Test *t) {
+  static const double WHEN[] = {0, 10, 20, 30, 40, 50, 60}, TIMES[] = {9, 2, 2, 1, 2, 3, 2.5};
+  static const struct { double least, tokens; int n, is; } ROWS[] = {
+    {2, 40, 7, 1}, {2, 40, 6, -1}, {2.2, 50, 7, -1}, {1, 10, 7, 1}, {4, 60, 7, -1}};
+  EACH(r, ROWS) {
+    double found;
+    const int is = curve_onset(WHEN, TIMES, ROWS[r].n, ROWS[r].least, &found);
+    fact(t, is == ROWS[r].is && found == ROWS[r].tokens, "%g: %d at %g", ROWS[r].least, is, found);
+  }
+}
+
+/* Runs of N = 1, 4, .. 256 and q = N^-0.5 times 1 or 1/4, censored beyond a budget. */
+static void seen_draw(Seen *s, uint64_t seed, double of_N, double of_q, double sigma) {
+  Rng rng = {seed};
+  *s = (Seen){0};
+  for (int i = 0; i < 60; i++) {
+    const double N = log(4) * (i % 5), q = -N / 2 - log(4) * (i / 5 % 2);
+    const double y = 14 + of_N * N + of_q * q + sigma * rng_normal(&rng), most = 16.5;
+    s->N[i] = N, s->q[i] = q, s->y[i] = fmin(y, most), s->censored[i] = y > most;
+    s->row[i] = i % 10, s->new[i] = i % 10 >= 5;
+  }
+  s->n = 60;
+}
+
+/* A power of N and one with a bend are onset.c's own, fitted there otherwise. */
+static void plane_fit__as_law_fit(Test *t) {
+  Seen s;
+  Sample same = {0};
+  Law one = {.terms = 2}, bent = {.terms = 3, .from = log(2), .to = log(1024)};
+  Plane l;
+  double low, high, from, to;
+  seen_draw(&s, 7, 0.5, -0.3, 0.3);
+  for (int i = 0; i < s.n; i++) sample_add(&same, exp(s.N[i]), exp(s.y[i]), s.censored[i]);
+  fact(t, law_fit(&one, &same, -1, 0) && plane_fit(&l, &s, LAW_N, NULL), "no fit");
+  within(t, l.likelihood, one.likelihood, 1e-6, "the likelihood");
+  within(t, l.at[1], one.at[1], 1e-5, "the power");
+  within(t, l.sigma, one.sigma, 1e-5, "sigma");
+  law_interval(&one, &same, 1, &low, &high), plane_interval(&l, &s, 1, &from, &to);
+  within(t, from, low, 1e-3, "from"), within(t, to, high, 1e-3, "to");
+  fact(t, law_profile(&bent, &same, -1, 0) && plane_fit(&l, &s, LAW_BENT, NULL), "no bend");
+  within(t, l.likelihood, bent.likelihood, 1e-5, "the likelihood with a bend");
+  within(t, plane_aicc(&l, 60), 2 * (5 - l.likelihood) + 60 / 54.0, 1e-9, "AICc");
+}
+
+/* The law that runs were drawn from has the least AICc, foretells best, and is found again. */
+static void plane_fit__tells(Test *t) {
+  static const struct { double of_N, of_q; int kind; } ROWS[] = {
+    {0, 0, LAW_NONE}, {0.5, 0, LAW_N}, {0, -1, LAW_Q}, {0.4, -0.6, LAW_Q_N}};
+  EACH(r, ROWS) {
+    int least = 0, tells = 0;
+    double N = 0, q = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      static const int LAWS_ASKED[] = {LAW_NONE, LAW_N, LAW_Q, LAW_Q_N};
+      Seen s;
+      Plane l, old;
+      double aicc[4], foretells[4];
+      seen_draw(&s, seed, ROWS[r].of_N, ROWS[r].of_q, 0.3);
+      for (int k = 0; k < 4; k++) {
+        fact(t, plane_fit(&l, &s, LAWS_ASKED[k], NULL) &&
+                plane_fit(&old, &s, LAWS_ASKED[k], s.new), "no fit");
+        aicc[k] = plane_aicc(&l, s.n), foretells[k] = plane_foretells(&old, &s, s.new);
+        if (LAWS_ASKED[k] != ROWS[r].kind) continue;
+        N += (l.kind == LAW_N ? l.at[1] : l.kind == LAW_Q_N ? l.at[2] : 0) / 20;
+        q += (l.kind == LAW_Q || l.kind == LAW_Q_N ? l.at[1] : 0) / 20;
+      }
+      int a = 0, f = 0;
+      for (int k = 1; k < 4; k++) {
+        if (aicc[k] < aicc[a]) a = k;
+        if (foretells[k] > foretells[f]) f = k;
+      }
+      least += LAWS_ASKED[a] == ROWS[r].kind, tells += LAWS_ASKED[f] == ROWS[r].kind;
+    }
+    note(t, "%s: %d by AICc, %d by what it foretells; ", LAW_NAMES[ROWS[r].kind], least, tells);
+    fact(t, least >= 13 && tells >= 9, "%s: %d and %d of 20", LAW_NAMES[ROWS[r].kind], least,
+         tells);
+    within(t, N, ROWS[r].of_N, 0.06, "the power of N");
+    within(t, q, ROWS[r].of_q, 0.08, "the power of q");
+  }
+}
+
+/* A run in SCRATCH as +onset leaves it: its curve is even up to `million`, beyond it 4 times that,
+ * in 12 looks a million tokens apart; null: its onset, 0 none is looked for; q 0: none is kept. */
+static void leave_curve(const Experiments *x, const char *row, int seed, double million, double q,
+                        double null) {
+  Result r = {.seed = seed, .corpus = "story"};
+  Error e = {0};
+  double when[13], times[13];
+  const bool late = million > 9;
+  snprintf(r.row, sizeof r.row, "%s", row);
+  r.checksum = x->row[experiments_row(x, row)].checksum;
+  for (int i = 0; i < 13; i++) when[i] = 1e6 * i, times[i] = i < million ? 1 : 4;
+  put(&r, &e, !late ? 0 : 1, "censored_sink");
+  put(&r, &e, 1e6 * million, "least_sink");
+  put(&r, &e, 0.75, "times_1@other");
+  if (null > 0) put(&r, &e, 0, "censored_null"), put(&r, &e, 1e6 * null, "least_null");
+  if (q > 0) put(&r, &e, q, "q");
+  put_list(&r, &e, (double[]){1, 4}, 2, "text_q_N");
+  put_list(&r, &e, (double[]){0.9, 0.6}, 2, "text_q");
+  put_list(&r, &e, when, 13, "curve_tokens");
+  put_list(&r, &e, times, 13, "curve_times_1");
+  result_leave(&r, SCRATCH);
+}
+
+/* Items firstness, given and large by results by hand. onset-4 has q by text_q of any run. */
+static void firstness_text__by_hand(Test *t) {
+  static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
+      "item firstness here: First\nrow onset-1 --context 64 --first-tokens 1 +onset\n"
+      "row onset-4 --context 64 --first-tokens 4 +onset\n"
+      "row onset-text --context 64 --first-tokens text +onset\n"
+      "row first-absent-16 --context 64 --first-tokens 16:absent +onset\n"
+      "row first-q50-16 --context 64 --first-tokens 16:q0.5 +onset\n"
+      "row first-q50-wide --context 64 --first-tokens 16:q0.5wide +onset\n"
+      "item given here: Given\nrow onset-16 --first-tokens 16 +onset\nrow given-k-1 --extra k\n"
+      "row given-k-256 --extra k --lr 1\nitem large here: Large\nrow large-few --lr 2\n"
+      "claim sinks exact here: It sinks\nrule onset-1.least_sink < 9e6\n"
+      "claim large-sinks exact here: It sinks\nrule large-few.least_sink < 9e6\n";
+  static const char *const SHOWN[3][8] = {
+    {"onset-4             4  0.600    4.00   4.00  4.00       4.00  ",
+     "onset-text       2045  0.016    10.0  >10.0  10.0      ",
+     "2 times even: 16 runs, 1 censored, 9",
+     "  N: 2.04M N^0.21 [0.08, 0.36]\n", "  line in N: 2.60M + 0.039M N\n",
+     "first-absent-16 3.02, onset-1 2.00: 1.51 times, of at most 2.5\n",
+     "first-q50-16 2.00, first-q50-wide 5.00: 2.50 times, of at most 2.0: falsified\n"},
+    {"softmax, token 1                   2.00 2.00 2.00: 2.00", "K bias, *  ",
+     "2.00 2.00: 2.00          5.00 5.00: 5.00\n", "K bias, *                             2.50\n"},
+    {"sinks  reproduced  7000000.000        reproduced  7000000.000\n"}};
+  Experiments x; Results r; Error e = {0};
+  scratch_open();
+  table_open(&x, TEXT);
+  for (int seed = 1; seed <= 3; seed++) {
+    leave_curve(&x, "onset-1", seed, 2, 0, 0);
+    leave_curve(&x, "onset-4", seed, 4, 0, 0);
+    if (seed < 2) leave_curve(&x, "onset-text", seed, 10, 0, 0);
+    leave_curve(&x, "first-absent-16", seed, 3 + 0.01 * seed, 1, 0);
+    leave_curve(&x, "first-q50-16", seed, 2, 0.5, 0);
+    leave_curve(&x, "first-q50-wide", seed, 5, 0.5, 0);
+    if (seed < 3) leave_curve(&x, "given-k-1", seed, 2, 0, 2);
+    if (seed < 3) leave_curve(&x, "given-k-256", seed, 2, 0, 5);
+    leave_curve(&x, "large-few", seed, 2, 0, 0);
+  }
+  fact(t, !results_load(&r, &x, SCRATCH, "story", &e), "%s", e.text);
+  for (int i = 0; i < 3; i++) {
+    Bytes *out = bytes_of(t);
+    item_text(out, &r, i, &e);
+    bytes_add(out, "", 1, &e);
+    const char *text = (const char *)out->at;
+    for (int k = 0; SHOWN[i][k]; k++) has(t, text, "%s", SHOWN[i][k]);
+    fact(t, !strstr(text, "nan") && !strstr(text, "learned logit"), "%s", text);
+  }
+  results_free(&r); experiments_free(&x);
+}
+
+/* A line: 2M + 0.1M N, without spread but for a little. */
+static void plane_fit__line(Test *t) {
+  Seen s;
+  Plane l;
+  Rng rng = {3};
+  seen_draw(&s, 1, 0, 0, 1);
+  for (int i = 0; i < s.n; i++) {
+    s.y[i] = log(2e6 + 1e5 * exp(s.N[i])) + 0.02 * rng_normal(&rng);
+    s.censored[i] = false;
+  }
+  fact(t, plane_fit(&l, &s, LAW_LINE, NULL), "no line");
+  within(t, exp(l.at[0]), 2e6, 2e5, "t0");
+  within(t, exp(l.at[0] + l.place), 1e5, 2e4, "c");
+  within(t, plane_at(&l, log(16), 0), log(3.6e6), 0.05, "at N = 16");
+}
+
 /* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0 censored there. */
 static void leave_run(const Experiments *x, const char *row, int seed, const double onset[ONSETS],
                       const char *ended) {
@@ -502,6 +682,8 @@ static void measure_cache__one_block(Test *t) {
 #define ONSET_TESTS \
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(seen_open__anywhere), \
   RUNS(watch_places__by_configuration), RUNS(first_q__by_hand), \
+  RUNS(flag_word__last), RUNS(curve_onset__by_hand), RUNS(plane_fit__as_law_fit), \
+  RUNS(plane_fit__tells), RUNS(plane_fit__line), RUNS(firstness_text__by_hand), \
   RUNS(measure_cache__one_block), RUNS(measure_onset__by_hand), RUNS(log_above__known), \
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends), \
   RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word), \

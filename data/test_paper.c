@@ -398,7 +398,8 @@ static void part_read__goes_on(Test *t) {
   scratch_open();
   table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 "
              "--context 16 --batch 2 --steps 600 --warmup 5\nitem i s: t\n"
-             "row plain tiny --extra k\nrow looked tiny --first-tokens 4 +onset\nrow next tiny after=plain --steps 3\n");
+             "row plain tiny --extra k\nrow looked tiny --first-tokens 4 +onset\n"
+             "row next tiny after=plain --steps 3\n");
   own.parts[0] = 0;
   if (row_run(&r, &x, 0, x.corpus, 1, &s, &e)) { fact(t, false, "%s", e.text); return; }
   result_text(&r, whole, &e), result_free(&r);
