@@ -6798,30 +6798,30 @@ const Option OPTIONS[] = {
         "vocabulary; default: the tokenizer's"),
   WHOLE("context", MODEL, model.context, "128", 1, 1e7,
         "longest sequence (paper: 2048)"),
-  CHOSEN("pos", MODEL, model.pos, POS, "positions (Table 3, appendix A)"),
-  CHOSEN("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
+  AXIS("pos", MODEL, model.pos, POS, "positions (Table 3, appendix A)"),
+  AXIS("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
   REAL("norm-eps", MODEL, model.norm_eps, "1e-5", 0, 1,
        "inside the norm's root"),
-  CHOSEN("place", MODEL, model.place, PLACE, "of the norms (section 7.2)"),
-  CHOSEN("act", MODEL, model.act, ACT,
+  AXIS("place", MODEL, model.place, PLACE, "of the norms (section 7.2)"),
+  AXIS("act", MODEL, model.act, ACT,
          "the feed-forward's activation (Table 11)"),
   SWITCH("tied", MODEL, model.tied, "the embedding is the unembedding"),
-  CHOSEN("combine", MODEL, model.combine, COMBINE,
+  AXIS("combine", MODEL, model.combine, COMBINE,
          "heads put together (Table 12)"),
-  CHOSEN("kernel", MODEL, model.kernel, KERNEL, "phi (section 7.4, Table 15)"),
-  CHOSEN("sim", MODEL, model.sim, SIM, "similarity s(z) (Table 15)"),
-  CHOSEN("normalizer", MODEL, model.normalizer, NORMALIZER, "Z (Table 15)"),
+  AXIS("kernel", MODEL, model.kernel, KERNEL, "phi (section 7.4, Table 15)"),
+  AXIS("sim", MODEL, model.sim, SIM, "similarity s(z) (Table 15)"),
+  AXIS("normalizer", MODEL, model.normalizer, NORMALIZER, "Z (Table 15)"),
   REAL("pnorm", MODEL, model.pnorm, "0", 1e-3, 1e3,
        "p of --normalizer pnorm; 2 unless given"),
   REAL("scale", MODEL, model.scale, "1", -1e6, 1e6,
        "of the weights (Table 14, equation 29)"),
-  CHOSEN("extra", MODEL, model.extra, EXTRA, "a null key (Table 4)"),
+  AXIS("extra", MODEL, model.extra, EXTRA, "a null key (Table 4)"),
   SWITCH("extra-shared", MODEL, model.extra_shared,
          "one k*, v* for all heads (Table 12)"),
   WHOLE("extra-dims", MODEL, model.extra_dims, "0", 1, 1e6,
         "learned dims (Table 13) [all]"),
-  CHOSEN("extra-order", MODEL, model.extra_order, ORDER, "which those are"),
-  CHOSEN("extra-value", MODEL, model.extra_value, VALUE, "its v* (Table 5)"),
+  AXIS("extra-order", MODEL, model.extra_order, ORDER, "which those are"),
+  AXIS("extra-value", MODEL, model.extra_value, VALUE, "its v* (Table 5)"),
   REAL("extra-norm", MODEL, model.extra_norm, "1", -1e6, 1e6, "its length m"),
   SWITCH("vbias", MODEL, model.vbias, "a value bias v+ (Table 4)"),
   {"sink-token", MODEL, 'b', AT(model.sink_token), "0", 0, SINK_TOKENS,
@@ -6837,7 +6837,7 @@ const Option OPTIONS[] = {
   SWITCH("linear-bias", MODEL, model.linear_bias,
          "a bias in every linear map but the last"),
 
-  CHOSEN("init", TRAIN | DUMP, train.init, INIT, "how parameters start"),
+  AXIS("init", TRAIN | DUMP, train.init, INIT, "how parameters start"),
   WHOLE("batch", TRAIN, train.batch, "8", 1, 1e6,
         "sequences (paper: 512; Table 10)"),
   WHOLE("accumulate", TRAIN, train.accumulate, "1", 1, 1e6,
@@ -6850,11 +6850,11 @@ const Option OPTIONS[] = {
        "end of the cosine; default: lr / 10"),
   WHOLE("warmup", TRAIN, train.warmup, "100", 0, 1e9,
         "steps of linear warm-up"),
-  CHOSEN("schedule", TRAIN, train.schedule, SCHEDULE, "after the warm-up"),
-  CHOSEN("optimizer", TRAIN, train.optimizer, OPTIMIZER, "AdamW or SGD"),
+  AXIS("schedule", TRAIN, train.schedule, SCHEDULE, "after the warm-up"),
+  AXIS("optimizer", TRAIN, train.optimizer, OPTIMIZER, "AdamW or SGD"),
   REAL("wd", TRAIN, train.wd, "0.1", 0, 1e3,
        "weight decay gamma, decoupled (Table 2)"),
-  CHOSEN("decay", TRAIN, train.decay, DECAY, "what it acts on"),
+  AXIS("decay", TRAIN, train.decay, DECAY, "what it acts on"),
   REAL("clip", TRAIN, train.clip, "1", 0, 1e9,
        "largest gradient norm; 0: no clipping"),
   REAL("beta1", TRAIN, train.beta1, "0.9", 0, 0.999999, "AdamW's first moment"),
@@ -6888,9 +6888,9 @@ const Option OPTIONS[] = {
         "tokens of an evaluated sequence"),
   WHOLE("n", EVAL | RUN, eval_n, "100", 1, 1e6, "sequences"),
   WHOLE("k", EVAL, eval_k, "4", 1, 1e6, "print Sink_1 .. Sink_K"),
-  CHOSEN("metric-rows", MEASURE, metric_rows, METRIC,
+  AXIS("metric-rows", MEASURE, metric_rows, METRIC,
          "plus1: the authors' form"),
-  CHOSEN("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
+  AXIS("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
   WHOLE("replace-position", EVAL, replace_position, "0", 2, 1e7,
         "p_1 becomes p_T (Table 7)"),
   WHOLE("swap-position", EVAL, swap_position, "0", 2, 1e7,
@@ -7934,9 +7934,12 @@ static int verb_check(Settings *s, Error *e) {
 static int verb_list(Settings *s, Error *e) {
   (void)s;
   printf("variant         paper          its Sink_1 %%    loss flags\n");
-  for (const Variant *v = VARIANTS; v->name; v++)
-    printf("%-15s %-14s %-15s %4s %s\n", v->name, v->source, v->sink, v->loss,
-           v->flags);
+  for (const Variant *v = VARIANTS; v->name; v++) {
+    int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink,
+                    v->loss);
+    bool wide = at + (int)strlen(v->flags) > 79;
+    printf(wide ? "\n    %s\n" : "%s\n", v->flags);
+  }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
          "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
          ", or --text FILE. ./paper has --grammar and --tokens too.\n");
@@ -7956,6 +7959,8 @@ static int verb_tokenize(Settings *s, Error *e) {
   else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
     ;
   else if (encode) {
+    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
+      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
     if (s->data.bos)
       id_add(&w.ids, t->bos, e);
     tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);

@@ -624,7 +624,7 @@ extern const Option OPTIONS[];   /* ends with a NULL flag */
   {flag, groups, 'd', AT(field), fallback, least, most, "X", help}
 #define SWITCH(flag, groups, field, help) \
   {flag, groups, 'b', AT(field), "0", 0, 1, "", help}
-#define CHOSEN(flag, groups, field, axis, help) \
+#define AXIS(flag, groups, field, axis, help) \
   {flag, groups, 'c', AT(field), "", 0, 0, axis##_WORDS, help}
 #define STRING(flag, groups, field, value, help) \
   {flag, groups, 's', AT(field), "", 0, sizeof((Settings *)0)->field, value, \

@@ -57,7 +57,7 @@ static void frame__axes(Test *t) {
       for (int i = 0; i < MOST_ROWS && AXES[a].rows[i]; i++)
         found |= strstr(AXES[a].rows[i], flag) != NULL;
     }
-    fact(t, found || o->group != 'm', "%s is on no axis of chapter 0.4", flag);
+    fact(t, found || o->groups & MODEL ? 0 : 1, "%s is on no axis of chapter 0.4", flag);
   }
 }
 
@@ -287,7 +287,7 @@ static void config_trains__refuses(Test *t) {
          flags, t->e.text);
     model_free(&m);
     settings_default(&s);
-    settings_flags(&s, flags, "m", fresh(t));
+    settings_flags(&s, flags, MODEL, fresh(t));
     fact(t, !t->e.status && trainer_create(&r, &s, &t->e) == 2 && strstr(t->e.text, named),
          "a training of %s: %d, %s", flags, t->e.status, t->e.text);
   }
@@ -1735,7 +1735,7 @@ static void gradients__every_operation(Test *t) {
   for (int i = 0; i < 6 * 6 * 3 * SIM_ROWS; i++) {
     char flags[400], all[600], sim[VALUE_ROOM]; Config c;
     snprintf(flags, sizeof flags, "%s --kernel %s --sim %s --normalizer %s --extra %s", REST[i % 7],
-             KERNELS[i % 3], option_word(option_find("sim", "m"), i / 3 % SIM_ROWS, sim),
+             KERNELS[i % 3], option_word(option_find("sim", MODEL), i / 3 % SIM_ROWS, sim),
              NORMALIZERS[i / 3 / SIM_ROWS % 6], EXTRAS[i / 18 / SIM_ROWS]);
     snprintf(all, sizeof all, "%s%s", BASE, flags);
     if (config_from_flags(&c, all, fresh(t))) continue;
@@ -2585,7 +2585,7 @@ static void checks__every_row(Test *t) {
   static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra", "gate"};
   EACH(i, NAMES) {
     char word[VALUE_ROOM], flag[2 * VALUE_ROOM];
-    const Option *o = option_find(NAMES[i], "m");
+    const Option *o = option_find(NAMES[i], MODEL);
     for (int row = 1; *option_word(o, row, word); row++) {
       bool found = false;
       snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);

@@ -17,12 +17,14 @@
     char peer[PATH_ROOM]; \
   } own;
 #define MORE_OPTIONS \
+  LATER_OPTIONS PUBLISHED_OPTIONS \
   WHOLE("m", OWN, own.m, "768", 1, 65536, "rows of the product"), \
   WHOLE("n", OWN, own.n, "768", 1, 65536, "columns"), \
   WHOLE("k", OWN, own.k, "768", 1, 65536, "the inner size"), \
   {"isa", OWN, 'c', AT(own.isa), "", 0, 0, \
    "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"}, \
   NAME("peer", OWN, own.peer, "", "another program's figures of the same run"),
+#include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
 

@@ -815,7 +815,7 @@ struct Cover {
 static const char *axis_flags(int a, int i, char text[2 * VALUE_ROOM]) {
   char word[VALUE_ROOM];
   if (AXES[a].rows[0]) return i < MOST_ROWS && AXES[a].rows[i] ? AXES[a].rows[i] : NULL;
-  if (!*option_word(option_find(AXES[a].name, "m"), i, word)) return NULL;
+  if (!*option_word(option_find(AXES[a].name, MODEL), i, word)) return NULL;
   text[0] = 0;
   if (i) snprintf(text, 2 * VALUE_ROOM, "--%s %s", AXES[a].name, word);
   return text;
@@ -1121,10 +1121,10 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
   s->data.open = other_open, s->data.first = first_open;
   settings_flags(s, "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                     "--steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok "
-                    "--T 8 --n 10", "mtdeoapjf", e);
-  settings_flags(s, flags, "mtdeoapjf", e);
+                    "--T 8 --n 10", MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
+  settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
-    settings_flags(s, "--grammar " SCRATCH "/tale.grammar", "d", e);
+    settings_flags(s, "--grammar " SCRATCH "/tale.grammar", DATA, e);
   if (s->train.min_lr < 0) s->train.min_lr = s->train.lr / 10;
   return !e->status;
 }
@@ -1284,7 +1284,7 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
  * or a row. And every page of help has at most 80 columns, and is found by `help VERB`, `VERB
  * --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
-  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"},
+  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "list"},
       *const PROGRAMS[] = {"sink", "paper", "hf"};
   int ours = 0; char flag[40];
   if (no_binary(t)) return;
@@ -1307,7 +1307,7 @@ static void usage_hold(Test *t, const Program *program) {
   fact(t, ours > 16, "%d rows for " PROGRAM, ours);
   const Verb *v = NULL;
   do {
-    for (int i = 0; i < 5 - (v || program != &SINK); i++) {
+    for (int i = 0; i < 4 - (v || program != &SINK); i++) {
       const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
       for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0)) {
@@ -1323,7 +1323,7 @@ static void usage_hold(Test *t, const Program *program) {
 static const char *differs(const Config *a, const Config *b) {
   Settings s; char one[PATH_ROOM], other[PATH_ROOM];
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm') continue;
+    if (o->groups & MODEL ? 0 : 1) continue;
     s.model = *a;
     option_text(o, &s, one, sizeof one);
     s.model = *b;

@@ -378,7 +378,7 @@ static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t ro
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
   Trainer r = {0}; Error e = {0}; char all[1024];
   snprintf(all, sizeof all, "%s%s", BASE, flags);
-  settings_default(&r.s); settings_flags(&r.s, all, "mtd", &e);
+  settings_default(&r.s); settings_flags(&r.s, all, MODEL | TRAIN | DATA, &e);
   r.tokenizer_hash = tokenizer_hash;
   if (!e.status && !config_resolve(&r.s.model, &e) && !model_create(&r.m, &r.s.model, false, &e)) {
     model_init(&r.m, INIT_TORCH, 3);
@@ -436,7 +436,7 @@ static void flags_hold(Test *t, const char *path, const char *given, const char 
   char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
   if (failed(t, given, checkpoint_load(path, &r, false, &e), &e)) return;
   for (; sscanf(flags, " --%31s %31s%n", flag, want, &used) == 2; flags += used) {
-    option_text(option_find(flag, "mdi"), &r.s, text, sizeof text);
+    option_text(option_find(flag, MODEL | DATA | EVAL), &r.s, text, sizeof text);
     fact(t, !strcmp(text, want), "%s: --%s %s, expected %s", given, flag, text, want);
   }
   fact(t, !*flags, "%s: %s", given, flags);
@@ -1467,7 +1467,7 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
 
 static void fault_make(const Fault *f, Trainer *r, Error *e) {
   r->s.model = r->m.c;
-  if (f->flags) settings_flags(&r->s, f->flags, "m", e);
+  if (f->flags) settings_flags(&r->s, f->flags, MODEL, e);
   r->m.c = r->s.model;
   for (int l = 0; l < (f->inputs && strstr(f->inputs, "wpe") ? 1 : r->m.c.layers); l++) {
     if (f->outputs) fault_lines(&r->m, l, f->outputs, false, f);
@@ -1948,32 +1948,32 @@ static void hf__tokenizer_refuses(Test *t) {
   "false") ", {`type`: `Split`, `pattern`: {`Regex`: `" SPLIT "`}, `behavior`: `" behavior "`}]}"
 #define PREPEND "{`type`: `Prepend`, `prepend`: `" SIGN "`}"
 #define METASPACE(more) "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false" more "}"
-  static const char OWN[] = "with values of its own";
+  static const char OF_OWN[] = "with values of its own";
   static const struct { Parts p; const char *said; } ROWS[] = {
     {{.model = "`type`: `Unigram`,"}, "a model that is no BPE"},
-    {{.model = "`dropout`: 0.1,"}, "dropout"}, {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
+    {{.model = "`dropout`: 0.1,"}, "dropout"}, {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OF_OWN},
     {{.model = "`continuing_subword_prefix`: `##`,"}, "continuing_subword_prefix"},
     {{.model = "`end_of_word_suffix`: `</w>`,"}, "end_of_word_suffix"},
-    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"}, {{.cuts = OWN_CUTS("Removed")}, OWN},
+    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"}, {{.cuts = OWN_CUTS("Removed")}, OF_OWN},
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `Strip`}]}"}, "`Strip`"},
-    {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
-    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
-    {{.normalizer = PREPEND}, OWN}, {{.cuts = METASPACE("")}, "characters without byte_fallback"},
-    {{.cuts = "{`type`: `Split`, `pattern`: {`String`: ` `}, `behavior`: `Isolated`}"}, OWN},
+    {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OF_OWN},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OF_OWN},
+    {{.normalizer = PREPEND}, OF_OWN}, {{.cuts = METASPACE("")}, "characters without byte_fallback"},
+    {{.cuts = "{`type`: `Split`, `pattern`: {`String`: ` `}, `behavior`: `Isolated`}"}, OF_OWN},
     {{.cuts = "{`type`: `Digits`, `individual_digits`: true}"}, "pre_tokenizer `Digits`"},
-    {{.cuts = "null"}, "no pre_tokenizer"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
-    {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
+    {{.cuts = "null"}, "no pre_tokenizer"}, {{.cuts = "{`type`: `Whitespace`}"}, OF_OWN},
+    {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OF_OWN},
     {{.cuts = "{`type`: `Sequence`, `pretokenizers`: [{`type`: `Digits`}, "
-              BYTE_LEVEL("") "]}"}, OWN},
+              BYTE_LEVEL("") "]}"}, OF_OWN},
     {{.cuts = OWN_CUTS("Isolated")}, "sink's own with other"},
-    {{.normalizer = "{`type`: `NFC`}", .cuts = OWN_CUTS("Isolated")}, OWN},
-    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`}"}, OWN},
-    {{.cuts = "{`type`: `Metaspace`, `replacement`: `_`, `split`: false}"}, OWN},
+    {{.normalizer = "{`type`: `NFC`}", .cuts = OWN_CUTS("Isolated")}, OF_OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`}"}, OF_OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `_`, `split`: false}"}, OF_OWN},
     {{.cuts = METASPACE(""), .model = "`byte_fallback`: true,"}, "expected a token for every byte"},
     {{.post = "{`type`: `RobertaProcessing`}"}, "post_processor `RobertaProcessing`"},
-    {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
-    {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
-    {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
+    {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OF_OWN}, {{.post = TEMPLATE(FRONT)}, OF_OWN},
+    {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OF_OWN},
+    {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OF_OWN},        /* there is no 259 */
     {{.added = "{}"}, "added_tokens that are no list"}, {ONE_MORE("-1", "</s>", RAW), "without id"},
     {{.added = "[{}]"}, "without id"}, {ONE_MORE("258", "<x>", RAW), "no token that ends a text"},
     {{.added = "[{`id`: 258, `content`: [1, 2, 3]}]"}, "without id or content"},
@@ -2876,7 +2876,7 @@ static void choices_answer__oracle(Test *t) {
   static const char *const WORDS[] = {
     "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
     "went far away from", "x"};
-  Settings s; HfOwn own = {.choices = SCRATCH "/choices"};
+  Settings s;
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 3; f++) {
     static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
@@ -2910,14 +2910,14 @@ static void choices_answer__oracle(Test *t) {
       bytes_print(&file, &e, "\n");
     }
     file_write(SCRATCH "/choices", file.at, file.size, &e);
-    r.s.own = &own;
-    own.questions = 0; Chosen got;
+    strcpy(r.s.own.choices, SCRATCH "/choices");
+    r.s.own.questions = 0; Chosen got;
     choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 60, "%s", e.text);
     within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
     within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
     fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ, right[0]);
-    own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
+    r.s.own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 7, "%d questions", got.n);
     if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
@@ -2950,7 +2950,7 @@ static void check_model__every_variant(Test *t) {
     settings_default(&r.s);
     snprintf(all, sizeof all, "--layers 2 --dim 12 --head-dim 4 --heads 2 --ffn 10 --vocab 13 "
              "--context 40 %s", flags);
-    if (failed(t, flags, settings_flags(&r.s, all, "m", &e) || config_resolve(&r.s.model, &e)
+    if (failed(t, flags, settings_flags(&r.s, all, MODEL, &e) || config_resolve(&r.s.model, &e)
                          || model_create(&r.m, &r.s.model, true, &e), &e)) continue;
     Rng rng = {7};
     for (int k = 0; k < r.m.n_tensors; k++) {
@@ -3175,7 +3175,7 @@ static void evaluate__streamed(Test *t) {
   Settings s; Error e = {0}; Data d = {0}; Trainer open;
   Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
   scratch_open();
-  settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
+  settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", MEASURE | EVAL | GENERAL, &e);
   for (int i = 0; i < 37; i++)
     for (int k = 0; k < 10; k++)
       bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');

@@ -156,7 +156,7 @@ static void experiments_read__shipped(Test *t) {
   table_open(&x, text);
   for (int i = 0; i < x.rows; i++) {
     Settings s; Error e = {0};
-    settings_default(&s); settings_flags(&s, x.row[i].flags, "mtd", &e);
+    settings_default(&s); settings_flags(&s, x.row[i].flags, MODEL | TRAIN | DATA, &e);
     s.model.vocab = VOCAB_DEFAULT;
     fact(t, !e.status && !config_resolve(&s.model, &e), "%s: %s", x.row[i].name, e.text);
     for (int k = 0; k < i; k++) fact(t, x.row[i].checksum != x.row[k].checksum,
@@ -476,7 +476,7 @@ static void measure_domains__by_hand(Test *t) {
     for (int i = 0; i < (status ? 0 : k ? 1 : 3); i++) {
       Data d; Sinks seen; Settings one = r.s; char name[40]; int starts;
       one.data.text[0] = 0;
-      settings_flags(&one, i ? FROM_TEXT : "--grammar data/text/story.grammar", "d", &e);
+      settings_flags(&one, i ? FROM_TEXT : "--grammar data/text/story.grammar", DATA, &e);
       if (data_open(&d, &one.data, 0, 0, &e) ||
           evaluate(&seen, &r.m, &d, &one, one.eval_n, one.eval_T, &starts, &e)) break;
       const struct { const char *stem; double want; } ALL[] = {
@@ -506,8 +506,8 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
 /* The settings that these flags say, in two strings, with what --toy opens. */
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
   settings_default(s);
-  s->data.open = toys_open; settings_flags(s, flags, "mtdeaouf", e);
-  settings_flags(s, more, "mtdeaouf", e);
+  s->data.open = toys_open; settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
+  settings_flags(s, more, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
 }
 
 /* Runs a toy with these flags, two strings; false and a failed statement when it fails. */
@@ -1496,7 +1496,7 @@ static void report_write__run(Test *t) {
   s.program = &PAGES; s.force = 1;
   for (int wild = 0; wild < 2; wild++) {
     Error e = {0};
-    if (wild) settings_flags(&s, "--lr 1e3 --wd 1e3 --warmup 0 --steps 90 --log-every 1", "t", &e);
+    if (wild) settings_flags(&s, "--lr 1e3 --wd 1e3 --warmup 0 --steps 90 --log-every 1", TRAIN, &e);
     FILE *out = printing(); int status = demo_run(&s, out, &e), gone = 0;
     char *said = printed(t, out), *csv = text_in(t, SCRATCH "/run.csv"), *line = csv;
     char *json = text_in(t, SCRATCH "/run.json"), *object = json;

@@ -689,7 +689,7 @@ static void oracle_document(const Data *d, const unsigned char *text, size_t n, 
  * is lost or cut, and nothing else is there; and the held ones are the same whatever the seed. */
 static void data_open__shares_out(Test *t) {
   static const char *const FLAGS[] = {FROM_TEXT "--valid 0.3", FROM_TEXT "--valid 0.3 --bos",
-                                      FROM_TEXT "--valid 0"};
+                                      FROM_TEXT "--valid 1e-6"};
   tale_files(t);
   const Bytes *text = file_of(t, SCRATCH "/tale.txt");
   EACH(f, FLAGS) {
@@ -1074,7 +1074,7 @@ static void data_open__shards(Test *t) {
     {"--end-token 0 --fix-token 1" SHARDS "320", 1, "expected ids below 318, found 31"},
     {"--end-token 0 --bos" SHARDS "321", 1, "expected ids below 319, found 319 at place "}};
   Bytes *b = bytes_of(t); Ids *ids = ids_of(t);
-  const Ids *all = &feed_open(t, 0, 1, T, FROM_TEXT "--valid 0")->d.train;
+  const Ids *all = &feed_open(t, 0, 1, T, FROM_TEXT "--valid 1e-6")->d.train;
   for (size_t i = 0, ends = 0; i < all->size; i++) {
     ids_push(ids, all->at[i]);
     if (all->at[i] == TOKEN_END && ends++ % 10 == 0) ids_push(ids, TOKEN_END);

@@ -314,7 +314,7 @@ static void options__none(Test *t) {
   static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
   EACH(k, FLAGS) {
     const char *flag = FLAGS[k];
-    const Option *o = option_find(flag, "m");
+    const Option *o = option_find(flag, MODEL);
     char text[PATH_ROOM]; Settings s;
     settings_default(&s); option_text(o, &s, text, sizeof text);
     fact(t, !strcmp(text, "none"), "--%s is %s unless given", flag, text);
@@ -327,8 +327,8 @@ static void options__none(Test *t) {
   }
   Settings s;
   settings_default(&s);
-  s.groups = "m";
-  settings_flags(&s, "--extra zero --extra-logit 1", "m", fresh(t));
+  s.groups = MODEL;
+  settings_flags(&s, "--extra zero --extra-logit 1", MODEL, fresh(t));
   fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
 }
 

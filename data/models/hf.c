@@ -36,13 +36,13 @@
     int link, questions, batch;   /* batch: of pace */ \
     char tokenizer[PATH_ROOM], choices[PATH_ROOM]; \
   } own;
-#define IMPORT OWN              /* groups of flags */
+#define FROM_FILES OWN              /* groups of flags */
 #define LINKED (OWN << 1)
 #define PACE (OWN << 2)
 #define OWN_OPTIONS \
   SWITCH("link", LINKED, own.link, \
          "MODEL points into the published files, without a copy"), \
-  NAME("tokenizer", IMPORT, own.tokenizer, "", \
+  NAME("tokenizer", FROM_FILES, own.tokenizer, "", \
        "not the folder's; of export: not the model's"), \
   NAME("choices", EVAL, own.choices, "", \
        "multiple choice: acc, acc_norm (Figure 10); hf choices"), \
@@ -3655,13 +3655,13 @@ static int verb_pace(Settings *s, Error *e) {
 static int verb_eval_hf(Settings *s, Error *e) { return eval_more(s, choices_measure, e); }
 
 static const Verb HF_VERBS[] = {
-  {"import",    "FOLDER|FILE.bin",  IMPORT | LINKED | OUTPUT,
+  {"import",    "FOLDER|FILE.bin",  FROM_FILES | LINKED | OUTPUT,
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma,\n"
    "    gemma2, gemma3 (its text part), gemma3_text, phi3, olmo2, olmo3,\n"
    "    gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
-  {"export",    "MODEL FOLDER",     IMPORT | FORCE,
+  {"export",    "MODEL FOLDER",     FROM_FILES | FORCE,
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
   {"tokenizer", "FOLDER|FILE",      OUTPUT,
    "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",

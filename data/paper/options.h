@@ -9,15 +9,15 @@
        "scores stay within X"), \
   REAL("score-divisor", MODEL, model.score_divisor, "0", 1e-6, 1e12, \
        "scores over its root [D]"), \
-  CHOSEN("score-scale", MODEL, model.gain, GAIN, \
+  AXIS("score-scale", MODEL, model.gain, GAIN, \
          "c_h log(n) times the scores"), \
-  CHOSEN("score-bias", MODEL, model.shift, SHIFT, "added to the scores"), \
+  AXIS("score-bias", MODEL, model.shift, SHIFT, "added to the scores"), \
   REAL("clip-low", MODEL, model.clip_low, "0", -1e6, 0, \
        "weights a become (X - G) a + G, cut [0]"), \
   REAL("clip-high", MODEL, model.clip_high, "1", 1, 1e6, "at 0 and 1"), \
   REAL("extra-logit", MODEL, model.extra_logit, "none", -1e6, 1e6, \
        "it stays X; or none: learned"), \
-  CHOSEN("gate", MODEL, model.gate, GATE, "of a head's output or values"), \
+  AXIS("gate", MODEL, model.gate, GATE, "of a head's output or values"), \
   SWITCH("qk-norm", MODEL, model.qk_norm, "RMSNorm of q and k in a head"), \
   SWITCH("qk-whole", MODEL, model.qk_whole, \
          "over all heads of a row (OLMo 2)"), \
@@ -26,14 +26,14 @@
   SWITCH("xsa", MODEL, model.xsa, "output without its own value's part"), \
   SWITCH("behind-only", MODEL, model.behind_only, \
          "a sandwich without norms 1, 2 (OLMo 2)"), \
-  CHOSEN("toy", TRAIN, data.toy, TOY, "a known mechanism; ./paper has both"),
+  AXIS("toy", TRAIN, data.toy, TOY, "a known mechanism; ./paper has both"),
 
 #define PUBLISHED_OPTIONS \
   WHOLE("embed-dim", MODEL, model.embed_dim, "0", 1, 1e6, \
         "width of the embedding; default: dim"), \
-  CHOSEN("rope-pairing", MODEL, model.rope_pairing, PAIR, \
+  AXIS("rope-pairing", MODEL, model.rope_pairing, PAIR, \
          "which dims pair"), \
-  CHOSEN("rope-scaling", MODEL, model.rope_scaling, ROPE, \
+  AXIS("rope-scaling", MODEL, model.rope_scaling, ROPE, \
          "stretched angles"), \
   REAL("rope-factor", MODEL, model.rope_factor, "8", 1, 1e6, \
        "by how much"), \
@@ -45,7 +45,7 @@
         "the context before"), \
   REAL("rope-local", MODEL, model.rope_local, "0", 1, 1e12, \
        "--rope-base where the window is"), \
-  CHOSEN("bias-in", MODEL, model.bias_in, BIAS, "with --linear-bias"), \
+  AXIS("bias-in", MODEL, model.bias_in, BIAS, "with --linear-bias"), \
   SWITCH("score-by-layer", MODEL, model.score_by_layer, \
          "scores of block l over l + 1"), \
   WHOLE("window-period", MODEL, model.window_period, "0", 1, 1024, \
@@ -94,7 +94,7 @@
   NAME("domains", EVAL, domains, "", \
        "a folder: a line for each text in it (Figure 9)"), \
   STRING("lengths", EVAL, lengths, "16,64", "a line for each T (Figure 3)"), \
-  CHOSEN("ablate", EVAL, ablate, ABLATE, "the loss without it, and a control"), \
+  AXIS("ablate", EVAL, ablate, ABLATE, "the loss without it, and a control"), \
   WHOLE("isolate", EVAL, isolate, "0", 1, 1e7, \
         "row N sees itself alone; a sink?"), \
   WHOLE("isolate-blocks", EVAL, isolate_blocks, "2", 1, 1024, \
@@ -139,10 +139,12 @@
 #ifndef OWN_OPTIONS
 #define OWN_OPTIONS             /* of one program */
 #endif
+#ifndef MORE_OPTIONS
 #define MORE_OPTIONS \
   LATER_OPTIONS PUBLISHED_OPTIONS JAMBA_OPTIONS MEASURE_OPTIONS TEXT_OPTIONS \
   DRAW_OPTIONS \
   OWN_OPTIONS
+#endif
 
 /* When they act (option_idle: m is the model, r the training). */
 #define MORE_BELONGS \
