@@ -6965,7 +6965,9 @@ static const char *const THEIRS[] = {
   "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
       "sinks cache-size positions",
   "make hf, and ./hf help: import export tokenizer choices pace link experts "
-      "attention-period embed-dim rope-scaling window-period logit-cap",
+      "attention-period embed-dim embed-scale rope-pairing rope-scaling "
+      "rope-factor rope-local window-period window-others bias-in "
+      "score-by-layer logit-cap",
   "make bench, and ./bench help: bench gemm step ops length isa",
   NULL
 };
@@ -7183,9 +7185,9 @@ int settings_count(const Settings *s, Error *e) {
 
 /* What THEIRS has for a word: advice, or a flag that is in these groups. */
 static void near_theirs(Near *n, unsigned groups) {
-  char ours[80], words[300];
+  char ours[80], words[400];
   for (int i = 0; THEIRS[i]; i++) {
-    sscanf(THEIRS[i], "%79[^:]: %299[^:]", ours, words);
+    sscanf(THEIRS[i], "%79[^:]: %399[^:]", ours, words);
     bool advice = strchr(ours, ' ') != NULL;
     if (advice ? !has_word(words, n->word) : !option_find(ours, groups))
       continue;
@@ -7942,7 +7944,7 @@ static int verb_list(Settings *s, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
          "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
-         ", or --text FILE. ./paper has --grammar and --tokens too.\n");
+         ", or --text FILE; ./paper also has --grammar, --tokens.\n");
   return e->status;
 }
 
