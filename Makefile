@@ -17,6 +17,7 @@ GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
 SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h
 PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c
+TESTED = test_sink.c $(SINK)
 
 sink: sink.c sink.h
 	@if $(CC) $(CFLAGS) -fopenmp sink.c -o sink $(LDLIBS) 2>/dev/null; \
@@ -48,48 +49,51 @@ out:
 # The tests, in double precision, the oracle, and in float: the mathematics of sink.c, the program
 # and its text, paper.c, hf.c. With OpenMP where the compiler has it, for the tests of threads.
 TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
-BASE = data/check/harness.c $(SINK)
-out/test: test_sink.c $(BASE) | out
+CHECK = data/check/harness.c data/check/golden.c data/check/programs.c $(TESTED)
+out/test: $(CHECK) | out
 	$(TEST) -fopenmp test_sink.c $(LDLIBS) || $(TEST) test_sink.c $(LDLIBS)
 
-out/test-double: test_sink.c $(BASE) | out
+out/test-double: $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-# out/test-program, out/test-text, out/test-kernels and, in double, out/test-program-double ..
-out/test-%-double: data/check/test_%.c $(BASE) | out
-	$(TEST) -DSINK_DOUBLE -fopenmp $< $(LDLIBS) || $(TEST) -DSINK_DOUBLE $< $(LDLIBS)
-
-out/test-%: data/check/test_%.c $(BASE) | out
-	$(TEST) -fopenmp $< $(LDLIBS) || $(TEST) $< $(LDLIBS)
-
-out/test-paper: data/check/test_*.c data/paper/*.[ch] $(BASE) | out
+out/test-paper: data/check/*.c data/paper/*.[ch] $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/check/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/check/test_paper.c $(LDLIBS)
 
-out/test-later: data/later/test_later.c $(BASE) | out
+out/test-later: data/later/test_later.c $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/later/test_later.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/later/test_later.c $(LDLIBS)
 
-out/test-hf: data/check/test_*.c data/models/*.[ch] $(PAGES) $(BASE) | out
+out/test-hf: data/check/*.c data/models/*.[ch] $(PAGES) $(CHECK) | out
 	$(TEST) -fopenmp data/check/test_hf.c $(LDLIBS) || $(TEST) data/check/test_hf.c $(LDLIBS)
 
+# Every pair of rows, programs and files, text, the machine's arithmetic: out/test-rows,
+# out/test-program and so on, and in double out/test-rows-double ..
+CHECKS = rows program text source kernels
+out/test-rows out/test-rows-double out/test-rows-asan: data/check/rows.c data/models/*.[ch] $(PAGES)
+$(CHECKS:%=out/test-%): out/test-%: data/check/test_%.c $(CHECK) | out
+	$(TEST) -fopenmp $< $(LDLIBS) || $(TEST) $< $(LDLIBS)
+
+$(CHECKS:%=out/test-%-double): out/test-%-double: data/check/test_%.c $(CHECK) | out
+	$(TEST) -DSINK_DOUBLE -fopenmp $< $(LDLIBS) || $(TEST) -DSINK_DOUBLE $< $(LDLIBS)
+
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
-out/test-asan: test_sink.c $(BASE) | out
+out/test-asan: $(CHECK) | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
 
-out/test-%-asan: data/check/test_%.c $(BASE) | out
+$(CHECKS:%=out/test-%-asan): out/test-%-asan: data/check/test_%.c $(CHECK) | out
 	$(SANE) -DSINK_DOUBLE $< -o $@ $(LDLIBS)
 
 out/paper-double: data/paper/*.[ch] $(SINK) | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper/paper.c -o $@ $(LDLIBS)
 
-CHECKS = program text kernels
 test: sink paper hf bench out/test-double out/test out/test-paper out/test-later out/test-hf \
     $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
-	for t in $(CHECKS); do ./out/test-$$t-double && ./out/test-$$t || exit 1; done
+	for t in $(CHECKS); do OMP_WAIT_POLICY=passive ./out/test-$$t-double && \
+	    OMP_WAIT_POLICY=passive ./out/test-$$t || exit 1; done
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	./out/test-later
 	OMP_WAIT_POLICY=passive ./out/test-hf
@@ -106,7 +110,7 @@ asan: sink bench out/test-asan $(CHECKS:%=out/test-%-asan)
 	./out/test-asan
 	for t in $(CHECKS); do ./out/test-$$t-asan || exit 1; done
 
-exhaustive: data/check/test_kernels.c $(BASE) | out
+exhaustive: data/check/test_kernels.c $(CHECK) | out
 	$(CC) $(CFLAGS) -fopenmp $< -o out/exhaustive $(LDLIBS) || \
 	    $(CC) $(CFLAGS) $< -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
@@ -148,7 +152,7 @@ samples: paper
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper/paper.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c data/check/test_*.c data/check/test_paper.c data/check/test_hf.c"; \
+	@bad=0; code="sink.c data/paper/paper.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
@@ -157,7 +161,8 @@ xref:
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
 BOOK = data/book/book.html sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
-    data/check/test_program.c data/check/test_text.c data/check/test_paper.c data/check/test_hf.c data/results/README.md
+    data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
+    data/check/test_hf.c data/results/README.md
 book: out/book.html
 out/book.html: data/book/book.awk $(BOOK) | out
 	@awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@

@@ -4303,12 +4303,13 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
+static bool has_word(const char *words, const char *word);   /* 16.1 */
 /* What files say of a companion's flag that is not used, if it is not 0. */
 static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-pairing half\nrope-scaling none\n"
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
-    "bias-in all\ntoy none\nend-token 50256\n";
+    "bias-in all\ntoy none\n";
 
 static void settings_of(Settings *s, unsigned groups, char *text, const char *file, Error *e) {
   char unused[80];
@@ -4321,9 +4322,10 @@ static void settings_of(Settings *s, unsigned groups, char *text, const char *fi
     const Option *o = value ? option_find(line, groups) : NULL;
     /* A default may lie outside the bounds: 0 often stands for another field's value. */
     if (o) option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+    else if (has_word("grammar tokens end-token", line)) continue;   /* another text */
     else if (!strcmp(line, "embed-dim") && atoi(value) == s->model.dim) continue;
     else if (!value || (strcmp(value, "0") && !strstr(NOT_USED, unused)))
-      fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+      fail(&wrong, 1, "%.40s. Try: ./paper, ./hf or the sink that wrote it", line);
   }
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(e, 1, "%s: expected settings that this sink knows, found %s", file, wrong.text);
@@ -6794,9 +6796,9 @@ const Option OPTIONS[] = {
         "width of a head; default: C / H"),
   WHOLE("ffn", MODEL, model.ffn, "128", 1, 1e6,
         "hidden width (paper: 1536)"),
-  WHOLE("vocab", MODEL, model.vocab, "0", 1, 1e7,
+  WHOLE("vocab", MODEL, model.vocab, "0", 1, 1.6e7,
         "vocabulary; default: the tokenizer's"),
-  WHOLE("context", MODEL, model.context, "128", 1, 1e7,
+  WHOLE("context", MODEL, model.context, "128", 1, 1.6e7,
         "longest sequence (paper: 2048)"),
   AXIS("pos", MODEL, model.pos, POS, "positions (Table 3, appendix A)"),
   AXIS("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
@@ -6826,9 +6828,9 @@ const Option OPTIONS[] = {
   SWITCH("vbias", MODEL, model.vbias, "a value bias v+ (Table 4)"),
   {"sink-token", MODEL, 'b', AT(model.sink_token), "0", 0, SINK_TOKENS,
                                 "[N]", "a learned first row x* (Table 4), or N"},
-  WHOLE("window", MODEL, model.window, "0", 1, 1e7,
+  WHOLE("window", MODEL, model.window, "0", 1, 1.6e7,
         "keys a row sees (Figure 6) [all]"),
-  WHOLE("prefix", MODEL, model.prefix, "0", 0, 1e7,
+  WHOLE("prefix", MODEL, model.prefix, "0", 0, 1.6e7,
         "tokens all see, unscored (Figure 5)"),
   WHOLE("rotary-dims", MODEL, model.rotary_dims, "0", 1, 1e6,
         "dims of a head rotated; default: all"),
@@ -6872,7 +6874,7 @@ const Option OPTIONS[] = {
        "file, folder or -; <|endoftext|> ends a document"),
   NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
        "tokenizer.bin", "the vocabulary"),
-  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1e7,
+  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1.6e7,
         "<|fix|> at this place (Table 10)"),
   STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
          "drawn anew (section 5)"),
@@ -6880,20 +6882,20 @@ const Option OPTIONS[] = {
        "tokens at most (Figure 5)"),
   SWITCH("bos", DATA | TOKENIZE | GENERATE, data.bos,
          "<|bos|> before every document; or --no-bos"),
-  REAL("valid", DATA, data.valid, "0.05", 1e-6, 0.9,
+  REAL("valid", DATA, data.valid, "0.05", 0, 0.9,
        "of the documents, for validation"),
 
   REAL("eps", MEASURE, eps, "0.3", 0, 1, "threshold of Sink (Figure 3)"),
-  WHOLE("T", MEASURE, eval_T, "64", 1, 1e7,
+  WHOLE("T", MEASURE, eval_T, "64", 1, 1.6e7,
         "tokens of an evaluated sequence"),
   WHOLE("n", EVAL | RUN, eval_n, "100", 1, 1e6, "sequences"),
   WHOLE("k", EVAL, eval_k, "4", 1, 1e6, "print Sink_1 .. Sink_K"),
   AXIS("metric-rows", MEASURE, metric_rows, METRIC,
          "plus1: the authors' form"),
   AXIS("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
-  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1e7,
+  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1.6e7,
         "p_1 becomes p_T (Table 7)"),
-  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1e7,
+  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1.6e7,
         "p_1 and p_T swap places"),
   SWITCH("beyond", EVAL, beyond, "--T may be more than the model's context"),
 
@@ -6919,7 +6921,7 @@ const Option OPTIONS[] = {
   STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"),
   WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
         "of what is drawn"),
-  WHOLE("n", GENERATE, how_many, "0", 1, 1e7,
+  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7,
         "tokens [100]"),
   REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
        "0 takes the likeliest"),
@@ -7145,6 +7147,7 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      r->optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
+    {"valid", "above 0, but in eval", s->data.valid > 0 || s->groups & EVAL},
     {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
     {"sim kernel normalizer scale extra", "with train, as the arms have theirs",
      strcmp(s->verb, "run")},
@@ -7360,14 +7363,18 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     else if (!strcmp(s->csv, s->json))
       fail(e, 2, "-: two results would go there. Try: a file for one");
   }
-  for (int i = 0; i < n; i++)
-    if (w[i].f) {
-      if (writing_lost(&w[i]))
-        fail(e, 2, "%s: two results would go there. Try: another name for one",
-             w[i].path);
-      fclose(w[i].f);
-      remove(w[i].beside);
-    }
+  for (int i = 0; i < n; i++) {
+    if (!w[i].f)
+      continue;
+    bool same = writing_lost(&w[i]);
+    for (int j = 0; j < n; j++)
+      same = same || same_file(path[j], w[i].beside);
+    if (same)
+      fail(e, 2, "%s: two results would go there. Try: another name for one",
+           w[i].path);
+    fclose(w[i].f);
+    remove(w[i].beside);
+  }
   return e->status;
 }
 
@@ -7721,8 +7728,10 @@ static void command_echo(const Settings *s) {
   if (s->quiet)
     return;
   fprintf(stderr, "%s %s", s->program->name, s->verb);
-  for (int i = 0; i < s->argc; i++)
-    fprintf(stderr, " %s", s->argv[i]);
+  for (int i = 0; i < s->argc; i++) {
+    bool plain = !strpbrk(s->argv[i], " \t\n\"`$&;()*?[]{}!<>|\\#~");
+    fprintf(stderr, plain ? " %s" : " " QUOTE "%s" QUOTE, s->argv[i]);
+  }
   fputc('\n', stderr);
 }
 

@@ -108,11 +108,14 @@ row() {
         cmp -s own.ckpt ../cc/own.ckpt && trains=cc
       fi
     fi
-    hf= paper= checks="data/check/test_program.c data/check/test_text.c data/check/test_kernels.c"
+    hf= paper= checks=
+    for check in rows program text kernels; do checks="$checks data/check/test_$check.c"; done
     if [ $what = all ]; then
       hf=data/check/test_hf.c paper="data/check/test_paper.c data/later/test_later.c"
       for program in hf paper; do
-        built data/$program.c $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
+        source=models/hf.c
+        [ $program = hf ] || source=paper/paper.c
+        built data/$source $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
       done
     fi
     if [ $what != check ]; then

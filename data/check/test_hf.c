@@ -7,7 +7,9 @@
 #include "../models/hf.c"
 #define PROGRAM FROM_HERE "hf"
 #define TOKENIZER_READ words_read
-#include "harness.c"
+#include "../../test_sink.c"
+#include "programs.c"
+#include "rows.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Published files in the small, written here */
@@ -2461,64 +2463,6 @@ static void hf__names_its_text(Test *t) {
 /* -------------------------------------------------------------------------------------------------
  * 7  Blocks that sink.c lacks: the Mamba mixer and the experts, forward only */
 
-/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
- * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
-static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
-  const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
-  int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
-  int R = c->mamba_rank, P = R + 2 * M;
-  double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
-  double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
-  for (int t = 0; t < N; t++) {
-    slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->conv_b[i];
-      for (int back = 0; back < J && back <= t; back++)
-        sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
-      a[t * I + i] = sum / (1 + exp(-sum));
-    }
-    slow_linear(p, a + t * I, w->x, NULL, I, P);
-    slow_norm_of(c, R, r, p, w->r_norm, NULL);
-    slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
-    slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
-    slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
-    for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
-      for (int m = 0; m < M; m++) {
-        double rate = -exp((double)w->a_log[m * I + i]), since = 0;
-        for (int from = t; from >= 0; since += dt[from-- * I + i])
-          sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
-               * dt[from * I + i] * a[from * I + i];
-      }
-      out[i] = sum * z / (1 + exp(-z));
-    }
-    slow_linear(y + t * C, out, w->out, NULL, I, C);
-  }
-  free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
-}
-
-/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
-static void slow_experts(const Slow *s, int l, double *y, const double *x) {
-  const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
-  int X = c->experts, C = c->dim; double *p = room(X), total = 0, f[WIDE_LAB];
-  slow_linear(p, x, w->router, NULL, C, X);
-  for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
-  for (int i = 0; i < C; i++) y[i] = 0;
-  for (int e = 0; e < X; e++) {
-    int better = 0;
-    for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
-    if (better >= c->expert_top) continue;
-    slow_ffn(c, &w->expert[e], f, x);
-    for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
-  }
-  free(p);
-}
-
-static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
-
 /* Block 1 of two is Mamba's with experts: order and pointers. C 12 F 7 I 5 M 3 J 4 R 2 X 2. */
 static void model_list__blocks(Test *t) {
   Lab b;
@@ -2557,13 +2501,6 @@ static void model_list__blocks(Test *t) {
   fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
        "a pointer to a tensor that is absent");
   lab_close(&b);
-}
-
-static idx counted(const Model *m, int layer) {
-  idx sum = 0;
-  for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
-  return sum;
 }
 
 static double size_of(const Model *m, const char *name) {
@@ -2615,9 +2552,9 @@ static void published__against_slow(Test *t) {
     {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
-  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS, b.flags);
+  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS);
   EACH(f, ROWS) LABS(b, 1, ROWS[f].T, ROWS[f].flags)
-    compare_with_slow(t, &b, 4000 * REAL_EPS, b.flags);
+    compare_with_slow(t, &b, 4000 * REAL_EPS);
 }
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
@@ -2774,15 +2711,21 @@ static void published__same_bits(Test *t) {
 
 /* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
 static void published__extend(Test *t) {
-  static const int SHORT[] = {1, 2, 26, 55, 0};
-  for (int i = 0; PUBLISHED[i]; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+  for (int i = 0; PUBLISHED[i]; i++) {
+    int how = strstr(PUBLISHED[i], "--attention-period") ? EXTEND_ANEW : 0;
+    if (!extend_one(t, PUBLISHED[i], SHORT_PROMPTS, 75, how)) return;
+  }
 }
 
 /* The sink metrics, where not every block attends. */
 static void published__sinks(Test *t) {
-  static const char *const FLAGS[] = {
-    MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1", "--experts 3"};
-  sinks_against_slow(t, FLAGS, 2);
+  LABS(b, 3, 12, MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+       "--experts 3") {
+    bool attends[4];
+    for (int l = 0; l < 4; l++) attends[l] = slow_attends(&b.m.c, l);
+    lab_against_slow(t, &b, METRIC_REAL, attends);
+    lab_against_slow(t, &b, METRIC_PLUS1, attends);
+  }
 }
 
 /* eval --signs where blocks are forward only: all but the gradient, which says why. */
@@ -2940,7 +2883,7 @@ static void check_model__every_variant(Test *t) {
   enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
   int models = 0, rows = 0, measured = 0, n; char last[120];
   scratch_open();
-  char *const *axis = covering(t)->axis;
+  char *const *axis = covering()->axis;
   while (VARIANTS[models].name) models++;
   while (axis[rows]) rows++;
   for (int i = 0; i < models + EXTRA + rows; i++) {
@@ -3095,7 +3038,7 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
 
 /* Of every configuration: the same bits from a file, slab by slab or read whole, as in memory. */
 static void model_file__same_bits(Test *t) {
-  const Cover *v = covering(t);
+  const Cover *v = covering();
   const char *path = SCRATCH "/model.bin"; int streamed = 0;
   scratch_open();
   for (int i = 0; i < v->n; i++) {
@@ -3488,5 +3431,6 @@ static const TestEntry TESTS[] = {
   RUNS(model_head_read__hostile), RUNS(model_file__damage), RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close, .oracle = &ALL_ROWS});
 }

@@ -9,11 +9,6 @@
 #include "../paper/options.h"
 #include "../../sink.c"
 #include "../later/later.c"
-#include "../text/teller.c"
-#include "../text/vocabulary.c"
-#include "../text/shards.c"
-#include "../text/first.c"
-#define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 
 /* =================================================================================================
@@ -295,5 +290,6 @@ int main(int argc, char **argv) {
     report("vec_map__every_float", &t, seconds() - start);
     return t.wrong > 0;
   }
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = NULL});
 }

@@ -6,7 +6,9 @@
 #define PAPER_NO_MAIN
 #include "../paper/paper.c"
 #define PROGRAM FROM_HERE "paper"
-#include "harness.c"
+#include "../../test_sink.c"
+#include "programs.c"
+#include "ablated.c"
 
 /* A table of experiments that must be one. */
 static void table_open(Experiments *x, const char *text) {
@@ -1743,6 +1745,7 @@ static void ablate__against_slow(Test *t) {
     {"--sink-token", ABLATE_KSTAR},        {"--sink-token --prefix 7", ABLATE_KEY1}};
   Settings s;
   if (!tale_open(t, &s, "")) return;
+  const Oracle by = ablated_oracle();
   for (int f = 0; f < 6; f++) {
     Trainer r; Error e = {0}; Ablated got; int ids[N * T], targets[N * T], starts, drawn = 0;
     if (!trainer_made(t, &r, ROWS[f].flags)) return;
@@ -1758,10 +1761,10 @@ static void ablate__against_slow(Test *t) {
       int p = 2 + (int)rng_below(&rng, T / 2 - 1);     /* from 1 */
       drawn |= 1 << p;
       for (int k = 0; k < ABLATED; k++) {
-        Slow slow = slow_open(&r.m, T);
-        slow.what = k == 0 ? ABLATE_NONE
+        Slow slow = slow_open(&r.m, &by, T);
+        slow.cut[0] = k == 0 ? ABLATE_NONE
                   : ROWS[f].what == ABLATE_KSTAR ? ABLATE_KEY1 : ROWS[f].what;
-        slow.cut = k == 1 ? sink : first + p - 1;
+        slow.cut[1] = k == 1 ? sink : first + p - 1;
         slow_forward(&slow, ids + b * T);
         int from = p + 1 > r.m.c.prefix ? p + 1 : r.m.c.prefix;
         for (int i = from; i <= T; i++) {
@@ -2006,5 +2009,6 @@ static const TestEntry TESTS[] = {
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd), ONSET_TESTS};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,
+                   (Test){.after = scratch_close, .oracle = &PAPER});
 }

@@ -1,6 +1,6 @@
 /* test_later.c - the tests of what is not the paper's: the rows of sink.c that it does not
  * have, each from its definition, by identities and by numbers worked by hand. Their gradients and
- * forms are held with all others in test_sink.c, by the axes of its section 0.4.
+ * forms are held with all others in data/check/test_rows.c, by its axes.
  *
  *     cc -O2 -DSINK_DOUBLE data/later/test_later.c -o test_later -lm && ./test_later
  *
@@ -16,6 +16,7 @@
 #include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "../check/harness.c"
+#include "../check/programs.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 
@@ -854,13 +855,6 @@ static void states__errors(Test *t) {
   within(t, most, 17.5, 7.5, "how an error grows");
 }
 
-/* What README.md says of the pairs whose gradients are compared. */
-static void readme__pairs(Test *t) {
-  const Cover *v = covering(t); char said[80]; const int all = v->covered;
-  snprintf(said, sizeof said, "%d,%03d pairs in %d configurations", all / 1000, all % 1000, v->n);
-  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
-}
-
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
@@ -872,8 +866,9 @@ static const TestEntry TESTS[] = {
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
   RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
-  RUNS(states__errors), RUNS(readme__pairs)};
+  RUNS(states__errors)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,
+                   (Test){.after = scratch_close});
 }
