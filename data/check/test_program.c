@@ -1699,7 +1699,7 @@ static void sink__wrong_files(Test *t) {
   file_write(SCRATCH "/short.ckpt", b->at, b->size - b->size / 3, &e);
   fact(t, !e.status, "%s", e.text);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
-  fact(t, file_missing(SCRATCH "/d"), "what is refused leaves a folder");
+  fact(t, file_missing(SCRATCH "/d/m"), "what is refused leaves a file");
 }
 
 /* Text to ids and back, by file and by standard input. */

@@ -3350,6 +3350,8 @@ static int verb_report(Settings *s, Error *e) {
   return e->status;
 }
 
+static int verb_eval_paper(Settings *s, Error *e) { return eval_more(s, NULL, e); }
+
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
@@ -3359,7 +3361,7 @@ static const Verb PAPER_VERBS[] = {
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", told_generate},
-  PAGED_VERBS(eval_paged),
+  PAGED_VERBS(verb_eval_paper),
   {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, 0, NULL, NULL}
 };
