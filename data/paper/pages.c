@@ -1021,7 +1021,11 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
-    if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
+    int force = one.force;
+    one.force = true;                                      /* a line of it is there already */
+    bool ready = !open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model);
+    one.force = force;
+    if (ready)
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, &of_model);
