@@ -7953,7 +7953,7 @@ static int verb_list(Settings *s, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
          "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
-         ", or --text FILE; ./paper also has --grammar, --tokens.\n");
+         ", or --text FILE; ./paper has --grammar, --tokens.\n");
   return e->status;
 }
 
