@@ -24,6 +24,10 @@ import random
 import subprocess
 import sys
 
+from needs import needs
+
+needs("numpy", "torch", "transformers")
+
 import numpy as np
 import torch
 import transformers
