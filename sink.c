@@ -8156,7 +8156,9 @@ static int verb_eval(Settings *s, const char **words, int n, Error *e) {
   w.o->loss = w.o->s.loss; w.o->tokens = (idx)w.o->s.n * w.o->s.T;
   if (!results_alone(s)) eval_print(&w, s, starts);
   const char *drawn = w.t.data.drawn, *labels[] = {"text", "read", *drawn ? "first" : NULL, NULL};
-  strcpy(w.row.label[0], w.o->text), strcpy(w.row.label[1], w.o->read), strcpy(w.row.label[2], drawn);
+  strcpy(w.row.label[0], w.o->text);
+  strcpy(w.row.label[1], w.o->read);
+  strcpy(w.row.label[2], drawn);
   if (!eval_numbers(&w.row.all, &w.o->s, &w.besides, s, e)) rows_write(&w.row, 1, labels, s, e);
   if (s->report[0] && program->page)
     program->page(s->report, "eval", s, w.o, 1, (const char *)w.table.at, "", e);
