@@ -6855,7 +6855,7 @@ const Option OPTIONS[] = {
   {"log", 'f', 's', AT(log), STRING("FILE"), "a CSV line every --log-every steps"},
   {"toy", 't', 'c', AT(data.toy), WORDS("none", TOY), "a known mechanism; ./paper has both"},
   {"text", DATA('s', text), STRING("FILE"), "file, folder or - [the shipped stories]"},
-  {"grammar", DATA('s', grammar), STRING("FILE"), "rules that tell text without end (./paper)"},
+  {"grammar", DATA('s', grammar), STRING("FILE"), "rules that generate text without end (./paper)"},
   {"tokens", DATA('s', tokens), STRING("FILE"), "ids of llm.c, nanoGPT, NumPy (./paper)"},
   {"end-token", DATA('i', end_token), "50256", 0, 1 << 24, "ID", "ends a document of --tokens"},
   {"tokenizer", DATA('s', tokenizer), "tokenizer.bin", 0, 0, "FILE", "the vocabulary"},

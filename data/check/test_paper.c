@@ -1278,7 +1278,7 @@ static void sink__published(Test *t) {
   file_write(HOME "/" SCRATCH "/out", "", 0, &t->e);       /* where programs write there */
   file_copy(t, SCRATCH "/tale.tok", HOME "/tokenizer.bin");
   file_copy(t, "data/text/letter.txt", HOME "/books.txt");
-  file_copy(t, "data/text/story.grammar", HOME "/data/text/story.grammar");
+  file_copy(t, SHIPPED_TEXT, HOME "/" SHIPPED_TEXT);
   file_copy(t, PROGRAM, HOME "/hf");                                      /* hf: checkpoints do */
   file_copy(t, PROGRAM ".exe", HOME "/hf.exe");
   said(t, "train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out " HOME
@@ -1918,15 +1918,16 @@ static void sink__survey(Test *t) {
 /* With --csv - and --json - standard output has the rows and nothing else; what is for people, how
  * far it is and what is wrong go to stderr. Nothing measured: no rows. */
 static void sink__rows_alone(Test *t) {
+#define GENERATED_RUN " --force --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 #define A_CKPT SCRATCH "/a.ckpt"
 #define ALONE " --T 8 --n 4" OF_TALE
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
-    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" SMALL_RUN, 0, 3, "Verdict: "},
+    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" GENERATED_RUN, 0, 3, "Verdict: "},
     {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
     {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
   Settings s; char words[600];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  said(t, "train --quiet --steps 1 --out " A_CKPT SMALL_RUN);
+  said(t, "train --quiet --steps 1 --out " A_CKPT GENERATED_RUN);
   for (int i = 0; i < 8; i++) {
     const int json = i % 2, rows = ROWS[i / 2].rows; int lines = 0, commas = 0, c = 0;
     snprintf(words, sizeof words, "%s --%s -", ROWS[i / 2].words, json ? "json" : "csv");

@@ -1956,8 +1956,8 @@ static void sink__knows_its_text(Test *t) {
   EACH(i, ROWS) {
     char first[400];
     if (i == 8) rename(OWN, SCRATCH "/b");
-    if (i == 9) sink_fails(t, "eval " SCRATCH "/m.ckpt", 1, "/m.ckpt: its text, " OWN ", is not there"
-                           ". Try: --text FILE");
+    if (i == 9) sink_fails(t, "eval " SCRATCH "/m.ckpt", 1, "/m.ckpt: its text, " OWN ", is not "
+                           "there. Try: --text FILE");
     if (i == 9) sink_fails(t, "train --quiet --start " SCRATCH "/m.ckpt --steps 1", 2, "/m.ckpt: "
                            "expected the text to train on, found none. Try: --text " OWN "\n");
     if (i == 10) file_write(OWN, text->at, text->size - 1, fresh(t));
@@ -2048,7 +2048,8 @@ static void sink__edits_and_starts(Test *t) {
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
   sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
-  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2, "has 16, and --start");
+  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2,
+             "has 16, and --start");
 }
 
 /* `sink generate` at temperature 0 against whole forwards made here: the likeliest token each time;

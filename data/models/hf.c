@@ -3656,7 +3656,7 @@ static const Verb HF_VERBS[] = {
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ",
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
-   "text from a model or a grammar", told_generate},
+   "text from a model or a grammar", grammar_generate},
   {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, NULL, NULL, NULL}};
 

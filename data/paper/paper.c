@@ -3351,7 +3351,7 @@ static const Verb PAPER_VERBS[] = {
   {"tokenize", "train|encode|decode [FILE]", "ou vocab grammar tokenizer bos ",
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", "gsol grammar tokenizer fix-token first-tokens bos ",
-   "text from a model or a grammar", told_generate},
+   "text from a model or a grammar", grammar_generate},
   {"readme", "", " corpus results ", "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, NULL, NULL, NULL}
 };
