@@ -546,6 +546,7 @@ int  bytes_print(Bytes *b, Error *e, const char *format, ...);   /* text of up t
 void bytes_free(Bytes *b), number_put(unsigned char *p, uint64_t x, int bytes);
 int  bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);   /* little-endian */
 uint64_t number_at(const unsigned char *p, int bytes);
+size_t utf8_length(const unsigned char *text, size_t n);    /* bytes before the first that is not */
 int  file_read(const char *path, Bytes *out, Error *e);      /* "-" is standard input */
 /* Appends path and a 0; of a folder instead its plain files' paths, but hidden ones', each with a
  * 0, sorted by their bytes. An empty folder is an error. */
