@@ -3909,7 +3909,8 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
     size_t mid = cut || !document_held(share, i) ? to : from;
     if (cut && i + 1 == n)
       mid = document_cut(all, of[i], share, unit);
-    bool room = !s->data_tokens || (double)d->train.size < s->data_tokens;
+    bool room = s->data_tokens == 0
+                || (double)d->train.size < s->data_tokens;
     if (T && room && from < mid)
       data_encode(d, s, all->at + from, mid - from, &d->train, e);
     if (mid < to)
