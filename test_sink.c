@@ -56,6 +56,7 @@ typedef struct Oracle {
   double (*score)(const struct Slow *s, int l, int h, int i, int column);
   void (*row)(const Config *c, int n, int keys, const double *z,
               struct Scores *r);
+  const RowKind *(*kind)(const Config *c);     /* sink.c's, which that is held to */
   double (*value)(const struct Slow *s, int l, int h, int i, int column, int d);
   void (*leave)(const struct Slow *s, int l, int h, int i, double *o,
                 const double *x);
@@ -545,7 +546,7 @@ static double *slow_at(const Slow *s, double *of, int l, int n, int width) {
 }
 
 static const real *slow_w(const Slow *s, int l, const char *name) {
-  return named_of(s->m, l, name);
+  return named_at(s->m, l, name);
 }
 
 static void slow_linear(double *y, const double *x, const real *w, const real *b,
@@ -961,6 +962,11 @@ static double slow_loss(const Lab *b, int from) {
 
 static bool never_faint(const Config *c) { return c->layers < 0; }
 
+static const RowKind *paper_kind(const Config *c) {
+  (void)c;
+  return &PAPER_ROW;
+}
+
 static double one_bound(const Config *c) { return c->layers > 0 ? 1 : 0; }
 
 static void heads_as_they_are(Slow *s, int l, int n, const double *x) {
@@ -971,9 +977,9 @@ static void heads_as_they_are(Slow *s, int l, int n, const double *x) {
 }
 
 static const Oracle PAPER = {
-    slow_zero, never_faint, one_bound, NULL, slow_embed, slow_norm, heads_as_they_are,
-    slow_rotate, slow_sees, slow_score, slow_row, slow_value, slow_leave,
-    slow_block, slow_logits};
+    slow_zero, never_faint, one_bound, NULL, slow_embed, slow_norm,
+    heads_as_they_are, slow_rotate, slow_sees, slow_score, slow_row, paper_kind,
+    slow_value, slow_leave, slow_block, slow_logits};
 
 /* The largest difference between x and the slow model's y, relative to the
  * largest of y. */
@@ -1015,24 +1021,17 @@ static void compare_sequence(Test *t, Lab *b, Slow *s, int q, double bound,
          label);
 }
 
-/* Every sequence of the lab; cut: a companion's, for each sequence, or NULL. */
-static void compare_cut(Test *t, Lab *b, double bound, int what, const int *cut) {
+/* Every sequence of the lab. */
+static void compare_with_slow(Test *t, Lab *b, double bound) {
   if (!b->probe)
     lab_maps(b);
   lab_forward(b);
   for (int q = 0; q < b->B; q++) {
     Slow s = slow_open(&b->m, b->oracle, b->T);
-    s.cut[0] = what;
-    if (cut)
-      s.cut[1] = cut[q];
     slow_forward(&s, b->ids + q * b->T);
     compare_sequence(t, b, &s, q, bound, b->flags);
     slow_close(&s);
   }
-}
-
-static void compare_with_slow(Test *t, Lab *b, double bound) {
-  compare_cut(t, b, bound, 0, NULL);
 }
 
 /* Each kernel, similarity, normaliser and extra column that goes together. */
@@ -1727,41 +1726,54 @@ static void attention__logit(Test *t) {
 /* ----------
  * 3.3  One row of scores */
 
-/* A row forward, and made again backward: weights, s'/Z, dlogz, m and Z. */
+/* A row forward, and made again backward: weights, s'/Z, dlogz, m and Z; by the
+ * fast forms of chapter 14, or by 3.6's plain one. */
 typedef struct ScoreRow {
   real a[LONG_LAB], again[LONG_LAB], deriv[LONG_LAB], dlogz[LONG_LAB];
   real m[LONG_LAB];
   double Z;
 } ScoreRow;
 
-static void score_row(const Config *c, int n, const real *z, ScoreRow *r) {
+static void score_row(const RowKind *k, bool plain, const Config *c, int n,
+                      const real *z, ScoreRow *r) {
+  if (plain) {
+    real sum = k->plain(c, n, z, r->a, r->deriv, r->dlogz);
+    k->metric(c, n, r->a, sum, r->m);
+    copy(r->again, r->a, n);
+    r->Z = (double)sum;
+    return;
+  }
   copy(r->a, z, n);
-  real row_stat = row_forward(c, n, r->a, r->again);
-  row_backward(c, n, z, row_stat, r->again, r->deriv, r->dlogz);
-  row_metric(c, n, r->a, row_normalizer(c, row_stat), r->m);
-  r->Z = (double)row_normalizer(c, row_stat);
+  real row_stat = k->forward(c, n, r->a, r->again);
+  real Z = k->normalizer(c, row_stat);
+  k->backward(c, n, z, row_stat, r->again, r->deriv, r->dlogz);
+  k->metric(c, n, r->a, Z, r->m);
+  r->Z = (double)Z;
 }
 
-/* A row against the formulas in long double. What is masked is 0, not
- * nearly. */
-static void row_as_formula(Test *t, const Oracle *by, const Config *c, int n,
-                           const real *z, Scores *want) {
-  static const char *const NAMES[] = {"weight", "made again", "derivative", "dlogz",
-                                      "metric"};
+/* A row against the formulas in long double: column 0 is *, the others are keys.
+ * What is masked is 0, not nearly. */
+static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *c,
+                           int n, const real *z, Scores *want) {
+  static const char *const NAMES[] = {"weight", "made again", "derivative",
+                                      "dlogz", "metric"};
   static ScoreRow r;
   double exact[LONG_LAB];
-  for (int j = 0; j < n; j++)
+  int keys = 0;
+  for (int j = 0; j < n; j++) {
     exact[j] = (double)z[j];
-  by->row(c, n, 9, exact, want);
-  score_row(c, n, z, &r);
+    keys += j > 0 && z[j] > -INFINITY;
+  }
+  by->row(c, n, keys, exact, want);
+  score_row(by->kind(c), plain, c, n, z, &r);
   double bound = 4 * REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c->pnorm);
-  if (want->Z != 0)
+  if (want->Z != 0 && !plain)            /* a plain Z of exp is less e^top */
     within(t, (double)(r.Z / want->Z), 1, bound,
            "Z of sim %d, normalizer %d, p %g", c->sim, c->normalizer, c->pnorm);
   for (int j = 0; j < n; j++) {
     const real got[] = {r.a[j], r.again[j], r.deriv[j], r.dlogz[j], r.m[j]};
-    const long double to[] = {want->a[j], want->a[j], want->deriv[j], want->dlogz[j],
-                              want->m[j]};
+    const long double to[] = {want->a[j], want->a[j], want->deriv[j],
+                              want->dlogz[j], want->m[j]};
     const double scale = z[j] > -INFINITY ? 0.1 : 0;
     for (int y = 0; y < 5; y++)
       within(t, (double)got[y], (double)to[y],
@@ -1799,7 +1811,8 @@ static int rows_as_formula(Test *t, const Oracle *by, const char *const *sims,
           if (j != seen && rng_below(&r, 5) == 0)
             z[j] = (real)-INFINITY;
         }
-        row_as_formula(t, by, &c, n, z, &want);
+        for (int plain = 0; plain < 2; plain++)
+          row_as_formula(t, by, plain, &c, n, z, &want);
         over += clamp && want.Z > 1;
         under += clamp && want.Z == 1;
       }
@@ -1828,7 +1841,7 @@ static ScoreRow *flat_row(int sim, int normalizer, double p, int n, double z) {
   real row[8];
   for (int j = 0; j < n; j++)
     row[j] = (real)z;
-  score_row(&c, n, row, &r);
+  score_row(&PAPER_ROW, false, &c, n, row, &r);
   double off = fabs((double)r.again[0] - (double)r.a[0]);
   if (!(off <= 1e-2 * fabs((double)r.a[0]) + least))
     r.a[0] = (real)NAN;
@@ -1941,7 +1954,7 @@ static void row_forward__nan(Test *t) {
       const Config c = {.sim = k % SIM_ROWS, .normalizer = k / SIM_ROWS, .pnorm = 2};
       real z[] = {1, -2, (real)0.5};
       z[at] = (real)NAN;
-      score_row(&c, 3, z, &r);
+      score_row(&PAPER_ROW, false, &c, 3, z, &r);
       fact(t, isnan((double)r.a[at]) && isnan((double)r.m[at]),
            "sim %d, %d: weight %g, metric %g", c.sim, c.normalizer,
            (double)r.a[at], (double)r.m[at]);
@@ -2209,7 +2222,7 @@ static void logit_of_nothing(Lab *a, Lab *b) {
 /* Rows of n numbers of b, one a head, become copies of a's single one. */
 static void spread(Lab *a, Lab *b, const char *name, int rows) {
   for (int l = 0; l < 2; l++) {
-    real *to = named_of(&b->m, l, name), *from = named_of(&a->m, l, name);
+    real *to = named_at(&b->m, l, name), *from = named_at(&a->m, l, name);
     for (int i = 0; i < rows; i++)
       for (int h = 0; h < 2; h++)
         copy(to + i * 12 + h * 6, from + i * 6, 6);
@@ -2229,7 +2242,7 @@ static void spread_keys(Lab *a, Lab *b) {
 /* [E29] [T14] The scale of a's weights goes into b's W_O. */
 static void scale_into_wo(Lab *a, Lab *b) {
   for (int l = 0; l < 2; l++)
-    vec_scale(144, named_of(&b->m, l, "wo"), (real)a->m.c.scale);
+    vec_scale(144, named_at(&b->m, l, "wo"), (real)a->m.c.scale);
 }
 
 /* (F4) The dims of q and k are renamed: pairs (d, d + D/2) become
@@ -2238,8 +2251,8 @@ static void rename_pairs(Lab *a, Lab *b) {
   static const char *const NAMES[] = {"wq", "wk", "bq", "bk"};
   for (int l = 0; l < 2; l++)
     EACH(k, NAMES) {
-      real *to = named_of(&b->m, l, NAMES[k]),
-           *from = named_of(&a->m, l, NAMES[k]);
+      real *to = named_at(&b->m, l, NAMES[k]),
+           *from = named_at(&a->m, l, NAMES[k]);
       for (int i = 0; i < 12 * (k < 2 ? 12 : 1); i++) {
         int d = i % 6, renamed = d < 3 ? 2 * d : 2 * d - 5;
         to[i - d + renamed] = from[i];
@@ -2528,8 +2541,8 @@ static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
   if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t))
       || acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
     return fact(t, 0, "%s", t->e.text), false;
-  for (int l = 0; named_of(m, l, "cscale"); l++)       /* e^z of Z = 1 is a float */
-    vec_scale(m->c.heads, named_of(m, l, "cscale"), (real)0.25);
+  for (int l = 0; named_at(m, l, "cscale"); l++)       /* e^z of Z = 1 is a float */
+    vec_scale(m->c.heads, named_at(m, l, "cscale"), (real)0.25);
   for (; *prompts; prompts++) {
     int at = *prompts;
     lab_draw(&x.b, 31 + (uint64_t)at);
@@ -3479,7 +3492,7 @@ static void checks_hold(Test *t, const Program *program, int hold, int controls)
  * those of later papers in `check later` (data/later/test_later.c). */
 static void checks__every_row(Test *t) {
   static const char *const NAMES[] = {"sim", "kernel", "normalizer", "extra"};
-  const char *const *const ROWS_OF[] = {
+  const char *const *const LISTS[] = {
     EQUAL_SUMS, NEARLY_EQUAL_SUMS, OTHER_SUMS};
   EACH(i, NAMES) {
     char word[VALUE_ROOM], flag[2 * VALUE_ROOM], all[400];
@@ -3487,8 +3500,8 @@ static void checks__every_row(Test *t) {
     for (int row = 1; *option_word(o, row, word); row++) {
       bool found = false;
       snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);
-      EACH(k, ROWS_OF)
-        for (const char *const *flags = ROWS_OF[k]; *flags; flags++) {
+      EACH(k, LISTS)
+        for (const char *const *flags = LISTS[k]; *flags; flags++) {
           snprintf(all, sizeof all, "%s ", *flags);
           found |= strstr(all, flag) != NULL;
         }
@@ -3499,21 +3512,21 @@ static void checks__every_row(Test *t) {
 
 /* Each kind of line can fail: on the wrong side of its bound, and for what is not finite. */
 static void checks__can_fail(Test *t) {
-  static void (*const LINES_OF[])(Page *p, const char *what, double x, double bound) = {
+  static void (*const PRINTS[])(Page *p, const char *what, double x, double bound) = {
     holds, equals, control, refutes};
   static const double GOOD[] = {1, 1, 1, 1}, BAD[] = {1.001, 1.001, 0.999, 0.999};
   static const double ODD[] = {NAN, INFINITY, -INFINITY};
-  EACH(k, LINES_OF) {
+  EACH(k, PRINTS) {
     Page p = {.out = tmpfile(), .e = fresh(t)};
     if (!p.out)
       exit(1);
-    LINES_OF[k](&p, "good", GOOD[k], 1);
+    PRINTS[k](&p, "good", GOOD[k], 1);
     fact(t, p.count[k] == 1 && !p.count[LINE_WRONG], "kind %d at its bound", k);
     fact(t, page_total(&p, "sink") == 0, "kind %d: status %d", k, p.e->status);
-    LINES_OF[k](&p, "bad", BAD[k], 1);
+    PRINTS[k](&p, "bad", BAD[k], 1);
     fact(t, p.count[k] == 1 && p.count[LINE_WRONG] == 1, "kind %d takes %g", k, BAD[k]);
     EACH(i, ODD)
-      LINES_OF[k](&p, "odd", ODD[i], 1);
+      PRINTS[k](&p, "odd", ODD[i], 1);
     fact(t, p.count[k] == 1 && p.count[LINE_WRONG] == 4, "kind %d takes what is not finite", k);
     fact(t, page_total(&p, "sink") == 1, "kind %d: status %d", k, p.e->status);
     fclose(p.out);

@@ -221,7 +221,7 @@ static real *named(const Model *m, const char *name) {
   return x ? tensor_w(m, x) : NULL;
 }
 
-static real *named_of(const Model *m, int l, const char *name) {
+static real *named_at(const Model *m, int l, const char *name) {
   char full[40];
   snprintf(full, sizeof full, "l%d.%s", l, name);
   return named(m, full);

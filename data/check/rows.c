@@ -214,7 +214,7 @@ static void rows_further(const Config *c, int n, int keys, const double *z,
   for (int j = 0; j < n; j++) {
     r->a[j] = r->Z != 0 ? s[j] / r->Z : 0;
     r->deriv[j] = r->Z != 0 ? ds[j] / r->Z : 0;
-    r->m[j] = size > 0 ? fabsl(s[j]) / (size + e) : 0;
+    r->m[j] = size > 0 && r->Z != 0 ? fabsl(s[j]) / (size + e) : 0;
     r->dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       r->dlogz[j] = r->deriv[j];
@@ -501,10 +501,19 @@ static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
   return true;
 }
 
+static const RowKind *rows_kind(const Config *c) {
+  if (c->sim == SIM_SOFTPICK)
+    return &SOFTPICK_ROW;
+  if (c->sim == SIM_RECTIFIED)
+    return &RECTIFIED_ROW;
+  bool counts = c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT;
+  return counts ? &COUNT_ROW : &PAPER_ROW;
+}
+
 static const Oracle ALL_ROWS = {
     rows_zero, rows_faint, rows_slack, rows_muon, rows_embed, rows_norm, rows_heads,
-    rows_rotate, rows_sees, rows_score, rows_row, slow_value, rows_leave, rows_block,
-    rows_logits};
+    rows_rotate, rows_sees, rows_score, rows_row, rows_kind, slow_value, rows_leave,
+    rows_block, rows_logits};
 
 /* ----------
  * 3  A covering array: configurations among which every pair of rows of any two axes occurs,
