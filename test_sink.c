@@ -31,22 +31,20 @@
 #include "data/check/harness.c"
 #include "data/check/golden.c"
 
-/* What the tests of chapters 1, 2 and 4 expect of each part of a model. A
- * companion's tests put their own in the place of some of the paper's. */
+/* What the tests expect of each part of a model. A companion's tests put their own
+ * in the place of some of the paper's, and fill in what is NULL here (*). */
 struct Slow;
 struct Scores;
 typedef struct Oracle {
-  /* chapter 1: is the gradient of x 0, within *most of the largest one? May the
-   * rows of this similarity see nothing? How much larger is a difference's
-   * bound? */
+  /* chapter 1: is the gradient of x 0, within *most of the largest? (*) Can rows of
+   * this similarity see nothing? (*) How much larger is a difference's bound? */
   bool (*zero)(const Lab *b, const Tensor *x, double *most);
   bool (*faint)(const Config *c);
   double (*slack)(const Config *c);
-  /* chapter 5: one step of Muon on x, whose moment is `first`; false: x is no
-   * matrix of its. NULL where there is no Muon */
+  /* chapter 5 (*): one step of Muon on x, unless it is no matrix of its: false */
   bool (*muon)(Lab *b, const Tensor *x, const Step *s, real *first);
-  /* chapter 2, in the order of a forward; their comments stand at the
-   * paper's */
+  /* chapter 2, in the order of a forward. (*) heads: behind q, k, v; kind: the rows
+   * of sink.c that `row` is held against */
   void (*embed)(const struct Slow *s, int id, double *h);
   void (*norm)(const struct Slow *s, const char *name, double *y,
                const double *x);
@@ -56,7 +54,7 @@ typedef struct Oracle {
   double (*score)(const struct Slow *s, int l, int h, int i, int column);
   void (*row)(const Config *c, int n, int keys, const double *z,
               struct Scores *r);
-  const RowKind *(*kind)(const Config *c);     /* sink.c's, which that is held to */
+  const RowKind *(*kind)(const Config *c);
   double (*value)(const struct Slow *s, int l, int h, int i, int column, int d);
   void (*leave)(const struct Slow *s, int l, int h, int i, double *o,
                 const double *x);
@@ -77,8 +75,7 @@ static const char *const *variants(Test *t) {
   return list;
 }
 
-/* Two formulas of chapter 2: does query i see key j? In which bucket is a
- * key? */
+/* Of chapter 2: does query i see key j? In which bucket is a key? */
 static bool slow_sees(const Config *c, int l, int i, int j);
 static int slow_bucket(int n);
 
@@ -196,15 +193,14 @@ static double difference(Lab *b, const Tensor *x, const double *along,
   return (8 * (f[0] - f[1]) - (f[2] - f[3])) / (12 * h);
 }
 
-/* One difference along `along` against the gradient's share; the bound is
- * relative to size. */
+/* One difference along `along`, held to the gradient's share; relative to size. */
 static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *along,
                   double size) {
   static const double STEPS[] = {3e-4, 6e-5, 1e-5, 2e-6, 2e-3};
   idx n = tensor_size(x);
   real *kept = reals(n);
   double want = 0, found[5], error = INFINITY;
-  double unit = size * b->oracle->slack(&b->m.c);
+  double unit = size * (b->oracle->slack ? b->oracle->slack(&b->m.c) : 1);
   bool agree = false;
   copy(kept, tensor_w(&b->m, x), n);
   for (idx i = 0; i < n; i++)
@@ -234,8 +230,7 @@ static void judge(Test *t, Tally *y, Lab *b, const Tensor *x, const double *alon
        x->name, want, found[0], error, b->flags);
 }
 
-/* One tensor: its zeros, a difference along a random direction, and `samples`
- * single ones. */
+/* One tensor: its zeros, a difference along all of it, `samples` single ones. */
 static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
                          int samples) {
   const Oracle *o = b->oracle;
@@ -244,7 +239,7 @@ static void check_tensor(Test *t, Tally *y, Lab *b, const Tensor *x, Rng *r,
   double largest = biggest(b->m.count, gradients(&b->m)), size = biggest(n, g);
   double most = 0, *along = room(n);
   bool zero = o->zero(b, x, &most);
-  if (!zero && o->faint(&b->m.c) && size <= 1e-6 * largest) {
+  if (!zero && o->faint && o->faint(&b->m.c) && size <= 1e-6 * largest) {
     y->faint++;                          /* the differences tell whether it is 0 */
     zero = true;
     most = 1e-6;
@@ -383,8 +378,7 @@ static void gradients__every_operation(Test *t) {
   tell_tally(t, &y);
 }
 
-/* Where tiles of 32 rows, windows, prefixes, x* and key heads cross each
- * other. */
+/* Tiles of 32 rows, windows, prefixes, x* and key heads cross each other. */
 static const char *const TILED[] = {
     "", "--window 5 --pos t5", "--prefix 40 --extra kv --linear-bias",
     "--window 33 --prefix 3 --heads 4 --kv-heads 2 --rotary-dims 2",
@@ -402,8 +396,7 @@ static void gradients__tiles(Test *t) {
   tell_tally(t, &y);
 }
 
-/* At 0 ReLU's derivative is 0, in the ffn and in the mlp kernel: nothing comes
- * through zeros. */
+/* ReLU's derivative is 0 at 0, in the ffn and in the mlp kernel. */
 static void gradients__at_zero(Test *t) {
   static const char *const ROWS[][3] = {
       {"--act relu", "l1.w1", "l1.w1"}, {"--act reglu", "l1.w1", "l1.w1"},
@@ -826,7 +819,8 @@ static void slow_qkv(Slow *s, int l, int n, const double *x) {
   slow_linear(k, x, slow_w(s, l, "wk"), slow_w(s, l, "bk"), C, K * D);
   slow_linear(slow_at(s, s->v, l, n, K * D), x, slow_w(s, l, "wv"),
               slow_w(s, l, "bv"), C, K * D);
-  s->by->heads(s, l, n, x);
+  if (s->by->heads)
+    s->by->heads(s, l, n, x);
   for (int h = 0; h < H; h++) {
     s->by->rotate(s, l, q + h * D, n);
     slow_phi(s, l, slow_at(s, s->fq, l, n, H * D) + h * D, q + h * D);
@@ -960,29 +954,13 @@ static double slow_loss(const Lab *b, int from) {
   return sum / (b->B * (T - from));
 }
 
-static bool never_faint(const Config *c) { return c->layers < 0; }
-
-static const RowKind *paper_kind(const Config *c) {
-  (void)c;
-  return &PAPER_ROW;
-}
-
-static double one_bound(const Config *c) { return c->layers > 0 ? 1 : 0; }
-
-static void heads_as_they_are(Slow *s, int l, int n, const double *x) {
-  (void)s;
-  (void)l;
-  (void)n;
-  (void)x;
-}
-
 static const Oracle PAPER = {
-    slow_zero, never_faint, one_bound, NULL, slow_embed, slow_norm,
-    heads_as_they_are, slow_rotate, slow_sees, slow_score, slow_row, paper_kind,
-    slow_value, slow_leave, slow_block, slow_logits};
+    .zero = slow_zero, .embed = slow_embed, .norm = slow_norm,
+    .rotate = slow_rotate, .sees = slow_sees, .score = slow_score,
+    .row = slow_row, .value = slow_value, .leave = slow_leave,
+    .block = slow_block, .logits = slow_logits};
 
-/* The largest difference between x and the slow model's y, relative to the
- * largest of y. */
+/* The largest difference of x from the slow y, relative to the largest of y. */
 static double slow_distance(idx n, const real *x, const double *y) {
   double most = 0, size = 0;
   for (idx i = 0; i < n; i++) {
@@ -1179,8 +1157,7 @@ static void config_resolve__fills(Test *t) {
        "resolving twice changes the model: %s", t->e.text);
 }
 
-/* A refusal: status 2, and one line that names the flag and says what to
- * try. */
+/* A refusal has status 2, and one line with the flag and what to try. */
 static void refusal(Test *t, const char *flags, int status, const Error *e,
                     const char *flag) {
   fact(t, status == 2 && e->status == 2, "%s: status %d", flags, status);
@@ -1225,8 +1202,7 @@ static void config_resolve__refuses(Test *t) {
   }
 }
 
-/* The nearest neighbours of the refusals are accepted: nothing else is
- * refused. */
+/* The nearest neighbours of the refusals are accepted. */
 static void config_resolve__near_misses(Test *t) {
   static const char *const RIGHT[] = {
       "--heads 3 --head-dim 20", "--heads 3 --dim 63 --pos none", "--prefix 0",
@@ -1424,8 +1400,7 @@ static void model_create__layout(Test *t) {
   }
 }
 
-/* A tensor starts normal of this deviation, uniform within this half-width, or
- * as one number. */
+/* A start: normal of a deviation, uniform of a half-width, or one number. */
 enum { START_NORMAL, START_UNIFORM, START_AS };
 
 static void start_is(Test *t, Lab *b, const char *name, int init, int kind,
@@ -1504,8 +1479,7 @@ static void model_init__laws(Test *t) {
   }
 }
 
-/* A seed gives a tensor its numbers in every variant; another seed, name or
- * layer, others. */
+/* In every variant a tensor has the numbers of its seed, name and layer. */
 static void model_init__streams(Test *t) {
   LABS(a, 1, 4, "")
     LABS(b, 1, 4, "--extra kv --sim sigmoid --pos learned --vbias --place post "
@@ -1658,8 +1632,7 @@ static double activate(int act, double x) {
   return (double)out;
 }
 
-/* [T11] At 1 and -2 from tables of the error function; libm's formulas on a
- * grid. */
+/* [T11] At 1 and -2 from tables of erf; libm's formulas on a grid. */
 static void activate__formulas(Test *t) {
   static const struct { int gated, bare; double at_1, at_minus_2; } KNOWN[] = {
       {ACT_SWIGLU, ACT_SWISH, 0.73105857863000487, -0.23840584404423511},
@@ -1713,8 +1686,7 @@ static void visible__pictures(Test *t) {
         }
 }
 
-/* [T4] A logit near 0 hides among many keys: at +20 the extra column takes
- * all. */
+/* [T4] A logit near 0 hides among many keys: at +20 it takes all. */
 static void attention__logit(Test *t) {
   LABS(b, 1, 40, "--extra logit --layers 1") {
     lab_fill(&b, "l0.logit", 20);
@@ -1765,7 +1737,7 @@ static void row_as_formula(Test *t, const Oracle *by, bool plain, const Config *
     keys += j > 0 && z[j] > -INFINITY;
   }
   by->row(c, n, keys, exact, want);
-  score_row(by->kind(c), plain, c, n, z, &r);
+  score_row(by->kind ? by->kind(c) : &PAPER_ROW, plain, c, n, z, &r);
   double bound = 4 * REAL_EPS * (8 + 2 * sqrt(n)) * fmax(1, c->pnorm);
   if (want->Z != 0 && !plain)            /* a plain Z of exp is less e^top */
     within(t, (double)(r.Z / want->Z), 1, bound,
@@ -1945,8 +1917,7 @@ static void row_forward__clamp_branches(Test *t) {
   }
 }
 
-/* A score that is not a number makes weights that are not, in every
- * operation. */
+/* A score that is not a number makes weights that are not, always. */
 static void row_forward__nan(Test *t) {
   static ScoreRow r;
   for (int k = 0; k < SIM_ROWS * NORMALIZER_ROWS; k++)
@@ -2120,8 +2091,7 @@ static void optimizer_step__against_scalar(Test *t) {
   }
 }
 
-/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or half a cosine to
- * min_lr. */
+/* (F1) [T9] Warm-up lr (s+1)/warmup, then constant, or a cosine to min_lr. */
 static void schedule_lr__values(Test *t) {
   const double eighth = 0.1 + 0.45 * (1 + 0.70710678118654752);
   enum { FLAT = SCHEDULE_CONSTANT, FALL = SCHEDULE_COSINE };
@@ -2245,8 +2215,7 @@ static void scale_into_wo(Lab *a, Lab *b) {
     vec_scale(144, named_at(&b->m, l, "wo"), (real)a->m.c.scale);
 }
 
-/* (F4) The dims of q and k are renamed: pairs (d, d + D/2) become
- * neighbours. */
+/* (F4) The dims of q and k are renamed: pairs become neighbours. */
 static void rename_pairs(Lab *a, Lab *b) {
   static const char *const NAMES[] = {"wq", "wk", "bq", "bk"};
   for (int l = 0; l < 2; l++)
@@ -2375,8 +2344,7 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
     }
 }
 
-/* Every variant, over 40 rows; what crosses tiles over 70, and over 530:
- * copies. */
+/* Every variant over 40 rows; what crosses tiles over 70, and 530: copies. */
 static void tiles__as_plain(Test *t) {
   const char *const *flags = variants(t);
   for (int i = 0; flags[i]; i++)
@@ -2634,8 +2602,7 @@ static void same_on_threads(Test *t, const char *flags, int steps) {
     }
 }
 
-/* Models large enough for threads to share their products, then every
- * variant. */
+/* Models whose products threads share, then every variant. */
 static void threads__same_bits(Test *t) {
   static const char *const FLAGS[] = {
       "--kv-heads 1 --extra kv --vbias --pos t5 --sink-token --linear-bias",
@@ -2735,8 +2702,7 @@ static double golden_along(const Tensor *t, uint64_t k, const real *x) {
   return sum;
 }
 
-/* Two logit rows, and two rows of weights and metric, of the forward that
- * ran. */
+/* Two rows of logits, and of weights and metric, of the forward that ran. */
 static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   const Config *c = &b->m.c;
   int T = b->T, N = config_rows(c, T), S = config_columns(c, T);
@@ -2767,8 +2733,7 @@ static void golden_rows(Golden *g, Lab *b, const Probe *probe) {
   }
 }
 
-/* The steps that golden.py takes; grads [count] gets the gradient before the
- * first. */
+/* The steps that golden.py takes; grads [count] is the first gradient. */
 static void golden_steps(Lab *b, const char *decay, real *grads) {
   const Tensor *bad;
   idx n = b->m.count;
@@ -2799,8 +2764,7 @@ static void golden_steps(Lab *b, const char *decay, real *grads) {
   free(second);
 }
 
-/* A tensor's line: its gradient's length, that along its direction, the
- * step. */
+/* A tensor's line: its gradient's length, that along a direction, the step. */
 static void golden_tensor(Golden *g, Lab *b, uint64_t k, double total,
                           const real *grads, const real *moved) {
   int left = 0;
@@ -2940,8 +2904,7 @@ static void golden__sees_a_digit(Test *t) {
  *
  * 6.1  By hand */
 
-/* [M1] alpha of maps: all on column 1, all on the diagonal, even rows (H_T /
- * T). */
+/* [M1] alpha of maps: all on column 1, on the diagonal, even rows (H_T / T). */
 static void sink_alpha__by_hand(Test *t) {
   enum { T = 64 };
   const Config c = config_of(t, "");
@@ -3002,8 +2965,7 @@ static void sink_alpha__star_columns(Test *t) {
   }
 }
 
-/* The even share for every mask: H_T/T, H_w/T, and one key more with * or
- * x*. */
+/* The even share of a mask: H_T/T, H_w/T, and one key more with * or x*. */
 static void sink_uniform__values(Test *t) {
   static const struct { const char *flags; double want; } ROWS[] = {
       {"", 0.07412329537}, {"--window 8", 0.0424665}, {"--window 16", 0.0528239},
@@ -3231,8 +3193,7 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   w->entropy[at] += entropy / weighing;
 }
 
-/* [FIG8] Angles and lengths of q and k: with the first key, and the others'
- * mean. */
+/* [FIG8] Angles and lengths of q and k: the first key's, the others' mean. */
 static void slow_measure_keys(const Slow *s, int l, int h, Sinks *w) {
   const Config *c = &s->m->c;
   int H = c->heads, K = c->kv_heads, D = c->head_dim, N = s->N, at = l * H + h;
@@ -3306,8 +3267,7 @@ static void slow_measure(const Lab *b, const int *ids, int rows, bool *attends,
   slow_close(&s);
 }
 
-/* Every field of Sinks against the slow recomputation, over 3 sequences of
- * 12. */
+/* Every field of Sinks against the slow model, over 3 sequences of 12. */
 static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
   Sinks *s = lab_measure(t, b, 0.3, 0.2, 0.1, rows), w;
   const double loose = 2000 * REAL_EPS;
@@ -3414,8 +3374,7 @@ static void sinks__in_parts(Test *t) {
   }
 }
 
-/* A weight that is no number, in any tensor, ends a measurement where it is
- * met. */
+/* A weight that is no number ends a measurement where it is met. */
 static void sinks__not_finite(Test *t) {
   static const struct { const char *tensor; int at; const char *said; } ROWS[] = {
       {"wte", -1, "the embedding: "}, {"l0.norm1", 0, "block 1 of 2, head 1 of 2: "},
