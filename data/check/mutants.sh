@@ -196,6 +196,10 @@ control() {
         by=$(try $dir/0 test $some 2> /dev/null)
         [ -z "$by" ] || { echo "$by"; return; }
     done
+    if [ -n "$later" ]; then
+        of_later $dir/0 later/test_later.c || { echo "test_later.c does not link"; return; }
+        try $dir/0 test 2> /dev/null
+    fi
 }
 by=$(control)
 if [ -n "$by" ]; then
