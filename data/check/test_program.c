@@ -612,7 +612,7 @@ static void evaluate__refuses(Test *t) {
     {"--pos learned --beyond", 17, 2, "it learnt no more"}, {"--pos learned", 16, 0, ""},
     {"--pos absolute", 17, 2, "--T 17: the model was made for 16"}, {"", 17, 2, "or --beyond"},
     {"--pos absolute --beyond", 17, 0, ""}, {"--beyond", 20, 0, ""}, {"", 16, 0, ""},
-    {FROM_TEXT "--valid 0", 8, 1, "9 tokens: 0 are held, at most 0 in one. Try: a larger"},
+    {FROM_TEXT "--valid 1e-6", 8, 1, "9 tokens: 0 are held, at most 0 in one. Try: a larger"},
     {"--beyond", 400, 1, "longer documents"}, {"--input random --beyond", 40, 0, ""},
     {"--input repeat", 8, 0, ""}};
   Sinks found; int starts;
