@@ -126,7 +126,7 @@ static void isolate__numbers(Test *t) {
     for (uint64_t i = 0; i < 50 && first.is[NEVER_FIRST]; i++)
       fact(t, r.data.first[fixed_id(&first.of[WAS_FIRST], 3, i)] > 0 &&
            !(r.data.first[fixed_id(&first.of[NEVER_FIRST], 3, i)] > 0), "first tokens");
-    r.m.w.layer[0].wq[0] = NAN, isolate(&at, &r.m, &r.data, &r.s, N, T, &e);
+    r.m.layer[0].wq.w[0] = NAN, isolate(&at, &r.m, &r.data, &r.s, N, T, &e);
     fact(t, isnan(at.x[OF_TEXT][0][0]) && isnan(at.x[OF_TEXT][0][1]), "a NaN");
     b.m = (Model){0}, lab_close(&b); firsts_close(&first); trainer_free(&r);
   }

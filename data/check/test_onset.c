@@ -286,13 +286,13 @@ static void leave_run(const Experiments *x, const char *row, int seed, const dou
   Result r = {.seed = seed, .corpus = "story"}; Error e = {0};
   snprintf(r.row, sizeof r.row, "%s", row); snprintf(r.ended, sizeof r.ended, "%s", ended);
   r.checksum = x->row[experiments_row(x, row)].checksum;
-  put(&r, &e, 2.5, "times_1");
-  put(&r, &e, 411.5, "text_effective");
+  record(&r, &e, 2.5, "times_1");
+  record(&r, &e, 411.5, "text_effective");
   for (int k = 0; k < ONSETS; k++) {
     if (onset[k] == 0) continue;
-    put(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s", ONSET_NAMES[k]);
-    put(&r, &e, onset[k] < 0, "censored_%s", ONSET_NAMES[k]);
-    put(&r, &e, 1e6 * fabs(onset[k]), "least_%s", ONSET_NAMES[k]);
+    record(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s", ONSET_NAMES[k]);
+    record(&r, &e, onset[k] < 0, "censored_%s", ONSET_NAMES[k]);
+    record(&r, &e, 1e6 * fabs(onset[k]), "least_%s", ONSET_NAMES[k]);
   }
   result_leave(&r, SCRATCH);
 }
@@ -394,8 +394,8 @@ static void draw_corners__by_word(Test *t) {
   for (int i = 0; i < 4; i++) {
     Run *run = &p.runs.run[i / 2 * p.runs.seeds + i % 2];
     run->state = RUN_HELD;
-    put(&run->result, &e, TIMES[i], "times_1");
-    put(&run->result, &e, NORM[i], "norm_ratio");
+    record(&run->result, &e, TIMES[i], "times_1");
+    record(&run->result, &e, NORM[i], "norm_ratio");
   }
   draw_corners(&p, "drawn");
   fact(t, !p.h.text.size, "a picture of nothing");

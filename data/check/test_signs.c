@@ -74,7 +74,7 @@ static void signs_after__gradients(Test *t) {
   for (Behind b = {0}; lab_next(&b.lab, t, 2, 9, FLAGS); b = (Behind){.lab = b.lab}) {
     b.lab.a.after = gather; lab_gradients(&b.lab);
     for (int i = 0; i < 24; i++) {
-      const Norm *d = &b.lab.m.d.layer[i / 12].norm1;
+      const Norm *d = &b.lab.m.layer[i / 12].norm1;
       within(t, b.bias[i], (double)d->b[i % 12], 1e4 * REAL_EPS, "bias");
       within(t, b.gain[i], (double)d->g[i % 12], 1e4 * REAL_EPS, "gain");
     }
@@ -125,8 +125,8 @@ static void signs__numbers(Test *t) {
     sinks_free(&seen); signs_free(&g);
     if (!random) continue;
     const int D = r.m.c.head_dim, K = r.m.c.kv_heads;      /* no last values; f 0: even weights */
-    for (int i = 0; i < r.m.c.dim; i++) zero(r.m.w.layer[0].wv + (i * K + K - 1) * D, D);
-    if (f == 0) zero(r.m.w.layer[0].wq, r.m.c.dim * 2 * D);
+    for (int i = 0; i < r.m.c.dim; i++) zero(r.m.layer[0].wv.w + (i * K + K - 1) * D, D);
+    if (f == 0) zero(r.m.layer[0].wq.w, r.m.c.dim * 2 * D);
     signs(&g, &r.m, &r.data, &r.s, N, T, &e);
     within(t, g.x[0][G_DEAD], f == 1 ? 0 : 1.0 / K, 1e-12, "dead");
     if (f == 0) within(t, g.x[0][G_ENTROPY] + g.x[0][G_TOP], 1, 1e-9, "even weights");
@@ -177,14 +177,14 @@ static void quantize__losses(Test *t) {
       }
     }
     for (int k = 0; k < r.m.n_tensors; k++) {
-      const Tensor *w = &r.m.tensor[k];
+      const Tensor *w = r.m.all[k];
       if (w->matrix && strcmp(w->name, "wte") && !strstr(w->name, "star"))
         quantized(w->count, r.m.params + w->at, r.m.params + w->at, 8);
     }
     quantize(x[0], &r.m, &r.data, &r.s, 9, 12, &e);
     if (!r.m.c.tied) within(t, x[0][0][R_LOSS], x[2][THE_WEIGHTS][R_LOSS], 1e-12, "by hand");
     within(t, x[0][AND_INPUTS][R_LOSS], x[2][AND_INPUTS][R_LOSS], 1e-12, "and inputs");
-    r.m.w.layer[0].w1[3] = NAN;
+    r.m.layer[0].w1.w[3] = NAN;
     fact(t, quantize(x[0], &r.m, &r.data, &r.s, 9, 12, &e) == 1 && strstr(e.text, "NaN"), "NaN");
     trainer_free(&r);
   }
@@ -227,7 +227,7 @@ static void turned(const Model *m, int l, real *to, const real *x, idx on) {
     rotated[v] = (real)((double)x[u] * sin(angle) + (double)x[v] * cos(angle));
   }
   copy(to, rotated, c->head_dim);
-  if (c->kernel) kernel_forward(c, &m->w.layer[l], to, hidden, rotated, 1);
+  if (c->kernel) kernel_forward(c, &m->layer[l], to, hidden, rotated, 1);
 }
 
 /* The reference: one forward over the whole text by 3.7's loops, whose hide masks what the cache
@@ -256,7 +256,7 @@ static idx reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, rea
 
 /* loss [T] of policy p by the reference. */
 static void reference_loss(Lab *b, const Policy *p, idx W, idx S) {
-  const Config *c = &b->m.c; const real *table = c->pos == POS_LEARNED ? b->m.w.wpe : b->a.sinusoid;
+  const Config *c = &b->m.c; const real *table = c->pos == POS_LEARNED ? b->m.wpe.w : b->a.sinusoid;
   struct Reference r = {b->a, &b->m, W, p->sinks ? S : 0, p->text, -1};
   b->m.plain = true, r.a.hide = reference_hide;
   idx N = forward_begin(&b->m, &r.a, b->ids, 1, b->T), C = c->dim;
@@ -278,7 +278,7 @@ static void stream__against_one_forward(Test *t) {
     if (p->anew || p->all) continue;
     reference_loss(&b, p, SIZES[k].W, SIZES[k].S);
     stream(got, &b.m, b.ids, b.targets, T, p, SIZES[k].W, SIZES[k].S, &e);
-    fact(t, !e.status && b.m.w.wpe == lab_at(&b, "wpe"), "%s", e.text);
+    fact(t, !e.status && b.m.wpe.w == lab_at(&b, "wpe"), "%s", e.text);
     for (int i = 0; i < T; i++) worst = larger(worst, fabs(got[i] - b.a.loss_row[i]));
     within(t, worst, 0, 1e5 * REAL_EPS, "%s, %s by %s", b.flags, p->cache, p->positions);
   }

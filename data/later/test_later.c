@@ -1,6 +1,6 @@
 /* test_later.c - the tests of what is not the paper's: the rows of sink.c that it does not
  * have, each from its definition, by identities and by numbers worked by hand. Their gradients and
- * forms are held with all others in test_sink.c, by the axes of its section 0.4.
+ * forms are held with all others in data/check/test_rows.c, by its axes.
  *
  *     cc -O2 -DSINK_DOUBLE data/later/test_later.c -o test_later -lm && ./test_later
  *
@@ -8,11 +8,16 @@
  */
 #define SINK_NO_MAIN
 #include "../paper/options.h"
+#include "../later/later.h"
 #include "../../sink.c"
 #include "later.c"
-#define TEST_FRAME
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
-#include "../../test_sink.c"
+#include "../check/harness.c"
+#include "../check/programs.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 
@@ -311,7 +316,7 @@ static void options__none(Test *t) {
   static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
   EACH(k, FLAGS) {
     const char *flag = FLAGS[k];
-    const Option *o = option_find(flag, "m");
+    const Option *o = option_find(flag, MODEL);
     char text[PATH_ROOM]; Settings s;
     settings_default(&s); option_text(o, &s, text, sizeof text);
     fact(t, !strcmp(text, "none"), "--%s is %s unless given", flag, text);
@@ -324,8 +329,8 @@ static void options__none(Test *t) {
   }
   Settings s;
   settings_default(&s);
-  s.groups = "m";
-  settings_flags(&s, "--extra zero --extra-logit 1", "m", fresh(t));
+  s.groups = MODEL;
+  settings_flags(&s, "--extra zero --extra-logit 1", MODEL, fresh(t));
   fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
 }
 
@@ -370,7 +375,7 @@ static void leave__by_hand(Test *t) {
   EACH(r, ROWS) LABS(b, 1, 1, flags_of("--heads 1 --head-dim 2 --layers 1", ROWS[r].flags)) {
     const char *flags = ROWS[r].flags;
     LayerActs *la = &b.a.layer[0];
-    const Layer *w = &b.m.w.layer[0];
+    const Layer *w = &b.m.layer[0];
     if (w->vplus) copy(w->vplus, (const real[]){(real)0.5, 2}, 2);
     if (w->hnorm) copy(w->hnorm, (const real[]){2, 3}, 2);
     if (w->vscale) *w->vscale = 2;
@@ -636,28 +641,6 @@ static void sink_tokens__named(Test *t) {
   }
 }
 
-/* A training and an evaluation ask that first. Sink and alpha of every x* are of its own column,
- * behind * where there is one. */
-static void sink_tokens__measured(Test *t) {
-  Trainer r; Sinks s; Settings plus1; int starts;
-  if (!tale_open(t, &plus1, "") || !trainer_made(t, &r, "--sink-token 2 --extra k")) return;
-  plus1 = r.s;
-  plus1.metric_rows = METRIC_PLUS1;
-  fact(t, evaluate(&s, &r.m, &r.data, &plus1, 1, 4, &starts, fresh(t)) == 2, "evaluated");
-  trainer_free(&r);
-  fact(t, trainer_create(&r, &plus1, fresh(t)) == 2, "trained");
-  LABS(b, 1, 4, "--sink-token 2", "--sink-token 2 --extra k") {
-    Settings set = {.model = b.m.c, .eps = 0.3}; Result all = {0}; int k, found = 0;
-    if (sinks_create(&s, &b.m.c, 4, 1, &set.eps, 1, fresh(t))) exit(1);
-    for (idx i = 0; i < s.L * s.H * s.S; i++) s.alpha[i] = (double)(i % s.S);
-    eval_numbers(&all, &s, &(Result){0}, &set, fresh(t));
-    for (int i = 0; i < all.lists; i++)
-      if (sscanf(all.list[i].name, "alpha_x%d", &k) == 1 && ++found)
-        within(t, all.value[i], k - (b.m.c.extra ? 0 : 1), 0, "column of x*%d, %s", k, b.flags);
-    fact(t, found == 2 && !t->e.status, "%d x*", found);
-    result_free(&all); sinks_free(&s);
-  }
-}
 
 /* Muon once more, in double, entry by entry, and always as X X^T: one step of w [R,C]. */
 static void slow_muon(double *w, double *M, const double *g, int R, int C, double lr, double wd) {
@@ -794,7 +777,7 @@ static void muon__of_the_matrices(Test *t) {
   copy(was, r.m.params, r.m.count); steps_of(t, &r, 1);
   const double shrink = r.norm > p->clip ? p->clip / (r.norm + 1e-6) : 1;
   for (int i = 0; i < r.m.n_tensors; i++) {
-    const Tensor *x = &r.m.tensor[i];
+    const Tensor *x = r.m.all[i];
     const idx n = x->count; bool muon = false;
     double *w = room(n), *g = room(n), *M = room(n), off = 0; real *adam = reals(3 * n);
     EACH(k, MATRICES) {
@@ -822,40 +805,33 @@ static void muon__of_the_matrices(Test *t) {
 }
 
 /* [E10] What chapter 7 says of STATES: an error in one row's embedding is at most 25 times as large
- * three blocks on, in all rows of its table whose states agree, the paper's too. */
+ * three blocks on, in all rows whose states agree, the paper's too. */
 static void states__errors(Test *t) {
-  Page p = {.out = stdout, .e = fresh(t)}; Rng rng = {7};
-  const double size = sqrt(REAL_EPS); double most = 0; real was[16 * WIDEST];
-  for (int i = 0; i < N_STATE_ROWS; i++) {   /* the last ones, which ./sink leaves out */
-    const Config c = config_of(t, STATE_ROWS[i].flags ? STATE_ROWS[i].flags : "");
-    const bool own = c.norm == NORM_DYT || c.qk_norm || c.gate || config_leaves(&c);
-    fact(t, (own || config_score_mod(&c)) == (i >= N_STATE_ROWS - BEYOND_ROWS), "row %d", i);
-  }
-  for (int i = 0; i < N_STATE_ROWS * INSIDE; i++) {
-    const StateRow *row = &STATE_ROWS[i / INSIDE];
-    Toy *y = row->agree && row->flags ? toy(&p, 1, "%s %s", SCHEMES[i % INSIDE], row->flags) : NULL;
-    if (!y) continue;
-    const int C = y->m.c.dim, n = y->T * C; real *wte = y->m.w.wte;
-    keys_from_queries(&y->m, row->gain);
-    for (int at = 0; at < y->T; at++) copy(wte + at * C, wte, C), y->ids[at] = at;
-    for (int at = -1; at < y->T; at += 3) {    /* first without an error */
-      for (int j = 0; j < C && at > 0; j++)
-        wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
-      toy_forward(y);
-      const real *h = toy_state(y, 3, 1);
-      copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
-      for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+  static const char *const *const TABLES[] = {EQUAL_SUMS, NEARLY_EQUAL_SUMS, LATER_EQUAL_SUMS};
+  const double size = sqrt(REAL_EPS);
+  double most = 0;
+  Rng rng = {7};
+  EACH(k, TABLES)
+    for (int i = 0; TABLES[k][i / INSIDE]; i++) {
+      Page p = {.out = stdout, .e = fresh(t)};
+      Toy *y = toy(&p, REPEATED, "%s %s", SCHEMES[i % INSIDE], TABLES[k][i / INSIDE]);
+      const int C = y->m.c.dim, n = y->T * C;
+      real *wte = y->m.wte.w, was[16 * 16];
+      for (int at = 0; at < y->T; at++) {
+        copy(wte + at * C, wte, C);
+        y->ids[at] = at;
+      }
+      for (int at = -1; at < y->T; at += 3) {    /* first without an error */
+        for (int j = 0; j < C && at > 0; j++)
+          wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
+        toy_forward(y);
+        const real *h = toy_state(y, 3, 1);
+        copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
+        for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+      }
+      toy_free(y);
     }
-  }
-  for (int k = 0; k < 4; k++) toy_free(&p.toy[k]);
   within(t, most, 17.5, 7.5, "how an error grows");
-}
-
-/* What README.md says of the pairs whose gradients are compared. */
-static void readme__pairs(Test *t) {
-  const Cover *v = covering(t); char said[80]; const int all = v->covered;
-  snprintf(said, sizeof said, "%d,%03d pairs in %d configurations", all / 1000, all % 1000, v->n);
-  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
 }
 
 static const TestEntry TESTS[] = {
@@ -867,10 +843,11 @@ static const TestEntry TESTS[] = {
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
-  RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
+  RUNS(sink_tokens__named), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
-  RUNS(states__errors), RUNS(readme__pairs)};
+  RUNS(states__errors)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,
+                   (Test){.after = scratch_close});
 }

@@ -64,9 +64,8 @@ typedef struct Watch {
 static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Look *now,
                          Error *e) {
   Sinks seen;
-  Error why = {0};
   int starts, first = config_column_first(&t->m.c);
-  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, &why)) return step_fault(t, &why, e);
+  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, e)) return step_fault(t, e);
   now->alpha1 = sinks_alpha(&seen, first);
   now->sink1 = sinks_sink(&seen, first, 0);
   now->ratio = sinks_ratio(&seen);
@@ -85,7 +84,7 @@ static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) 
   w->last = (double)t->step * w->tokens;
   for (int k = 0; t->step && k < (others ? ONSETS : ONSET_OTHER_SINK); k++)
     onset_see(&w->onset[k], w->last, found[k], shows[k]);
-  p->alpha1 = now.alpha1, p->sink1 = p->sink1_low = now.sink1, p->ratio = now.ratio;
+  p->now[ALPHA_1] = now.alpha1, p->now[SINK_1] = p->low = now.sink1, p->now[NORM_RATIO] = now.ratio;
   if (w->looks++ % w->every || p->looks == LOOKS) return 0;
   int at = t->step ? p->looks + 1 : 0;
   w->times[at] = found[ONSET_SINK];
@@ -149,9 +148,9 @@ static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
     Look end = {0};
     if (!ENDS[k].asked) continue;
     if (onset_measure(t, ENDS[k].data, ENDS[k].as, t->s.eval_n, &end, e)) break;
-    put(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
-    put(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
-    put(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
+    record(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
+    record(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
+    record(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
   }
   return e->status;
 }
@@ -161,13 +160,13 @@ static int onset_numbers(const Watch *w, const Progress *p, Result *r, Error *e)
   const bool others = w->others.first != NULL;
   for (int k = 0; k < (others ? ONSETS : ONSET_OTHER_SINK); k++) {
     bool held = w->onset[k].looks == HOLDS;
-    put(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
-    put(r, e, !held, "censored_%s", ONSET_NAMES[k]);
-    put(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
+    record(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
+    record(r, e, !held, "censored_%s", ONSET_NAMES[k]);
+    record(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
   }
-  put_list(r, e, w->times, p->looks + 1, "curve_times_1");
+  record_list(r, e, w->times, p->looks + 1, "curve_times_1");
   for (int k = 0; k < 3 && others; k++)
-    put_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
+    record_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
   return e->status;
 }
 
@@ -183,7 +182,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   w->every = (int)((steps / apart + CURVE_LOOKS - 1) / CURVE_LOOKS);
   w->every += !w->every;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-  w->even = sink_uniform(&t->m.c, t->s.eval_T);
+  w->even = sink_uniform(&t->m, t->s.eval_T);
   others_open(w, t);
   seen_open(w, t, e);
   p->start = seconds();
@@ -196,7 +195,7 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   }
   onset_numbers(w, p, r, e);
   if (!e->status && !interrupted) onset_beyond(w, t, r, e);
-  put(r, e, text_effective(t, e), "text_effective");
+  record(r, e, text_effective(t, e), "text_effective");
   free(w->others.first);
   if (w->seen.starts.at != t->data.starts.at) free(w->seen.starts.at);
   free(w);
@@ -214,9 +213,9 @@ static int measure_onset(Result *r, const Trainer *t, const Progress *p, double 
     if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
     if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
   }
-  put(r, e, onset, "onset");
-  put(r, e, emerged, "emerged");
-  return put(r, e, to, "times_1_at_80");
+  record(r, e, onset, "onset");
+  record(r, e, emerged, "emerged");
+  return record(r, e, to, "times_1_at_80");
 }
 
 /* +known: row T/2 isolated in two blocks, and what tells row 1 block by block, on KNOWN_SEQUENCES
@@ -226,13 +225,14 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
   Settings s = t->s;
   Isolated x;
   Known k = {0};
+  Numbers told = {0};
   s.isolate = s.eval_T / 2;
   s.isolate_blocks = 2;
-  if (isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) || isolated_put(&x, r, e) ||
-      known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) return e->status;
-  known_put(&k, r, e);
+  if (!isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) &&
+      !isolated_put(&x, &told, e) &&
+      !known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) known_put(&k, &told, e);
   known_free(&k);
-  return e->status;
+  return record_all(r, &told, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
