@@ -3474,7 +3474,7 @@ static void checks__can_fail(Test *t) {
   static void (*const PRINTS[])(Page *p, const char *what, double x, double bound) = {
     holds, equals, control, refutes};
   static const double GOOD[] = {1, 1, 1, 1}, BAD[] = {1.001, 1.001, 0.999, 0.999};
-  static const double ODD[] = {NAN, INFINITY, -INFINITY};
+  const double ODD[] = {NAN, INFINITY, -INFINITY};
   EACH(k, PRINTS) {
     Page p = {.out = tmpfile(), .e = fresh(t)};
     if (!p.out)

@@ -337,6 +337,56 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
   return line && *line && column >= 0 ? strtod(line, NULL) : NAN;
 }
 
+static void release_trainer(void *trainer) { trainer_free(trainer); }
+
+/* As trainer_made. A test without its trainer gives up. */
+static Trainer *trainer_of(Test *t, const char *flags) {
+  Trainer *r = later(t, 1, sizeof *r, release_trainer);
+  if (trainer_made(t, r, flags)) return r;
+  fprintf(stderr, "test: %s\n", t->first);
+  exit(1);
+}
+
+/* The bytes of a checkpoint, written and read back through the disk. */
+static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
+  fact(t, !checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)), "%s", t->e.text);
+  return file_of(t, SCRATCH "/model.ckpt");
+}
+
+/* Settings of a command line whose words these are, over tiny_settings. */
+static bool resume_settings_of(Test *t, Settings *s, const char *flags, const char *start,
+                               const char *out, char **argv, int argc) {
+  bool fine = tiny_settings(s, flags, fresh(t));
+  fact(t, fine, "%s", t->e.text);
+  if (*start) snprintf(s->start, sizeof s->start, SCRATCH "%s", start);
+  snprintf(s->out, sizeof s->out, SCRATCH "%s", out);
+  memset(s->given, 0, sizeof s->given);
+  s->resume = 1;
+  s->groups = KEPT | GENERAL | OUTPUT | ALONE;
+  s->argv = argv;
+  settings_parse(s, argc, argv, s->groups, &t->e);
+  fact(t, !t->e.status, "%s", t->e.text);
+  return fine;
+}
+
+/* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
+static Sinks evaluated(Test *t, Settings *s) {
+  Sinks found = {0}; Trainer back = {0}; int starts;
+  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
+    s->data.fix_token = back.s.data.fix_token;
+    if (!data_open(&back.data, &s->data, 0, 0, &t->e))
+      evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
+  }
+  if (t->e.status) { fprintf(stderr, "test: %s\n", t->e.text); exit(1); }
+  trainer_free(&back);
+  return found;
+}
+
+/* How ./sink and ./paper evaluate the model of a test, on the texts of tale_open. */
+#define OF_TALE " --tokenizer " SCRATCH "/tale.tok "
+#define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --text " SCRATCH "/tale.txt" OF_TALE
+#define EVAL_NINE EVALUATED "--force --T 12 --n 9"
+
 #define SMALL_SIZE                                                                                 \
     " --tokenizer " SCRATCH "/tale.tok --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
 #define SMALL_RUN " --force --text " SCRATCH "/tale.txt" SMALL_SIZE

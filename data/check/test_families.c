@@ -453,18 +453,21 @@ static void unpack__by_hand(Test *t) {
   }
 }
 
+#define ONLY(x) {.rank = 2, .rows = 1, .cols = 1, .w = &x}
+
 /* One expert of gpt-oss's with W_1 = W_2 = 1, W_3 = 1: h -> (1 + cut f2) f / (1 + e^(-s f)), where
  * f1 = h + b1, f2 = h + b2. NaN stays. The kept of a router share 1. */
 static void cut_ffn_forward__by_hand(Test *t) {
   static const double H[] = {0, 0.3, -0.4, 1.9, 5, -5, NAN};
   enum { KINDS = sizeof H / sizeof *H, ROWS = 43 * KINDS };                /* more than CHUNK */
   real one = 1, b1 = (real)0.25, b2 = (real)-0.5, b3 = 2, x[ROWS], y[ROWS], f1[ROWS], f2[ROWS];
-  const Layer w = {.w1 = &one, .w2 = &one, .w3 = &one, .b1 = &b1, .b2 = &b2, .b3 = &b3};
+  const Layer w = {.w1 = ONLY(one), .w2 = ONLY(one), .w3 = ONLY(one),
+                   .b1 = ONLY(b1), .b2 = ONLY(b2), .b3 = ONLY(b3)};
   LayerActs la = {.f1 = f1, .f2 = f2, .fa = f1};
   for (int slope = 0; slope < 2; slope++) {
-    const Model m = {.c = {.dim = 1, .ffn = 1, .expert_limit = 2, .expert_slope = slope ? 0.5 : 0}};
+    const Config c = {.dim = 1, .ffn = 1, .expert_limit = 2, .expert_slope = slope ? 0.5 : 0};
     for (int i = 0; i < ROWS; i++) x[i] = (real)H[i % KINDS];
-    cut_ffn_forward(&m, &w, &la, y, x, ROWS);
+    cut_ffn_forward(&c, &w, &la, y, x, ROWS);
     for (int i = 0; i < ROWS; i++) {
       const double h = H[i % KINDS], f = fmin(2, h + 0.25), up = fmax(-2, fmin(2, h - 0.5));
       const double want = 2 + (1 + up) * f / (1 + exp(-(slope ? 0.5 : 1.702) * f));

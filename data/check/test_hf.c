@@ -879,13 +879,13 @@ static void published_compare(Test *t, const Model *m, const char *family) {
       fact(t, here != NULL, "%s: no tensor %s", family, ours);
       if (!here) return;
       /* a vector is [n,1] here, and one row there */
-      idx in = here->rank == 2 ? here->shape[0] : 1, out = here->count / in;
-      for (idx k = 0; k < here->count; k++) {
+      idx in = here->rank == 2 ? here->rows : 1, out = tensor_count(here) / in;
+      for (idx k = 0; k < tensor_count(here); k++) {
         idx at = published_at(x.how, in, out, k / out, k % out, part);
-        wrong += m->params[here->at + k] != (real)published(x.name, at);
+        wrong += here->w[k] != (real)published(x.name, at);
       }
       fact(t, !wrong, "%s: %s has %lld numbers not of %s", family, ours, (long long)wrong, x.name);
-      seen += here->count;
+      seen += tensor_count(here);
     }
   }
   fact(t, seen == m->count, "%s: %lld of %lld there", family, (long long)seen, (long long)m->count);
@@ -929,7 +929,7 @@ static void hf__choices(Test *t) {
 /* The dump of x.model has its loss and parameters, and gradients where it has a backward. */
 static void dumped(Test *t, Trainer *r) {
   static const char WORDS[] = "dump " SCRATCH "/x.model --ids " SCRATCH "/ids --out " SCRATCH "/d";
-  const bool back = !config_trains(&r->m.c, &(Error){0});
+  const bool back = !r->m.seams.forward_only;
   int ids[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; real loss, theirs = NAN; Error e = {0};
   text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9 10\n");
   const char *out = said(t, WORDS);
@@ -1219,10 +1219,10 @@ static void hf__llama2c(Test *t) {
       fact(t, !x == !*name, "no %s", name);
       for (int k = 0; x && k < in * out; k++) {
         /* wte is [V,C] in both; the others are turned */
-        idx at = i == 0 ? k : (idx)(k % in) * out + k / in; real is = r.m.params[x->at + at];
+        idx at = i == 0 ? k : (idx)(k % in) * out + k / in; real is = x->w[at];
         fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
       }
-      value += (float)(in * out); seen += x ? x->count : 0;
+      value += (float)(in * out); seen += x ? tensor_count(x) : 0;
     }
     fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
     trainer_free(&r);
@@ -1464,9 +1464,9 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
     snprintf(whole, sizeof whole, "l%d.%s", l, name);
     const Tensor *x = model_tensor(m, strcmp(name, "wpe") ? whole : name);
     if (!x) return;
-    const int in = x->shape[0], out = x->shape[1], count = inputs ? in : out;
+    const int in = x->rows, out = x->cols, count = inputs ? in : out;
     for (int j = 0; j < count && n < LINES; j++, n++) {
-      real *at = m->params + x->at;
+      real *at = x->w;
       line[n].at = inputs ? at + (idx)j * out : at + j;
       line[n].step = inputs ? 1 : out; line[n].size = inputs ? out : in;
     }
@@ -2495,42 +2495,43 @@ static void model_list__blocks(Test *t) {
                              "--mamba-rank 2 --expert-period 2 --expert-offset 1")) return;
   const Model *m = &b.m;
   const Layer *w = &m->layer[1];
-  const OtherBlock *y = &m->other[1];
   const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
-    {"l1.norm1", 1, 12, 1, w->norm1.g}, {"l1.m.in", 2, 12, 10, y->in},
-    {"l1.m.conv", 2, 4, 5, y->conv}, {"l1.m.conv.b", 1, 5, 1, y->conv_b},
-    {"l1.m.x", 2, 5, 8, y->x}, {"l1.m.rnorm", 1, 2, 1, y->r_norm},
-    {"l1.m.bnorm", 1, 3, 1, y->b_norm}, {"l1.m.cnorm", 1, 3, 1, y->c_norm},
-    {"l1.m.dt", 2, 2, 5, y->dt}, {"l1.m.dt.b", 1, 5, 1, y->dt_b},
-    {"l1.m.alog", 2, 3, 5, y->a_log}, {"l1.m.skip", 1, 5, 1, y->skip},
-    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2.g},
-    {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
-    {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
-    {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
-    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->normf.g.w}};
+    {"l1.norm1", 1, 12, 1, w->norm1.g.w}, {"l1.m.in", 2, 12, 10, w->m_in.w},
+    {"l1.m.conv", 2, 4, 5, w->conv.w}, {"l1.m.conv.b", 1, 5, 1, w->conv_b.w},
+    {"l1.m.x", 2, 5, 8, w->m_x.w}, {"l1.m.rnorm", 1, 2, 1, w->r_norm.g.w},
+    {"l1.m.bnorm", 1, 3, 1, w->b_norm.g.w}, {"l1.m.cnorm", 1, 3, 1, w->c_norm.g.w},
+    {"l1.m.dt", 2, 2, 5, w->m_dt.w}, {"l1.m.dt.b", 1, 5, 1, w->dt_b.w},
+    {"l1.m.alog", 2, 3, 5, w->a_log.w}, {"l1.m.skip", 1, 5, 1, w->skip.w},
+    {"l1.m.out", 2, 5, 12, w->m_out.w}, {"l1.norm2", 1, 12, 1, w->norm2.g.w},
+    {"l1.router", 2, 12, 2, w->router.w}, {"l1.e0.w1", 2, 12, 7, w->expert[0].w1.w},
+    {"l1.e0.w2", 2, 12, 7, w->expert[0].w2.w}, {"l1.e0.w3", 2, 7, 12, w->expert[0].w3.w},
+    {"l1.e1.w1", 2, 12, 7, w->expert[1].w1.w}, {"l1.e1.w2", 2, 12, 7, w->expert[1].w2.w},
+    {"l1.e1.w3", 2, 7, 12, w->expert[1].w3.w}, {"normf", 1, 12, 1, m->normf.g.w}};
   enum { ALL = sizeof ROWS / sizeof *ROWS };
   int first = 0;
   while (first < m->n_tensors && strcmp(m->all[first]->name, "l1.norm1")) first++;
   for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
     const Tensor *x = m->all[first + i];
-    fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
-         ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
-         "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
-         x->shape[1], x->layer, ROWS[i].name);
-    fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
-    fact(t, ROWS[i].at == m->params + x->at, "%s is elsewhere", x->name);
+    fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->rows ==
+         ROWS[i].rows && x->cols == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
+         "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->rows,
+         x->cols, x->layer, ROWS[i].name);
+    const Tensor *before = m->all[first + i - 1];
+    fact(t, x->w == before->w + tensor_count(before), "%s is not where %s ends", x->name,
+         before->name);
+    fact(t, ROWS[i].at == x->w, "%s is elsewhere", x->name);
   }
   fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
-  fact(t, m->layer[0].wq.w == m->params + model_tensor(m, "l0.wq")->at && m->layer[0].w3.w ==
-       m->params + model_tensor(m, "l0.w3")->at, "block 0 is elsewhere");
-  fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
+  fact(t, &m->layer[0].wq == model_tensor(m, "l0.wq") && &m->layer[0].w3 ==
+       model_tensor(m, "l0.w3"), "block 0 is elsewhere");
+  fact(t, !w->wq.w && !w->wo.w && !w->w1.w && !m->layer[0].m_in.w && !m->layer[0].expert,
        "a pointer to a tensor that is absent");
   lab_close(&b);
 }
 
 static double size_of(const Model *m, const char *name) {
   const Tensor *x = model_tensor(m, name);
-  return x ? (double)x->count : 0;
+  return x ? (double)tensor_count(x) : 0;
 }
 
 /* Parameters of Jamba, from a block of each kind at its width, its ffns from F = 14, not 14336. */
@@ -2591,21 +2592,21 @@ static void mamba_forward__closed_form(Test *t) {
   if (!lab_open(&b, t, 1, T, "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
                              "--mamba-state 1 --mamba-rank 1 --mamba-conv 1 --norm-eps 0 "
                              "--layers 2")) return;
-  const OtherBlock *w = &b.m.other[0];
+  const Layer *w = &b.m.layer[0];
   MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
   for (int i = 0; i < T; i++) b.ids[i] = 3;
   lab_forward(&b);
   for (int i = 0; i < I; i++) {
     double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
-    double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
-    double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
-    double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
-    double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
-    double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
-    double f = exp(-dt * exp((double)w->a_log[i]));
+    double u = (double)w->conv.w[i] * x + (double)w->conv_b.w[i], a = u / (1 + exp(-u));
+    double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm.g.w[0];
+    double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm.g.w[0];
+    double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm.g.w[0];
+    double dt = log(1 + exp(r * (double)w->m_dt.w[i] + (double)w->dt_b.w[i]));
+    double f = exp(-dt * exp((double)w->a_log.w[i]));
     for (int n = 0; n < T; n++) {
       double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
-      double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
+      double y = (cc * state + (double)w->skip.w[i] * a) * z / (1 + exp(-z));
       within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)), "row %d", n + 1);
       most = larger(most, fabs(y));
     }
@@ -2657,7 +2658,7 @@ static void experts_forward__alike(Test *t) {
         snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
         const Tensor *x = model_tensor(&plain.m, name);
         fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
-        if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
+        if (x) copy(lab_at(&b, own), x->w, tensor_count(x));
       }
     }
     lab_forward(&plain); lab_forward(&b);
@@ -2926,8 +2927,8 @@ static void check_model__every_variant(Test *t) {
     for (int k = 0; k < r.m.n_tensors; k++) {
       const Tensor *x = r.m.all[k];
       bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
-      for (idx j = 0; j < x->count; j++)
-        r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
+      for (idx j = 0; j < tensor_count(x); j++)
+        x->w[j] = (real)(0.4 * rng_normal(&rng) + gain);
     }
     fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
     fact(t, !checked(t, SCRATCH "/any.ckpt", last, &n) && n >= 4, "%s: %s", flags, last);
@@ -3011,12 +3012,12 @@ static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
 
 /* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
 static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
-  size_t width = dtype_width(dtype); idx in = x->shape[0], out = x->shape[1];
-  unsigned char *raw = zeroed(x->count * (idx)width, 1);
+  size_t width = dtype_width(dtype); idx in = x->rows, out = x->cols;
+  unsigned char *raw = zeroed(tensor_count(x) * (idx)width, 1);
   for (idx i = 0; i < in; i++) for (idx o = 0; o < out; o++) {
     unsigned char at[4];
     idx place = order == OUT_IN ? o * in + i : i * out + o;
-    real *to = m->params + x->at + i * out + o;
+    real *to = x->w + i * out + o;
     *to = stored_number(r, dtype, at);
     if (frozen(m, x, i * out + o)) { *to = 0; memset(at, 0, 4); }
     memcpy(raw + (size_t)place * width, at, width);
@@ -3036,7 +3037,7 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
     if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
     if (!strcmp(x->name, "wcls")) order = kind % 5 == 4 ? IN_OUT : OUT_IN;
     unsigned char *raw = tensor_drawn(m, x, dtype, x->rank == 2 ? order : IN_OUT, &r);
-    size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
+    size_t n = (size_t)tensor_count(x) * dtype_width(dtype), half = n / 8 * 4;
     model_file_tensor(&w, x->name, dtype, order, &e);
     if (half) model_file_bytes(&w, raw, half, &e);
     model_file_bytes(&w, raw + half, n - half, &e); free(raw);
@@ -3079,9 +3080,9 @@ static void model_file__same_bits(Test *t) {
     fact(t, !whole.m.file && whole.m.count == b.m.count &&
          same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
     fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c), "%s", flags);
-    fact(t, m->file && stored_tensor(m, m->layer[1].wq.w) == model_tensor(m, "l1.wq") &&
-         !stored_tensor(m, m->layer[0].norm1.g.w), "%s: which tensors stay in the file", flags);
-    for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
+    fact(t, m->file && m->layer[1].wq.product && !m->layer[1].wq.w &&
+         !m->layer[0].norm1.g.product, "%s: which tensors stay in the file", flags);
+    for (int k = 0; k < m->n_tensors; k++) streamed += m->all[k]->product != NULL;
     double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {
       model_forward(m, &a, b.ids, 2, 7);
@@ -3111,7 +3112,7 @@ static void model_file__slabs(Test *t) {
   for (int k = 0; k < 3; k++) {
     int slabs = 0;
     const Tensor *x = model_tensor(&open.m, NAMES[k]);
-    for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
+    for (Slab s = {0}; x->product && stored_slab(x, k == 2, &s); slabs++)
       fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
            slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
     fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
@@ -3136,7 +3137,7 @@ static void model_file__slabs(Test *t) {
   model_loss(&open.m, &a, b.targets, 1, T, false, 1);
   for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
   fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
-  fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}), "a slab");
+  fact(t, !stored_slab(model_tensor(&open.m, "l0.w1"), false, &(Slab){0}), "a slab");
   acts_free(&a); trainer_free(&open); lab_close(&b);
 }
 
@@ -3196,7 +3197,7 @@ static void model_file__links(Test *t) {
       const Tensor *x = b.m.all[k];
       if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
       unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
-      bytes_add(&file, raw, 4 * (size_t)x->count, &e); free(raw);
+      bytes_add(&file, raw, 4 * (size_t)tensor_count(x), &e); free(raw);
     }
     if (!e.status) file_write(source, file.at, file.size, &e);
     settings_default(&s); s.model = b.m.c;
@@ -3207,7 +3208,7 @@ static void model_file__links(Test *t) {
       const Tensor *x = w.head.list.all[k];
       const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
       uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
-      Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
+      Extent at = {f, rest, 4 * (uint64_t)tensor_count(x), 0};
       uint64_t run = 2 * C * (heads ? D : 1);
       if (part) at = (Extent){f, fused + which * run, run, 3 * run};
       else rest += at.run;
@@ -3250,7 +3251,7 @@ static void model_file_end__refuses(Test *t) {
     if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
     for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
       const Tensor *x = w.head.list.all[k];
-      size_t n = 2 * (size_t)x->count;
+      size_t n = 2 * (size_t)tensor_count(x);
       if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
         Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
         if (k == 1) at = (Extent){at.file, 15, 8, 40};

@@ -171,7 +171,7 @@ static void sink_tokens__measured(Test *t) {
   fact(t, evaluate(&s, &r->m, &r->data, &plus1, 1, 4, &starts, fresh(t)) == 2, "evaluated");
   LABS(b, 1, 4, "--sink-token 2", "--sink-token 2 --extra k") {
     Settings set = {.model = b.m.c, .eps = 0.3}; Numbers all = {0}; int k, found = 0;
-    if (sinks_create(&s, &b.m.c, 4, 1, &set.eps, 1, fresh(t))) exit(1);
+    if (sinks_create(&s, &b.m, 4, 1, &set.eps, 1, fresh(t))) exit(1);
     for (idx i = 0; i < s.L * s.H * s.S; i++) s.alpha[i] = (double)(i % s.S);
     edited_put(&all, &s, &set, fresh(t));
     for (int i = 0; i < all.n; i++)
@@ -195,7 +195,7 @@ static void paper__edits_and_starts(Test *t) {
   s.input = INPUT_REPEAT;
   s.program = &STARTS;
   for (int swap = 0; swap < 2; swap++) {
-    const char *out = said(t, EVAL " --input repeat --%s 5 --json " SCRATCH "/r.json --csv "
+    const char *out = said(t, EVAL_NINE " --input repeat --%s 5 --json " SCRATCH "/r.json --csv "
                            SCRATCH "/r.csv", swap ? "swap-position" : "replace-position");
     const char *at = text_in(t, SCRATCH "/r.json");
     s.replace_position = 5 * !swap;
@@ -220,7 +220,7 @@ static void paper__edits_and_starts(Test *t) {
   }
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
-  sink_fails(t, EVAL " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
+  sink_fails(t, EVAL_NINE " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
   sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9", 2, "has 16, and --start");
 }
 
@@ -234,7 +234,7 @@ static void table_open(Experiments *x, const char *text) {
 static bool is(const char *a, const char *b) { return !strcmp(a, b); }
 
 /* The text has this part, which is made as printf makes it. */
-static void has(Test *t, const char *text, const char *format, ...) {
+static void has_part(Test *t, const char *text, const char *format, ...) {
   char part[400]; PRINT_ARGUMENTS(part, sizeof part);
   fact(t, text && strstr(text, part), "no '%s' in\n%.480s", part, text ? text : "");
 }
@@ -514,7 +514,7 @@ static void measure_layers__by_hand(Test *t) {
     if (evaluate(&q, &r.m, &r.data, &r.s, 9, T, &starts, &e)) return;
     if (!input) measure_columns(&found, &q, &r.m.c, &e), measure_layers(&found, &q, &r.m.c, &e);
     else if (input == INPUT_REPEAT) measure_inputs(&found, &r, &r.s, &e);
-    double even = sink_uniform(&r.m.c, T), of[] = {sinks_alpha(&q, 1), sinks_sink(&q, 1, 0), 0};
+    double even = sink_uniform(&r.m, T), of[] = {sinks_alpha(&q, 1), sinks_sink(&q, 1, 0), 0};
     for (int k = 0; k < 3; k++) {
       const char *name = (const char *[]){"alpha_1", "sink_1", "times_1"}[k]; char at[40];
       snprintf(at, sizeof at, input ? "%s@%s" : "%s", name, INPUTS[input]);
@@ -536,7 +536,7 @@ static void measure_layers__by_hand(Test *t) {
     within(t, one / result_find(&found, "vnorm_rest", &n)[i / H], x[13], 1e-12, "%g", one - v[0]);
   }
   for (int k = 0; k < X; k++) within(t, measured(t, &found, NAMES[k]), want[k], 1e-12, NAMES[k]);
-  within(t, measured(t, &found, "times_*"), want[4] / sink_uniform(&r.m.c, T), 1e-12, "times_*");
+  within(t, measured(t, &found, "times_*"), want[4] / sink_uniform(&r.m, T), 1e-12, "times_*");
   sinks_free(&q); result_free(&found); trainer_free(&r);
 }
 
@@ -563,7 +563,7 @@ static void onset_run__by_hand(Test *t) {
     for (int k = f ? 3 : 0; k < 5; k += k == 2 ? 2 : 1) {
       Sinks q; char name[40]; const Data *d = k < 2 ? &others : &w.seen;
       evaluate(&q, &r.m, d, k == 2 ? &natural : &r.s, k % 4 ? 70 : 64, r.s.eval_T, &starts, &e);
-      const double even = sink_uniform(&r.m.c, r.s.eval_T), alpha = sinks_alpha(&q, 1),
+      const double even = sink_uniform(&r.m, r.s.eval_T), alpha = sinks_alpha(&q, 1),
         want[] = {alpha / even, sinks_sink(&q, 1, 0), sinks_ratio(&q)};
       for (int i = 0; i < (k == 4 ? 1 : 3); i++) {
         snprintf(name, sizeof name, SETS[k], STEMS[i]);
@@ -785,15 +785,15 @@ static void trigger_loss__gradients(Test *t) {
     trigger_loss(&b.m, &b.a, x, y, B, T, true);
     EACH(k, TENSORS) {
       const Tensor *at = model_tensor(&b.m, TENSORS[k]);
-      for (idx i = 0; at && i < at->count; i++, seen++) {
+      for (idx i = 0; at && i < tensor_count(at); i++, seen++) {
         const double h = 1e-3;
-        double slope = 0, weight[] = {1, -8, 0, 8, -1}; real *w = b.m.params + at->at + i, was = *w;
+        double slope = 0, weight[] = {1, -8, 0, 8, -1}; real *w = at->w + i, was = *w;
         for (int s = -2; s <= 2; s++) {
           *w = (real)((double)was + s * h);
           slope += weight[s + 2] * trigger_loss(&b.m, &b.a, x, y, B, T, false) / (12 * h);
         }
         *w = was;
-        within(t, (double)b.m.grads[at->at + i], slope, 1e-10, "%s d%s", b.flags, TENSORS[k]);
+        within(t, (double)at->d[i], slope, 1e-10, "%s d%s", b.flags, TENSORS[k]);
       }
     }
     fact(t, seen == 4 * C * C + (b.n == 2 ? C : b.n == 3), "%d numbers", seen);
@@ -1018,7 +1018,7 @@ static void toy_print__maps(Test *t) {
   char *text = printed(t, out);
   const char *rows[] = {"before", " * 1 v", "  1   5 5 .", " > t   . 4 6", "after", "  1   # . .",
                         " > t   . 9 1"};
-  EACH(k, rows) has(t, text, "%s", rows[k]);
+  EACH(k, rows) has_part(t, text, "%s", rows[k]);
   for (int k = 0; k < 4; k++) {                            /* a list that was cut: no picture */
     r.list[k].n--;
     toy_print(&r, out = printing());
@@ -1416,16 +1416,16 @@ static void item_text__shows(Test *t) {
   items_text(out[1], &r, &e); ledger(out[2], &r, false, &e); ledger(out[3], &r, true, &e);
   for (int i = 0; i < 4; i++) {
     fact(t, !bytes_add(out[i], "", 1, &e), "%s", e.text);
-    for (int k = 0; IN[i][k]; k++) has(t, (char *)out[i]->at, "%s", IN[i][k]);
+    for (int k = 0; IN[i][k]; k++) has_part(t, (char *)out[i]->at, "%s", IN[i][k]);
   }
   is_narrow(t, out[0], 100); is_narrow(t, out[2], 100);
   fact(t, !strstr((char *)out[3]->at, "Figure 9"), "the README lists what is not here");
   r.first = false, r.times = 2, out[2]->size = 0;          /* two headline claims and a long one */
   verdicts_count(out[2], &r, &e);
-  has(t, (char *)out[2]->at, "3 claims on tale: 1 reproduced");
+  has_part(t, (char *)out[2]->at, "3 claims on tale: 1 reproduced");
   item_text(out[2], &r, 0, &e), bytes_add(out[2], "", 1, &e);
   for (int i = 0; i < 2; i++)
-    has(t, (char *)out[2]->at + 200, i ? "(T3; not counted here)" : "(T5; second look)");
+    has_part(t, (char *)out[2]->at + 200, i ? "(T3; not counted here)" : "(T5; second look)");
   results_free(&r); experiments_free(&x);
 }
 
@@ -1652,14 +1652,14 @@ static void report_write__maps(Test *t) {
         wrong += drawn_as != level; drawn += drawn_as > 0;
       }
       fact(t, wrong == 0 && drawn > 20, "%d cells of %d are wrong", wrong, drawn);
-      has(t, page, "<p>Block %d, head %d, %s on %s: alpha %.2f, %s</p>", map->layer + 1,
+      has_part(t, page, "<p>Block %d, head %d, %s on %s: alpha %.2f, %s</p>", map->layer + 1,
           map->head + 1, k ? "least" : "most", f == 1 ? "the key bias *" : "token 1", best[k],
           best[k] > r.s.eps ? "a sink" : "no sink");
       for (int i = 0; i < T; i++) {            /* beside its row, below its column, in the table */
         token_text(token, &r.data, ids[i]);
         snprintf(label, sizeof label, "%s</text>", token);
         fact(t, is(token, map->token[i]) && count_of(page, label) >= 4, "few %s", label);
-        has(t, page, "<th scope=\"row\">%d %s</th><td>%.2f</td>", i + 1, token,
+        has_part(t, page, "<th scope=\"row\">%d %s</th><td>%.2f</td>", i + 1, token,
             map->one[i * S + column]);
       }
     }
@@ -1810,8 +1810,8 @@ static void paper_write__sound(Test *t) {
     }
     fact(t, CASES[i].every > 1 || count_of(page, "Not run yet: <code>") == trained, "not run");
     fact(t, count_of(page, "class=\"claim ") == x.claims + headline, "its claims");
-    has(t, page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;");
-    has(t, page, "the sink &lt; leaves");
+    has_part(t, page, "Loss &amp; sink &lt;while&gt; &quot;rates&quot;");
+    has_part(t, page, "the sink &lt; leaves");
     fact(t, nothing == !strstr(page, "<figure>"), "%s: figures", CASES[i].what);
     fact(t, !all || !strstr(page, "Nothing was measured"), "not all is drawn");
     int open = 0, bare = 0, maps = 0;          /* maps that are not folded */
@@ -1823,7 +1823,7 @@ static void paper_write__sound(Test *t) {
     fact(t, !bare && (maps > 20 || !all), "%d maps, %d not folded", maps, bare);
     static const char *const ALL[] = {"eps 0.5</span>", "Block 3, head 1, most on token 1: alpha",
       "Mean weight on token 1 (alpha_1); Mean weight on the extra column *"};
-    EACH(k, ALL) if (all) has(t, page, "%s", ALL[k]);
+    EACH(k, ALL) if (all) has_part(t, page, "%s", ALL[k]);
     note(t, "%s: %zu bytes, %d figures  ", CASES[i].what, strlen(page), count_of(page, "<figure>"));
     experiments_free(&x);
   }
@@ -1878,7 +1878,7 @@ static void paper_write__numbers(Test *t) {
   paper_write(SCRATCH "/p.html", &(Settings){0}, &x, SCRATCH "/results", x.corpus, &e);
   fact(t, !e.status, "%s", e.text);
   char *page = page_sound(t, SCRATCH "/p.html", 2);
-  EACH(i, HAS) has(t, page, "%s", HAS[i]);
+  EACH(i, HAS) has_part(t, page, "%s", HAS[i]);
   fact(t, count_of(page, "claim yes\"") == 2 && count_of(page, "claim no\"") == 1 &&
           count_of(page, "&#8644; opposite.") == 3, "the verdicts");
   fact(t, count_of(page, "Not run yet: <code>./paper three<") == 1 &&
@@ -2043,7 +2043,7 @@ static void ablate__refuses(Test *t) {
 }
 
 #define TOKENIZER " --tokenizer " SCRATCH "/tale.tok"
-#define OF_TALE " --grammar " SCRATCH "/tale.grammar" TOKENIZER
+#define OF_GRAMMAR " --grammar " SCRATCH "/tale.grammar" TOKENIZER
 /* The pages of train and eval: beside --out, or where --report says; the curve's ends are the
  * log's, and the ablation's numbers the JSON's. One that diverges leaves its curves. */
 static void sink__report(Test *t) {
@@ -2053,7 +2053,7 @@ static void sink__report(Test *t) {
   said(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " LOG_CSV " --out " SCRATCH "/m.ckpt"
        SMALL_RUN);
   char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
-  has(t, page, "<code>./paper train --quiet --steps 9 --log-every 2 --T 12 --log %s" LOG_CSV "%s",
+  has_part(t, page, "<code>./paper train --quiet --steps 9 --log-every 2 --T 12 --log %s" LOG_CSV "%s",
       *QUOTE == '"' ? "&quot;" : "'", *QUOTE == '"' ? "&quot;" : "'");
   char *log = text_in(t, LOG_CSV), *line = strrchr(log, ',');
   const char *at = strstr(page, "aria-label=\"Training loss");
@@ -2062,9 +2062,9 @@ static void sink__report(Test *t) {
   within(t, number_after(at ? at : "", "train: from ", 0), first, 0.0051, "the curve's start");
   within(t, number_after(at ? at : "", "train: from ", 1), last, 0.0051, "the curve's end");
   const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
-                         "/r.json --report " SCRATCH "/e.html" OF_TALE);
+                         "/r.json --report " SCRATCH "/e.html" OF_GRAMMAR);
   const char *told = strstr(out, "Ablation of token 1: its value");
-  has(t, page = page_sound(t, SCRATCH "/e.html", 4), "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
+  has_part(t, page = page_sound(t, SCRATCH "/e.html", 4), "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
   char *json = text_in(t, SCRATCH "/r.json");
   static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
     "untouched", "token 1", "control"};
@@ -2080,17 +2080,17 @@ static void sink__report(Test *t) {
     if (k) within(t, number_after(strstr(page, "<pre>"), row, 3), number_after(json, name, 0),
          5.1e-5, "spread %s", NAMES[k]);
   }
-  sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12" OF_TALE, 2, "no extra column");
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12" OF_GRAMMAR, 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
-  has(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
+  has_part(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
   if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, &e)) back.m.params[0] = (real)NAN;
   checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
   sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH
-             "/o --log " SCRATCH "/o.csv" OF_TALE, 1, "diverges here");
-  has(t, page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");
-  has(t, text_in(t, SCRATCH "/o.csv"), "\n# step 0: ");
+             "/o --log " SCRATCH "/o.csv" OF_GRAMMAR, 1, "diverges here");
+  has_part(t, page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");
+  has_part(t, text_in(t, SCRATCH "/o.csv"), "\n# step 0: ");
   fact(t, !e.status && file_missing(SCRATCH "/o"), "a model: %s", e.text);
   trainer_free(&back);
 }
@@ -2131,7 +2131,7 @@ static void sink__survey(Test *t) {
   file_copy(t, SCRATCH "/tale.grammar", SCRATCH "/texts/two.grammar");
   said(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
        " --force --csv " SCRATCH "/all.csv");
-  has(t, text_in(t, SCRATCH "/all.csv"), "\"one.en\",");
+  has_part(t, text_in(t, SCRATCH "/all.csv"), "\"one.en\",");
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.en.txt")) return;
   survey_row(t, 2, "a.ckpt --T 12 --text \"\" --grammar " SCRATCH "/texts/two.grammar");
   answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt --lengths 8,999 --n 1" TOKENIZER, 1,
@@ -2142,7 +2142,7 @@ static void sink__survey(Test *t) {
  * far it is and what is wrong go to stderr. Nothing measured: no rows. */
 static void sink__rows_alone(Test *t) {
 #define A_CKPT SCRATCH "/a.ckpt"
-#define ALONE " --T 8 --n 4" OF_TALE
+#define ALONE " --T 8 --n 4" OF_GRAMMAR
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
     {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" SMALL_RUN, 0, 3, "Verdict: "},
     {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},

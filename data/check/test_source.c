@@ -21,7 +21,7 @@
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void paper__sources(Test *t) {
-  static const char MODEL[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
+  static const char MODEL_FLAGS[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
       "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
@@ -33,10 +33,10 @@ static void paper__sources(Test *t) {
   file_write(SCRATCH "/tale.bin", shard.at, shard.size, &e);
   EACH(k, FROM) {
     const char *kind = FROM[k].kind, *file = FROM[k].file, *more = FROM[k].more;
-    said(t, "train --%s %s %s%s" SCRATCH "/m.ckpt", kind, file, more, MODEL);
-    said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL, file);
-    if (checkpoint_load(SCRATCH "/m.ckpt", &back, false, &e) ||
-        checkpoint_load(SCRATCH "/again.ckpt", &again, false, &e)) break;
+    said(t, "train --%s %s %s%s" SCRATCH "/m.ckpt", kind, file, more, MODEL_FLAGS);
+    said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL_FLAGS, file);
+    if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, &e) ||
+        checkpoint_load(SCRATCH "/again.ckpt", NULL, &again, &e)) break;
     fact(t, same_numbers(back.m.count, back.m.params, again.m.params) &&
          back.data.source == again.data.source, "standard input gives another model (%d)", k);
     trainer_free(&again);

@@ -933,7 +933,7 @@ static void data_open__folder(Test *t) {
   fact(t, !files_list(SCRATCH "/f", names, &t->e) && bytes_are(names, LIST, sizeof LIST),
        "%zu bytes of names: %s %s", names->size, (const char *)names->at, t->e.text);
   for (int i = 0; i < 2; i++) {
-    const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 0 --text " SCRATCH;
+    const char *flags = i ? "--valid 0.5 --text " SCRATCH : "--valid 1e-6 --text " SCRATCH;
     const Data *d = &feed_open(t, 0, 1, 16, "%s/f", flags)->d;
     fact(t, same_data(d, &feed_open(t, 0, 1, 16, "%s/all", flags)->d) &&
             (d->held.size > 0) == (i > 0), "%zu and %zu tokens", d->train.size, d->held.size);
