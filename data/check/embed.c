@@ -32,7 +32,8 @@ int main(void) {
   Error e = {0};
   settings_default(&s);
   settings_flags(&s, "--layers 2 --heads 2 --dim 32 --ffn 64 --context 32 --batch 8 --steps 600 "
-                 "--lr 4e-3 --warmup 20 --init gpt2 --fix-token 1 --seed 2", MODEL | TRAIN | DATA, &e);
+                 "--lr 4e-3 --warmup 20 --init gpt2 --fix-token 1 --seed 2",
+                 MODEL | TRAIN | DATA, &e);
   s.data.open = letters_open;
   s.data.toy = 1;   /* says that `open` has the data */
   if (!e.status) trainer_create(&t, &s, &e);
