@@ -475,12 +475,12 @@ static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
-  if (w->wg.w)
+  if (!w->gate.w)   /* W_g may lie in its file */
     linear_forward(la->gate, x, &w->wg, NULL, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     real *g = la->gate + n * G;
-    vec_sigmoid(G, g, w->wg.w ? g : w->gate.w);   /* g = 1/(1 + e^-u) */
+    vec_sigmoid(G, g, w->gate.w ? w->gate.w : g);   /* g = 1/(1 + e^-u) */
     if (la->v0) copy(la->v0 + n * G, v + n * G, G);
     if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
   }
