@@ -93,6 +93,12 @@
   STRING("report", RUN | ALONE | EVAL, report, "FILE", \
          "curves, maps and norms [train: OUT.html]"), \
   WHOLE("n", ALONE, eval_n, "100", 1, 1e6, "sequences it is measured on"), \
+  NAME("start", ALONE, start, "", \
+       "a model to train further, from step 0 (Figure 30)"), \
+  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1e7, \
+        "p_1 becomes p_T (Table 7)"), \
+  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1e7, \
+        "p_1 and p_T swap places"), \
   SWITCH("inputs", EVAL, inputs, \
          "natural, random, repeat, a line each (Table 1)"), \
   NAME("domains", EVAL, domains, "", \

@@ -107,7 +107,7 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
   *now = *s;
   if (!config_resolve(&c, &(Error){0})) said.model = c;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool given = s->given[o - OPTIONS], ids = has_word("tokenizer bos", o->flag);
+    const bool given = s->given[o - OPTIONS], ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer", o->flag);
     const bool moves = ids || (!strcmp(o->flag, "context") && was->model.pos != POS_LEARNED);
     if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) || (given && moves)) continue;
     option_text(o, was, old, sizeof old);
