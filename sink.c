@@ -7344,7 +7344,7 @@ static const char *const THEIRS[] = {
       "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
       "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
   "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
-      "sinks cache-size positions",
+      "sinks cache-size positions start replace-position swap-position",
   "make hf, and ./hf help: import export tokenizer choices pace link experts "
       "attention-period embed-dim embed-scale rope-pairing rope-scaling "
       "rope-factor rope-local window-period window-others bias-in "

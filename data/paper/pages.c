@@ -951,7 +951,7 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
   say(h, "</tr></table></div></section>\n");
 }
 
-/* What a sink is, what the models are, and what came out: the verdict's first sentence; and below
+/* What a sink is, what the models are, and what came out: a run's verdict, a line an arm, and below
  * them the rest of it. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
   const char *rest = strstr(verdict, "\nRule"); char first[1000];
@@ -963,13 +963,19 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
            "</p>\n<ul><li>softmax: weights that sum to one.</li><li>k-bias: softmax, and a learned "
            "key * whose value is zero.</li><li>sigmoid: weights that need not sum to one, scaled "
            "to learn as much.</li></ul>\n<p>alpha_1 and alpha_*: the mean weights on token 1 and "
-           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">");
+           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">Verdict:</p>\n<ul>");
   else if (!strcmp(verb, "train"))
     say(h, "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
   else say(h, "This page shows how much of one a model has. ");
-  element(h, "b", first);
-  say(h, "</p>\n");
+  if (!strcmp(verb, "run"))
+    for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
+      say(h, "<li>");
+      element(h, "b", line);
+      say(h, "</li>\n");
+    }
+  else element(h, "b", first);
+  say(h, strcmp(verb, "run") ? "</p>\n" : "</ul>\n");
   if (rest) element(h, "p", rest + 1);
 }
 
@@ -1155,6 +1161,7 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
+    one.force |= v.rows > 0;                              /* these files are its own by then */
     if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
