@@ -221,6 +221,8 @@ static void paper__edits_and_starts(Test *t) {
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
   sink_fails(t, EVAL_NINE " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
+  sink_fails(t, "train --quiet --start " SCRATCH "/m.ckpt --steps 1", 2, "/m.ckpt: expected the "
+             "text to train on, found none. Try: --text " SCRATCH "/tale.txt\n");
   sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2, "has 16, and --start");
 }
 
