@@ -977,6 +977,22 @@ static void rows_watch(Model *m) {
   m->seams.leave = late_leave;
 }
 
+/* Block l's backward, and Acts.after behind it. */
+static void watched_backward(Model *m, Acts *a, int l, int B, idx N) {
+  m->seams.block_backward = a->watched;
+  block_backward(m, a, l, B, N);
+  m->seams.block_backward = watched_backward;
+  a->after(a, l, B, N);
+}
+
+/* From now on `after` is called; until m's seams are what they were. */
+static void backward_watch(Model *m, Acts *a,
+                           void (*after)(const Acts *a, int l, int B, idx N)) {
+  a->after = after;
+  a->watched = m->seams.block_backward;
+  m->seams.block_backward = watched_backward;
+}
+
 static int more_resolve(Config *c, Error *e) {
   bool p_norm = c->normalizer == NORMALIZER_PNORM;
   bool sum = c->normalizer == NORMALIZER_SUM, identity = c->sim == SIM_IDENTITY;
