@@ -118,7 +118,7 @@ static void signs__numbers(Test *t) {
       data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, ids + N * T, &starts);
       if (acts_create(&all.a, &r.m, N, T, ACTS_ALL, &e)) return;
       model_forward(&r.m, &all.a, ids, N, T); model_loss(&r.m, &all.a, ids + N * T, N, T, true, 1);
-      all.a.after = signs_after, model_backward(&r.m, &all.a, ids, N, T);
+      backward_watch(&r.m, &all.a, signs_after), model_backward(&r.m, &all.a, ids, N, T);
       for (int l = 0; l < g.L; l++)
         within(t, g.x[l][G_GRADIENT], norm_ratio(sums + l * g.N, g.N), 1e-9, "dL/dx, block %d", l);
       acts_free(&all.a);
