@@ -4202,7 +4202,7 @@ static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-scaling none\n"
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
-    "bias-in all\ntoy none\nend-token 50256\n";
+    "bias-in all\ntoy none\n";
 
 /* Of a run that goes on a flag that was given must say what the file says, or
  * be one that may change: when the run ends and saves, where files are. */
@@ -4242,8 +4242,10 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
       *value++ = 0;
     const Option *o = option_find(line, groups);
     bool embed = !strcmp(line, "embed-dim") && atoi(value) == s->model.dim;
-    if (!o && !embed && strcmp(value, "0") && !strstr(NOT_USED, unused))
-      fail(&wrong, 1, "%.40s. Try: the version of sink that wrote it", line);
+    bool reads = has_word("grammar tokens end-token", line);   /* another's */
+    if (!o && !embed && !reads && strcmp(value, "0")
+        && !strstr(NOT_USED, unused))
+      fail(&wrong, 1, "%.40s. Try: ./paper, ./hf or the sink that wrote it", line);
     if (!o)
       continue;
     seen[o - OPTIONS] = true;
@@ -7179,9 +7181,9 @@ const Option OPTIONS[] = {
         "width of a head; default: C / H"),
   WHOLE("ffn", MODEL, model.ffn, "128", 1, 1e6,
         "hidden width (paper: 1536)"),
-  WHOLE("vocab", MODEL, model.vocab, "0", 1, 1e7,
+  WHOLE("vocab", MODEL, model.vocab, "0", 1, 1.6e7,
         "vocabulary; default: the tokenizer's"),
-  WHOLE("context", MODEL, model.context, "128", 1, 1e7,
+  WHOLE("context", MODEL, model.context, "128", 1, 1.6e7,
         "longest sequence (paper: 2048)"),
   AXIS("pos", MODEL, model.pos, POS, "positions (Table 3, appendix A)"),
   AXIS("norm", MODEL, model.norm, NORM, "RMSNorm or LayerNorm"),
@@ -7211,9 +7213,9 @@ const Option OPTIONS[] = {
   SWITCH("vbias", MODEL, model.vbias, "a value bias v+ (Table 4)"),
   {"sink-token", MODEL, 'b', AT(model.sink_token), "0", 0, SINK_TOKENS,
                                 "[N]", "a learned first row x* (Table 4), or N"},
-  WHOLE("window", MODEL, model.window, "0", 1, 1e7,
+  WHOLE("window", MODEL, model.window, "0", 1, 1.6e7,
         "keys a row sees (Figure 6) [all]"),
-  WHOLE("prefix", MODEL, model.prefix, "0", 0, 1e7,
+  WHOLE("prefix", MODEL, model.prefix, "0", 0, 1.6e7,
         "tokens all see, unscored (Figure 5)"),
   WHOLE("rotary-dims", MODEL, model.rotary_dims, "0", 1, 1e6,
         "dims of a head rotated; default: all"),
@@ -7259,7 +7261,7 @@ const Option OPTIONS[] = {
        "file, folder or -; <|endoftext|> ends a document"),
   NAME("tokenizer", DATA | TOKENIZE | GENERATE, data.tokenizer,
        "tokenizer.bin", "the vocabulary"),
-  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1e7,
+  WHOLE("fix-token", DATA | GENERATE, data.fix_token, "0", 1, 1.6e7,
         "<|fix|> at this place (Table 10)"),
   STRING("random-tokens", TRAIN, data.random_tokens, "1,2",
          "drawn anew (section 5)"),
@@ -7267,21 +7269,17 @@ const Option OPTIONS[] = {
        "tokens at most (Figure 5)"),
   SWITCH("bos", DATA | TOKENIZE | GENERATE, data.bos,
          "<|bos|> before every document; or --no-bos"),
-  REAL("valid", DATA, data.valid, "0.05", 1e-6, 0.9,
+  REAL("valid", DATA, data.valid, "0.05", 0, 0.9,
        "of the documents, for validation"),
 
   REAL("eps", MEASURE, eps, "0.3", 0, 1, "threshold of Sink (Figure 3)"),
-  WHOLE("T", MEASURE, eval_T, "64", 1, 1e7,
+  WHOLE("T", MEASURE, eval_T, "64", 1, 1.6e7,
         "tokens of an evaluated sequence"),
   WHOLE("n", EVAL | RUN, eval_n, "100", 1, 1e6, "sequences"),
   WHOLE("k", EVAL, eval_k, "4", 1, 1e6, "print Sink_1 .. Sink_K"),
   AXIS("metric-rows", MEASURE, metric_rows, METRIC,
          "plus1: the authors' form"),
   AXIS("input", MEASURE, input, INPUT, "what is fed (Table 1)"),
-  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1e7,
-        "p_1 becomes p_T (Table 7)"),
-  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1e7,
-        "p_1 and p_T swap places"),
   SWITCH("beyond", EVAL, beyond, "--T may be more than the model's context"),
 
   STRING("out", OUTPUT, out, "FILE", "where the result goes"),
@@ -7294,8 +7292,6 @@ const Option OPTIONS[] = {
          "replace files that are there"),
   SWITCH("resume", RUN | ALONE, resume,
          "go on with --out FILE to the same bits, or begin it"),
-  NAME("start", ALONE, start, "",
-       "a model to train further, from step 0 (Figure 30)"),
   SWITCH("plain", RUN | ALONE | EVAL | GENERATE | DUMP, plain,
          "the plain loops of 3.7, not tiles: same to rounding"),
   WHOLE("threads", GENERAL, threads, "0", 0, 1024,
@@ -7306,7 +7302,7 @@ const Option OPTIONS[] = {
   STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"),
   WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
         "of what is drawn"),
-  WHOLE("n", GENERATE, how_many, "0", 1, 1e7,
+  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7,
         "tokens [100]"),
   REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
        "0 takes the likeliest"),
@@ -7350,7 +7346,7 @@ static const char *const THEIRS[] = {
       "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
       "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
   "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
-      "sinks cache-size positions",
+      "sinks cache-size positions start replace-position swap-position",
   "make hf, and ./hf help: import export tokenizer choices pace link experts "
       "attention-period embed-dim embed-scale rope-pairing rope-scaling "
       "rope-factor rope-local window-period window-others bias-in "
@@ -7530,6 +7526,7 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      r->optimizer != OPTIMIZER_SGD},
     {"save-every", "with --out", s->out[0]},
+    {"valid", "above 0, but in eval", s->data.valid > 0 || s->groups & EVAL},
     {"text tokenizer fix-token bos valid", "without --ids", !s->ids[0]},
     {"sim kernel normalizer scale extra", "with train, as the arms have theirs",
      strcmp(s->verb, "run")},
@@ -7745,14 +7742,18 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     else if (!strcmp(s->csv, s->json))
       fail(e, 2, "-: two results would go there. Try: a file for one");
   }
-  for (int i = 0; i < n; i++)
-    if (w[i].f) {
-      if (writing_lost(&w[i]))
-        fail(e, 2, "%s: two results would go there. Try: another name for one",
-             w[i].path);
-      fclose(w[i].f);
-      remove(w[i].beside);
-    }
+  for (int i = 0; i < n; i++) {
+    if (!w[i].f)
+      continue;
+    bool same = writing_lost(&w[i]);
+    for (int j = 0; j < n; j++)
+      same = same || same_file(path[j], w[i].beside);
+    if (same)
+      fail(e, 2, "%s: two results would go there. Try: another name for one",
+           w[i].path);
+    fclose(w[i].f);
+    remove(w[i].beside);
+  }
   return e->status;
 }
 
@@ -7904,8 +7905,10 @@ static void command_echo(const Settings *s) {
   if (s->quiet)
     return;
   fprintf(stderr, "%s %s", s->program->name, s->verb);
-  for (int i = 0; i < s->argc; i++)
-    fprintf(stderr, " %s", s->argv[i]);
+  for (int i = 0; i < s->argc; i++) {
+    bool plain = !strpbrk(s->argv[i], " \t\n\"`$&;()*?[]{}!<>|\\#~");
+    fprintf(stderr, plain ? " %s" : " " QUOTE "%s" QUOTE, s->argv[i]);
+  }
   fputc('\n', stderr);
 }
 
@@ -8124,7 +8127,7 @@ static int verb_list(Settings *s, Error *e) {
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
          "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
-         ", or --text FILE; ./paper also has --grammar, --tokens.\n");
+         ", or --text FILE; ./paper has --grammar, --tokens.\n");
   return e->status;
 }
 
@@ -8247,11 +8250,11 @@ static int verb_generate(Settings *s, Error *e) {
 static void dump_shape(Dump *d, const Data *data, Error *e) {
   const Ids *starts = &data->starts;
   idx B = (idx)starts->size, size = (idx)data->held.size;
-  idx line = B ? size / B : 0;
-  for (idx b = 1; b < B; b++)
-    if (starts->at[b] != b * line)
+  idx line = B > 1 ? starts->at[1] : size;
+  for (idx b = 1; b <= B; b++)
+    if ((b < B ? starts->at[b] : size) != b * line)
       fail(e, 1, "%s: expected lines of one length, found another in line "
-           "%lld. Try: as many ids in each", d->s->ids, b + 1);
+           "%lld. Try: as many ids in each", d->s->ids, b);
   if (line < 2)
     fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3",
          d->s->ids);

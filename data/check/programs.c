@@ -256,7 +256,7 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
  * or a row. And every page of help has at most 80 columns, and is found by `help VERB`, `VERB
  * --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
-  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "help %s --all", "list"},
+  static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "list"},
       *const PROGRAMS[] = {"sink", "paper", "hf"};
   int ours = 0; char flag[40];
   if (no_binary(t)) return;
@@ -279,7 +279,7 @@ static void usage_hold(Test *t, const Program *program) {
   fact(t, ours > 16, "%d rows for " PROGRAM, ours);
   const Verb *v = NULL;
   do {
-    for (int i = 0; i < 5 - (v || program != &SINK); i++) {
+    for (int i = 0; i < 4 - (v || program != &SINK); i++) {
       const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
       for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0)) {
@@ -336,56 +336,6 @@ static double csv_number(Test *t, const char *path, int row, const char *name) {
   for (int i = 0; i < column && line; i++) line = (line = strchr(line, ',')) ? line + 1 : NULL;
   return line && *line && column >= 0 ? strtod(line, NULL) : NAN;
 }
-
-static void release_trainer(void *trainer) { trainer_free(trainer); }
-
-/* As trainer_made. A test without its trainer gives up. */
-static Trainer *trainer_of(Test *t, const char *flags) {
-  Trainer *r = later(t, 1, sizeof *r, release_trainer);
-  if (trainer_made(t, r, flags)) return r;
-  fprintf(stderr, "test: %s\n", t->first);
-  exit(1);
-}
-
-/* The bytes of a checkpoint, written and read back through the disk. */
-static Bytes *checkpoint_of(Test *t, const Trainer *r, bool with_moments) {
-  fact(t, !checkpoint_write(SCRATCH "/model.ckpt", r, with_moments, fresh(t)), "%s", t->e.text);
-  return file_of(t, SCRATCH "/model.ckpt");
-}
-
-/* Settings of a command line whose words these are, over tiny_settings. */
-static bool resume_settings_of(Test *t, Settings *s, const char *flags, const char *start,
-                               const char *out, char **argv, int argc) {
-  bool fine = tiny_settings(s, flags, fresh(t));
-  fact(t, fine, "%s", t->e.text);
-  if (*start) snprintf(s->start, sizeof s->start, SCRATCH "%s", start);
-  snprintf(s->out, sizeof s->out, SCRATCH "%s", out);
-  memset(s->given, 0, sizeof s->given);
-  s->resume = 1;
-  s->groups = KEPT | GENERAL | OUTPUT | ALONE;
-  s->argv = argv;
-  settings_parse(s, argc, argv, s->groups, &t->e);
-  fact(t, !t->e.status, "%s", t->e.text);
-  return fine;
-}
-
-/* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
-static Sinks evaluated(Test *t, Settings *s) {
-  Sinks found = {0}; Trainer back = {0}; int starts;
-  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
-    s->data.fix_token = back.s.data.fix_token;
-    if (!data_open(&back.data, &s->data, 0, 0, &t->e))
-      evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
-  }
-  if (t->e.status) { fprintf(stderr, "test: %s\n", t->e.text); exit(1); }
-  trainer_free(&back);
-  return found;
-}
-
-/* How ./sink and ./paper evaluate the model of a test, on the texts of tale_open. */
-#define OF_TALE " --tokenizer " SCRATCH "/tale.tok "
-#define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --text " SCRATCH "/tale.txt" OF_TALE
-#define EVAL_NINE EVALUATED "--force --T 12 --n 9"
 
 static void release_trainer(void *trainer) { trainer_free(trainer); }
 

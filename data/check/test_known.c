@@ -25,7 +25,7 @@ static void isolate__identity(Test *t) {
     const int C = b.m.c.dim, first = b.m.c.sink_token, at[] = {1, 20, 50};
     const double tight = 2000 * REAL_EPS;
     lab_share(&cut, &b); lab_share(&one, &b);
-    lab_forward(&b); lab_maps(&cut);
+    lab_forward(&b); lab_maps(&cut); rows_watch(&cut.m);
     EACH(k, at) for (int plain = 0; plain < 2; plain++) {
       const int row = first + at[k] - 1, sees[B] = {row, row};
       const Isolation x = {1, first, row, sees};
@@ -321,6 +321,6 @@ static void sink__known(Test *t) {
     {OF_KNOWN "--isolate 5 --T 400", "made for"}, {OF_KNOWN "--isolate-blocks 1", "--isolate-"},
     {OF_KNOWN "--isolate 5 --inputs", "one model and one text"},
     {OF_KNOWN "--probe --lengths 8,12", "one model and one text"},
-    {OF_KNOWN "--seed 3", "--seed: it belongs"}};
+    {OF_KNOWN "--seed 3", "--seed: it acts only with"}};
   EACH(i, REFUSED) sink_fails(t, REFUSED[i][0], 2, REFUSED[i][1]);
 }

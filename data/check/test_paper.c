@@ -104,7 +104,7 @@ static void trainer_restart__from_parameters(Test *t) {
     fact(t, on.step == 5 && on.start == tuned->start, "step %ld", on.step);
     EACH(i, all) {
       steps_of(t, all[i], 12);
-      within(t, all[i]->loss, by_hand->loss, 0, "loss of step 12");
+      within(t, all[i]->loss, by_hand->loss, 0, "loss of step 12, row %d, run %d", k, i);
       fact(t, all[i]->norm > 0 && all[i]->norm == by_hand->norm, "norm %g", all[i]->norm);
       Bytes *got = checkpoint_of(t, all[i], true);
       if (!i) want = got;
@@ -221,7 +221,9 @@ static void paper__edits_and_starts(Test *t) {
   fact(t, files_same(SCRATCH "/whole.ckpt", SCRATCH "/parts.ckpt"),
        "a fine-tuning that went on has other bytes");
   sink_fails(t, EVAL_NINE " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
-  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9", 2, "has 16, and --start");
+  sink_fails(t, "train --quiet --start " SCRATCH "/m.ckpt --steps 1", 2, "/m.ckpt: expected the "
+             "text to train on, found none. Try: --text " SCRATCH "/tale.txt\n");
+  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2, "has 16, and --start");
 }
 
 /* A table of experiments that must be one. */
@@ -1494,7 +1496,7 @@ static void sink__published(Test *t) {
   file_write(HOME "/" SCRATCH "/out", "", 0, &t->e);       /* where programs write there */
   file_copy(t, SCRATCH "/tale.tok", HOME "/tokenizer.bin");
   file_copy(t, "data/text/letter.txt", HOME "/books.txt");
-  file_copy(t, "data/text/story.grammar", HOME "/data/text/story.grammar");
+  file_copy(t, SHIPPED_TEXT, HOME "/" SHIPPED_TEXT);
   file_copy(t, PROGRAM, HOME "/hf");                                      /* hf: checkpoints do */
   file_copy(t, PROGRAM ".exe", HOME "/hf.exe");
   said(t, "train --quiet --steps 2 --pos learned --text " HOME "/books.txt --out " HOME
@@ -1700,7 +1702,8 @@ static void report_write__run(Test *t) {
   static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
     "100% no-repeat scroll", "<h1>", "An attention sink is a token on which heads put much of",
     "One small model was trained three times on the same text, alike but for its attention",
-    "Verdict:", "<li><b>softmax  ", "<li><b>k-bias   ", "<li><b>sigmoid  ", "nats.</b></li>", "absent below 1.5", "nats are equal",
+    "Verdict:", "<li><b>softmax  ", "<li><b>k-bias   ", "<li><b>sigmoid  ", "nats.</b></li>",
+    "absent below 1.5", "nats are equal",
     "role=\"region\" tabindex=\"0\"", "<caption>The models, measured<", "scope=\"col\">x even",
     "scope=\"col\">row mass", "Sink: share of heads", "Row mass: ",
     "softmax: token 1<", "k-bias: the key bias *<", "> below 0.01<", "> 0.01 to 0.02<",
@@ -2143,15 +2146,16 @@ static void sink__survey(Test *t) {
 /* With --csv - and --json - standard output has the rows and nothing else; what is for people, how
  * far it is and what is wrong go to stderr. Nothing measured: no rows. */
 static void sink__rows_alone(Test *t) {
+#define GENERATED_RUN " --force --grammar " SCRATCH "/tale.grammar" SMALL_SIZE
 #define A_CKPT SCRATCH "/a.ckpt"
 #define ALONE " --T 8 --n 4" OF_GRAMMAR
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
-    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" SMALL_RUN, 0, 3, "Rule: "},
+    {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" GENERATED_RUN, 0, 3, "Rule: "},
     {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
     {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
   Settings s; char words[600];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  said(t, "train --quiet --steps 1 --out " A_CKPT SMALL_RUN);
+  said(t, "train --quiet --steps 1 --out " A_CKPT GENERATED_RUN);
   for (int i = 0; i < 8; i++) {
     const int json = i % 2, rows = ROWS[i / 2].rows; int lines = 0, commas = 0, c = 0;
     snprintf(words, sizeof words, "%s --%s -", ROWS[i / 2].words, json ? "json" : "csv");

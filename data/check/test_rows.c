@@ -781,7 +781,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
   const Config *c = &b->m.c; const Acts *a = &b->a;
   idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
   idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D;
-  int n = 0, half = c->rotary_dims / (c->rope_local > 0 ? 1 : 2);
+  int n = 0, half = c->rotary_dims / 2;
   const ActsArray whole[] = {
     {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
     {"embed", a->embed, (idx)a->B * a->T * c->embed_dim}, {"cosine", a->cosine, a->N * half},
@@ -792,6 +792,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
     {"dosum", a->dosum == a->dout ? NULL : a->dosum, rows * D}, {"dphi", a->dphi, Q},
     {"df1", a->df1, rows * F}, {"df2", a->df2, rows * F},
     {"slot", a->slot, a->B * H * slot_size(c)}, {"dqk", a->dqk, Q},
+    {"local_cosine", a->local_cosine, a->N * half}, {"local_sine", a->local_sine, a->N * half},
     {"late_slot", a->late_slot, a->B * H * late_size(c)}};
   EACH(i, whole) out[n++] = whole[i];
   for (int l = 0; l < c->layers; l++) {

@@ -44,8 +44,9 @@ static void streams__by_hand(Test *t) {
     copy(x, ROWS[i].x, 6);
     double all[2][SIGNS_ALL] = {{0}};          /* sums of a block of one head: weights, then map */
     const Config c = {.dim = 3, .heads = 1, .head_dim = 1, .kv_heads = 1, .layers = 1};
-    Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .c = &c, .T = 2, .N = 2, .x = all,
-               .count = all + 1, .spare = spare, .maps = maps};
+    const Model m = {.c = c, .layer = &(Layer){.wq = {.w = x}}};        /* it attends */
+    Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .m = &m, .c = &c, .T = 2, .N = 2,
+               .x = all, .count = all + 1, .spare = spare, .maps = maps};
     const struct { int k; double is; } WANT[] = {{G_MASS, 0.2}, {G_OFF, 1}, {G_TOP, 1},
       {G_ENTROPY, 2 - 0.75 * log(3) / log(2)}, {G_KURTOSIS, ROWS[i].all},
       {G_PEAK, ROWS[i].peak}, {G_CHANNELS, ROWS[i].channels}};
@@ -72,7 +73,7 @@ static void signs_after__gradients(Test *t) {
     "--norm layer --sink-token --extra kv --window 4 --combine add --prefix 2",
     "--norm layer --place sandwich --gate element --qk-norm --xsa --kv-heads 1", NULL};
   for (Behind b = {0}; lab_next(&b.lab, t, 2, 9, FLAGS); b = (Behind){.lab = b.lab}) {
-    b.lab.a.after = gather; lab_gradients(&b.lab);
+    backward_watch(&b.lab.m, &b.lab.a, gather); lab_gradients(&b.lab);
     for (int i = 0; i < 24; i++) {
       const Norm *d = &b.lab.m.layer[i / 12].norm1;
       within(t, b.bias[i], (double)d->b.d[i % 12], 1e4 * REAL_EPS, "bias");
@@ -117,7 +118,7 @@ static void signs__numbers(Test *t) {
       data_probe(&r.data, &r.s.data, INPUT_NATURAL, N, T, ids, ids + N * T, &starts);
       if (acts_create(&all.a, &r.m, N, T, ACTS_ALL, &e)) return;
       model_forward(&r.m, &all.a, ids, N, T); model_loss(&r.m, &all.a, ids + N * T, N, T, true, 1);
-      all.a.after = signs_after, model_backward(&r.m, &all.a, ids, N, T);
+      backward_watch(&r.m, &all.a, signs_after), model_backward(&r.m, &all.a, ids, N, T);
       for (int l = 0; l < g.L; l++)
         within(t, g.x[l][G_GRADIENT], norm_ratio(sums + l * g.N, g.N), 1e-9, "dL/dx, block %d", l);
       acts_free(&all.a);
@@ -242,7 +243,8 @@ static void reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, re
   real q[16], k[16]; (void)b; (void)n;
   if (i == 0) r->h = (r->h + 1) % c->heads;
   turned(r->m, l, q, la->q + (i * c->heads + r->h) * D, -gone);
-  if (!r->text) copy(la->fq + (i * c->heads + r->h) * D, q, D);      /* k* is met by it */
+  const real *star = r->m->layer[l].kstar.w;               /* column 0 is *: k* meets q, too */
+  if (!r->text && star) z[-1] = vec_dot(D, q, star + r->h * D) * r->m->layer[l].root;
   for (idx j = lo; gone && j <= i; j++) {
     idx place = j < r->S ? j : j - gone, apart = i - gone - place;
     bool hidden = w && apart >= w && (j < first || j >= first + c->prefix);
@@ -343,7 +345,7 @@ static void sink__signs(Test *t) {
     {OF_TEXT_M "--cache dense --cache-size 9", "nothing"}, {OF_TEXT_M "--input natural", "no such"},
     {"stream " SCRATCH "/p.ckpt --n 60 --cache dense", "learned positions end"},
     {"eval " OF_M "--quantize 8 --input random", "natural"},
-    {"eval " OF_M "--signs --swap-position 3", "beside --signs"},
+    {"eval " OF_M "--signs --swap-position 3", "without --signs"},
     {"eval " SCRATCH "/m.ckpt " SCRATCH "/p.ckpt --signs", "one model and one text"}};
   Settings s;
   if (no_binary(t) || !tale_open(t, &s, "")) return;

@@ -475,12 +475,12 @@ static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
-  if (w->wg.w)
+  if (!w->gate.w)   /* W_g may lie in its file */
     linear_forward(la->gate, x, &w->wg, NULL, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     real *g = la->gate + n * G;
-    vec_sigmoid(G, g, w->wg.w ? g : w->gate.w);   /* g = 1/(1 + e^-u) */
+    vec_sigmoid(G, g, w->gate.w ? w->gate.w : g);   /* g = 1/(1 + e^-u) */
     if (la->v0) copy(la->v0 + n * G, v + n * G, G);
     if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
   }
@@ -975,6 +975,22 @@ static void rows_watch(Model *m) {
   m->seams.scores = late_scores;
   m->seams.weights = late_weights;
   m->seams.leave = late_leave;
+}
+
+/* Block l's backward, and Acts.after behind it. */
+static void watched_backward(Model *m, Acts *a, int l, int B, idx N) {
+  m->seams.block_backward = a->watched;
+  block_backward(m, a, l, B, N);
+  m->seams.block_backward = watched_backward;
+  a->after(a, l, B, N);
+}
+
+/* From now on `after` is called; until m's seams are what they were. */
+static void backward_watch(Model *m, Acts *a,
+                           void (*after)(const Acts *a, int l, int B, idx N)) {
+  a->after = after;
+  a->watched = m->seams.block_backward;
+  m->seams.block_backward = watched_backward;
 }
 
 static int more_resolve(Config *c, Error *e) {

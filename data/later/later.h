@@ -57,7 +57,8 @@ static void more_dump(struct Dump *d);
   real *q0, *k0, *qstat, *kstat;   /* before QK-norm; [B,N,H,2] [B,N,K,2] */ \
   MODELS_LAYER_ACTS
 /* hide: -INFINITY into z of keys lo .. lo+n-1 that row i of b loses. after:
- * behind block l's backward, when dn is the gradient of what MHSA reads. */
+ * behind block l's backward, when dn is the gradient of what MHSA reads;
+ * watched: the seam in whose place backward_watch calls it. */
 #define MORE_ACTS \
   real *dgate, *dqk;            /* like gate; like q: scratch of QK-norm */ \
   real *late_slot;              /* [B,H,D+3] dhnorm, dc, df, dv-scale */ \
@@ -67,6 +68,7 @@ static void more_dump(struct Dump *d);
                real *z); \
   const struct Isolation *isolation; \
   void (*after)(const struct Acts *a, int l, int B, idx N); \
+  void (*watched)(struct Model *m, struct Acts *a, int l, int B, idx N); \
   MODELS_ACTS
 #define MORE_MODEL MODELS_MODEL
 #define MORE_NORMS , NORM_DYT

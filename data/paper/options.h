@@ -40,7 +40,7 @@
        "turns below which it is whole"), \
   REAL("rope-high", MODEL, model.rope_high, "4", 0, 1e6, \
        "turns above which it is kept"), \
-  WHOLE("rope-original", MODEL, model.rope_original, "8192", 1, 1e7, \
+  WHOLE("rope-original", MODEL, model.rope_original, "8192", 1, 1.6e7, \
         "the context before"), \
   REAL("rope-local", MODEL, model.rope_local, "0", 1, 1e12, \
        "--rope-base where the window is"), \
@@ -93,13 +93,19 @@
   STRING("report", RUN | ALONE | EVAL, report, "FILE", \
          "curves, maps and norms [train: OUT.html]"), \
   WHOLE("n", ALONE, eval_n, "100", 1, 1e6, "sequences it is measured on"), \
+  NAME("start", ALONE, start, "", \
+       "a model to train further, from step 0 (Figure 30)"), \
+  WHOLE("replace-position", EVAL, replace_position, "0", 2, 1.6e7, \
+        "p_1 becomes p_T (Table 7)"), \
+  WHOLE("swap-position", EVAL, swap_position, "0", 2, 1.6e7, \
+        "p_1 and p_T swap places"), \
   SWITCH("inputs", EVAL, inputs, \
          "natural, random, repeat, a line each (Table 1)"), \
   NAME("domains", EVAL, domains, "", \
        "a folder: a line for each text in it (Figure 9)"), \
   STRING("lengths", EVAL, lengths, "16,64", "a line for each T (Figure 3)"), \
   AXIS("ablate", EVAL, ablate, ABLATE, "the loss without it, and a control"), \
-  WHOLE("isolate", EVAL, isolate, "0", 1, 1e7, \
+  WHOLE("isolate", EVAL, isolate, "0", 1, 1.6e7, \
         "row N sees itself alone; a sink?"), \
   WHOLE("isolate-blocks", EVAL, isolate_blocks, "2", 1, 1024, \
         "in the first N blocks"), \
@@ -113,17 +119,17 @@
         "the loss with N bits a number"), \
   STRING("cache", STREAM, cache, "dense|window|sink+window|recompute", \
          "a policy [all]"), \
-  WHOLE("cache-size", STREAM, cache_size, "0", 1, 1e7, \
+  WHOLE("cache-size", STREAM, cache_size, "0", 1, 1.6e7, \
         "keys a row sees [the context]"), \
-  WHOLE("sinks", STREAM, sinks, "4", 1, 1e7, \
+  WHOLE("sinks", STREAM, sinks, "4", 1, 1.6e7, \
         "the first of them, which stay"), \
   {"positions", STREAM, 's', AT(positions), "cache", 0, 8, "cache|text", \
    "what numbers the keys"}, \
-  WHOLE("n", STREAM, how_many, "0", 2, 1e7, "tokens of the text [4096]"),
+  WHOLE("n", STREAM, how_many, "0", 2, 1.6e7, "tokens of the text [4096]"),
 
 /* Text without end, text as ids, and other first tokens (data/text). */
 #define TEXT_OPTIONS \
-  WHOLE("vocab", TOKENIZE, model.vocab, "0", 1, 1e7, \
+  WHOLE("vocab", TOKENIZE, model.vocab, "0", 1, 1.6e7, \
         "of tokenize train [2048]"), \
   NAME("grammar", DATA | TOKENIZE | GENERATE, data.grammar, "", \
        "expanded without end"), \
@@ -135,7 +141,7 @@
          "or one of N|text|other|natural (Table 10, section 5)"),
 
 #define DRAW_OPTIONS \
-  WHOLE("top-k", GENERATE, top_k, "0", 1, 1e7, \
+  WHOLE("top-k", GENERATE, top_k, "0", 1, 1.6e7, \
         "draw among the N likeliest [all]"), \
   REAL("top-p", GENERATE, top_p, "1", 0, 1, \
        "then among the fewest likeliest that hold X"),
@@ -180,6 +186,7 @@
   {"text grammar tokens ids", "without --domains", !s->domains[0]}, \
   {"grammar tokens end-token first-tokens", "without --ids", !s->ids[0]}, \
   {"input", "without --inputs and --ids", !s->inputs && !s->ids[0]}, \
+  {"tokenizer bos", "without --out", strcmp(s->verb, "tokenize") || !s->out[0]}, \
   {"T", "without --lengths", !s->lengths[0]}, \
   {"top-k top-p", "with a --temperature", s->temperature > 0}, \
   {"end-token", "with --tokens", s->data.tokens[0]}, \

@@ -107,7 +107,7 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
   *now = *s;
   if (!config_resolve(&c, &(Error){0})) said.model = c;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool given = s->given[o - OPTIONS], ids = has_word("tokenizer bos", o->flag);
+    const bool given = s->given[o - OPTIONS], ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer", o->flag);
     const bool moves = ids || (!strcmp(o->flag, "context") && was->model.pos != POS_LEARNED);
     if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) || (given && moves)) continue;
     option_text(o, was, old, sizeof old);
@@ -952,7 +952,7 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
 }
 
 /* What a sink is, what the models are, and what came out: a run's verdict, a line an arm, and below
- * it the rule. */
+ * them the rest of it. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
   const char *rest = strstr(verdict, "\nRule"); char first[1000];
   snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - verdict) : 999, verdict);
@@ -1161,6 +1161,7 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
+    one.force |= v.rows > 0;                              /* these files are its own by then */
     if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);

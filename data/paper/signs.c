@@ -232,8 +232,10 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, in
       if (g->why[0]) continue;
       model_zero_grads(m);
       model_loss(m, &g->a, in + (idx)n * T, 1, T, true, 1);
-      g->a.after = signs_after;
+      const Seams seams = m->seams;
+      backward_watch(m, &g->a, signs_after);
       model_backward(m, &g->a, in, 1, T);
+      m->seams = seams;
     }
     signs_finish(g, &seen);
   }
