@@ -163,7 +163,7 @@ samples: paper
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper/paper.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
+	@bad=0; code="sink.c data/paper/paper.c data/paper/pages.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \

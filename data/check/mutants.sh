@@ -71,9 +71,9 @@ awk -v rest=$dir/rest.c '/^#include "sink.c"/ { print "#include \"" rest "\"\n#u
 # A copy of what data/later is compiled with, in folder $1, and one of its test programs, $2.
 planted() {
     mkdir -p "$1/tree/data" && cp -R sink.c sink.h test_sink.c "$1/tree" &&
-        cp -R data/later data/paper data/models data/check "$1/tree/data"
+        cp -R data/later data/paper data/models data/text data/check "$1/tree/data"
 }
-of_later() { $CC -std=c11 -O1 -w -DSINK_DOUBLE "$1/tree/data/$2" -o "$1/test" -lm; }
+of_later() { $CC -std=c11 -O2 -w -DSINK_DOUBLE "$1/tree/data/$2" -o "$1/test" -lm; }
 
 # The parts that never change. The tests are optimised: all of them must end within the time limit,
 # or it would catch what they do not.
@@ -196,6 +196,10 @@ control() {
         by=$(try $dir/0 test $some 2> /dev/null)
         [ -z "$by" ] || { echo "$by"; return; }
     done
+    if [ -n "$later" ]; then
+        of_later $dir/0 later/test_later.c || { echo "test_later.c does not link"; return; }
+        try $dir/0 test 2> /dev/null
+    fi
 }
 by=$(control)
 if [ -n "$by" ]; then

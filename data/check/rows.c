@@ -214,7 +214,7 @@ static void rows_further(const Config *c, int n, int keys, const double *z,
   for (int j = 0; j < n; j++) {
     r->a[j] = r->Z != 0 ? s[j] / r->Z : 0;
     r->deriv[j] = r->Z != 0 ? ds[j] / r->Z : 0;
-    r->m[j] = size > 0 ? fabsl(s[j]) / (size + e) : 0;
+    r->m[j] = size > 0 && r->Z != 0 ? fabsl(s[j]) / (size + e) : 0;
     r->dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       r->dlogz[j] = r->deriv[j];
@@ -264,60 +264,113 @@ static void rows_leave(const Slow *s, int l, int h, int i, double *o,
     rows_rms(c, D, o, slow_w(s, l, "hnorm") + h * D);
 }
 
-/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
- * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
-static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
+/* What Mamba makes of its input row by row: x and z, the convolved and activated a,
+ * step sizes dt, and b and c. */
+typedef struct Mixed {
+  int I, M, N;
+  double *xz, *a, *dt, *bc;    /* [N,2I] [N,I] [N,I] [N,2M] */
+} Mixed;
+
+/* Row t of it, from u [N,C]. */
+static void slow_mamba_row(const Slow *s, int l, Mixed *x, int t, const double *u) {
   const Config *c = &s->m->c;
-  const Layer *w = &s->m->layer[l];
-  int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
-  bool cen = c->norm == NORM_LAYER; int R = c->mamba_rank, P = R + 2 * M;
-  double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
-  double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
-  for (int t = 0; t < N; t++) {
-    slow_linear(xz + t * 2 * I, u + t * C, w->m_in.w, NULL, C, 2 * I);
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->conv_b.w[i];
-      for (int back = 0; back < J && back <= t; back++)
-        sum += (double)w->conv.w[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
-      a[t * I + i] = sum / (1 + exp(-sum));
-    }
-    slow_linear(p, a + t * I, w->m_x.w, NULL, I, P);
-    slow_norm_of(c, cen, R, r, p, w->r_norm.g.w, NULL);
-    slow_norm_of(c, cen, M, bc + t * 2 * M, p + R, w->b_norm.g.w, NULL);
-    slow_norm_of(c, cen, M, bc + t * 2 * M + M, p + R + M, w->c_norm.g.w, NULL);
-    slow_linear(dt + t * I, r, w->m_dt.w, w->dt_b.w, R, I);
-    for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->skip.w[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
-      for (int m = 0; m < M; m++) {
-        double rate = -exp((double)w->a_log.w[m * I + i]), since = 0;
-        for (int from = t; from >= 0; since += dt[from-- * I + i])
-          sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
-               * dt[from * I + i] * a[from * I + i];
-      }
-      out[i] = sum * z / (1 + exp(-z));
-    }
-    slow_linear(y + t * C, out, w->m_out.w, NULL, I, C);
+  int C = c->dim, I = x->I, M = x->M, J = c->mamba_conv, R = c->mamba_rank;
+  bool centred = c->norm == NORM_LAYER;
+  const real *conv = slow_w(s, l, "m.conv"), *shift = slow_w(s, l, "m.conv.b");
+  double *p = room(R + 2 * M), *r = room(R), *dt = x->dt + t * I;
+  double *bc = x->bc + t * 2 * M;
+  slow_linear(x->xz + t * 2 * I, u + t * C, slow_w(s, l, "m.in"), NULL, C, 2 * I);
+  for (int i = 0; i < I; i++) {
+    double sum = (double)shift[i];
+    for (int back = 0; back < J && back <= t; back++)
+      sum += (double)conv[(J - 1 - back) * I + i] * x->xz[(t - back) * 2 * I + i];
+    x->a[t * I + i] = sum / (1 + exp(-sum));
   }
-  free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
+  slow_linear(p, x->a + t * I, slow_w(s, l, "m.x"), NULL, I, R + 2 * M);
+  slow_norm_of(c, centred, R, r, p, slow_w(s, l, "m.rnorm"), NULL);
+  slow_norm_of(c, centred, M, bc, p + R, slow_w(s, l, "m.bnorm"), NULL);
+  slow_norm_of(c, centred, M, bc + M, p + R + M, slow_w(s, l, "m.cnorm"), NULL);
+  slow_linear(dt, r, slow_w(s, l, "m.dt"), slow_w(s, l, "m.dt.b"), R, I);
+  for (int i = 0; i < I; i++)
+    dt[i] = log1p(exp(dt[i]));
+  free(p);
+  free(r);
 }
 
-/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
+/* What channel i of row t gets of all rows up to t. */
+static double slow_mamba_sum(const Slow *s, int l, const Mixed *x, int t, int i) {
+  const real *a_log = slow_w(s, l, "m.alog"), *skip = slow_w(s, l, "m.skip");
+  double sum = (double)skip[i] * x->a[t * x->I + i];
+  for (int m = 0; m < x->M; m++) {
+    double rate = -exp((double)a_log[m * x->I + i]), since = 0;
+    for (int from = t; from >= 0; from--) {
+      int at = from * x->I + i;
+      sum += x->bc[t * 2 * x->M + x->M + m] * x->bc[from * 2 * x->M + m]
+             * exp(rate * since) * x->dt[at] * x->a[at];
+      since += x->dt[at];
+    }
+  }
+  return sum;
+}
+
+/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before
+ * it is written out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and
+ * summed. */
+static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
+  int C = s->m->c.dim, N = s->N, I = s->m->c.mamba_inner, M = s->m->c.mamba_state;
+  Mixed x = {I, M, N, room((idx)N * 2 * I), room((idx)N * I), room((idx)N * I),
+             room((idx)N * 2 * M)};
+  double *out = room(I);
+  for (int t = 0; t < N; t++) {
+    slow_mamba_row(s, l, &x, t, u);
+    for (int i = 0; i < I; i++) {
+      double z = x.xz[t * 2 * I + I + i];
+      out[i] = slow_mamba_sum(s, l, &x, t, i) * z / (1 + exp(-z));
+    }
+    slow_linear(y + t * C, out, slow_w(s, l, "m.out"), NULL, I, C);
+  }
+  free(x.xz);
+  free(x.a);
+  free(x.dt);
+  free(x.bc);
+  free(out);
+}
+
+/* Expert e's ffn. */
+static void slow_expert(const Slow *s, int l, int e, double *y, const double *x) {
+  const real *w[3], *b[3];
+  for (int k = 0; k < 3; k++) {
+    char name[20];
+    snprintf(name, sizeof name, "e%d.w%d", e, k + 1);
+    w[k] = slow_w(s, l, name);
+    snprintf(name, sizeof name, "e%d.b%d", e, k + 1);
+    b[k] = slow_w(s, l, name);
+  }
+  slow_ffn(&s->m->c, w, b, y, x);
+}
+
+/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others
+ * beat. */
 static void slow_experts(const Slow *s, int l, double *y, const double *x) {
   const Config *c = &s->m->c;
-  const Layer *w = &s->m->layer[l];
-  int X = c->experts, C = c->dim; double *p = room(X), total = 0, f[WIDE_LAB];
-  slow_linear(p, x, w->router.w, NULL, C, X);
-  for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
-  for (int i = 0; i < C; i++) y[i] = 0;
+  int X = c->experts, C = c->dim;
+  double *p = room(X), total = 0, f[WIDE_LAB];
+  slow_linear(p, x, slow_w(s, l, "router"), NULL, C, X);
+  for (int e = 0; e < X; e++) {
+    p[e] = exp(p[e]);
+    total += p[e];
+  }
+  for (int i = 0; i < C; i++)
+    y[i] = 0;
   for (int e = 0; e < X; e++) {
     int better = 0;
-    for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
-    if (better >= c->expert_top) continue;
-    const Layer *of = &w->expert[e];
-    slow_ffn(c, (const real *[]){of->w1.w, of->w2.w, of->w3.w},
-             (const real *[]){of->b1.w, of->b2.w, of->b3.w}, f, x);
-    for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
+    for (int k = 0; k < X; k++)
+      better += p[k] > p[e] || (p[k] == p[e] && k < e);
+    if (better >= c->expert_top)
+      continue;
+    slow_expert(s, l, e, f, x);
+    for (int i = 0; i < C; i++)
+      y[i] += p[e] / total * f[i];
   }
   free(p);
 }
@@ -448,10 +501,19 @@ static bool rows_muon(Lab *b, const Tensor *x, const Step *s, real *first) {
   return true;
 }
 
+static const RowKind *rows_kind(const Config *c) {
+  if (c->sim == SIM_SOFTPICK)
+    return &SOFTPICK_ROW;
+  if (c->sim == SIM_RECTIFIED)
+    return &RECTIFIED_ROW;
+  bool counts = c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT;
+  return counts ? &COUNT_ROW : &PAPER_ROW;
+}
+
 static const Oracle ALL_ROWS = {
     rows_zero, rows_faint, rows_slack, rows_muon, rows_embed, rows_norm, rows_heads,
-    rows_rotate, rows_sees, rows_score, rows_row, slow_value, rows_leave, rows_block,
-    rows_logits};
+    rows_rotate, rows_sees, rows_score, rows_row, rows_kind, slow_value, rows_leave,
+    rows_block, rows_logits};
 
 /* ----------
  * 3  A covering array: configurations among which every pair of rows of any two axes occurs,
