@@ -184,7 +184,8 @@ stats:
 
 # What make made, by its name: out/ may hold models that took hours.
 MADE = sink paper hf bench out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
-    out/test-asan out/paper-double out/exhaustive out/book.html out/tables
+    out/test-asan $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
+    out/paper-double out/exhaustive out/book.html out/tables
 clean:
 	rm -f $(MADE)
 	rm -rf out/files_float out/files_double out/mutants out/anywhere
