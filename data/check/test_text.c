@@ -831,7 +831,7 @@ static void data_batch__endless(Test *t) {
     Feed *f = feed_open(t, 4, B, T, bos ? "--bos" : "");
     for (uint64_t n = 0; all->size < B * (T + 1) * ROUNDS; n++) {
       text->size = 0;
-      grammar_document(&((Told *)f->d.drawn_from)->grammar, f->d.seed, n, text, fresh(t));
+      grammar_document(&((Generated *)f->d.drawn_from)->grammar, f->d.seed, n, text, fresh(t));
       oracle_document(&f->d, text->at, text->size, bos, all);
     }
     fact(t, feed_open(t, HELD_SEED - 1, B, T, "")->d.seed != HELD_SEED, "trains on held documents");
@@ -1005,7 +1005,7 @@ static void shard_read__forms(Test *t) {
 }
 
 /* NumPy's files of ids and llm.c's of 32 bits are read; a text, two dimensions, floats are refused.
- * None of these may be trained on without a word: a header, halves of ids, the letters of a text. */
+ * None of these may be trained on without a word: headers, halves of ids, the letters of a text. */
 static void shard_read__other_forms(Test *t) {
   static const struct { const char *head; int width; const char *said; } ROWS[] = {
     {"'<u2', 'fortran_order': False, 'shape': (4,), }", 2, NULL},
@@ -1058,7 +1058,8 @@ static void grammar_load__line_ends(Test *t) {
     bytes_add(crlf, *at == '\n' ? "\r\n" : at, *at == '\n' ? 2 : 1, fresh(t));
   file_write(SCRATCH "/crlf.grammar", crlf->at, crlf->size, &t->e);
   const Data *a = &feed_open(t, 3, 1, 16, "--data-tokens 500")->d,
-             *b = &feed_open(t, 3, 1, 16, "--data-tokens 500 --grammar " SCRATCH "/crlf.grammar")->d;
+             *b = &feed_open(t, 3, 1, 16, "--data-tokens 500 --grammar " SCRATCH
+                             "/crlf.grammar")->d;
   fact(t, same_data(a, b) && a->source == b->source && a->train.size == 500, "%zu tokens",
        b->train.size);
 }
@@ -1304,7 +1305,8 @@ static const TestEntry TESTS[] = {
   RUNS(grammar__domains), RUNS(data_open__shares_out), RUNS(data_open__grammar_held),
   RUNS(data_batch__orders), RUNS(data_batch__evenly), RUNS(data_batch__endless),
   RUNS(data_open__limits), RUNS(data_open__refuses), RUNS(utf8_length__rows),
-  RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(shard_read__forms), RUNS(shard_read__other_forms),
+  RUNS(data_open__folder), RUNS(data_open__one_document), RUNS(shard_read__forms),
+  RUNS(shard_read__other_forms),
   RUNS(grammar_load__line_ends),
   RUNS(data_open__shards), RUNS(first_tokens__by_hand), RUNS(fix_token__two_places),
   RUNS(data_probe__natural), RUNS(data_probe__drawn), RUNS(data_held__blocks),

@@ -3763,7 +3763,7 @@ static const Verb HF_VERBS[] = {
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
-   "text from a model or a grammar", told_generate},
+   "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(verb_eval_hf),
   {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, 0, NULL, NULL}};

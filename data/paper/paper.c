@@ -3698,7 +3698,7 @@ static const Verb PAPER_VERBS[] = {
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
-   "text from a model or a grammar", told_generate},
+   "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(eval_paged),
   {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, 0, NULL, NULL}

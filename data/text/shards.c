@@ -115,5 +115,5 @@ static int tokens_open(Data *d, const Source *s, int T, Error *e) {
 /* Source.open of a program that knows no toys. */
 static int other_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy) return data_refuse("toy", e);
-  return s->tokens[0] ? tokens_open(d, s, T, e) : told_open(d, s, T, e);
+  return s->tokens[0] ? tokens_open(d, s, T, e) : grammar_open(d, s, T, e);
 }

@@ -3,13 +3,13 @@
  * SPDX-License-Identifier: MIT
  *
  * ./paper and ./hf include this; ./sink reads texts alone. Chapter 1 is the language and its
- * interpreter, chapter 2 a told text as the data of a training, chapter 3 `generate --grammar`.
+ * interpreter, chapter 2 a generated text as data, chapter 3 `generate --grammar`.
  * The tests are in data/check/test_text.c.
  *
  * 1  The language
  *
- * A grammar says how documents are told. Document n of seed s is a pure function of the grammar, s
- * and n. The format:
+ * A grammar says how documents are generated. Document n of seed s is a pure function of the
+ * grammar, s and n. The format:
  *
  *   # a comment            from a # at a line's start or after a blank to the line's end
  *   name = text | text     a rule, named in the first column; indented lines go on with it. The
@@ -32,7 +32,7 @@
  * its forms are told from the same random numbers: what they share is the same. Blanks: one at a
  * time, none before , . ; : ! ? or at either end of a line or an alternative. */
 
-/* A grammar ready to tell documents. */
+/* A grammar ready to generate documents. */
 typedef struct Grammar {
   char name[PATH_ROOM];        /* of the file, for errors */
   Bytes text;                  /* a copy of it, its text made plain */
@@ -41,8 +41,8 @@ typedef struct Grammar {
   int symbol_count, node_count;
 } Grammar;
 
-/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is told, rules
- * inside rules, rules in all, bytes of it and of what it remembers. */
+/* At most: forms of a rule; { } inside { }; bytes of a grammar; and while a document is generated,
+ * rules inside rules, rules in all, bytes of it and of what it remembers. */
 enum { GRAMMAR_FORMS = 8, GRAMMAR_NESTING = 16, GRAMMAR_FILE = 1 << 21,
        GRAMMAR_DEPTH = 100, GRAMMAR_STEPS = 1 << 18, GRAMMAR_SIZE = 1 << 20 };
 
@@ -358,7 +358,7 @@ static bool takes_an(const unsigned char *word, size_t n) {
   return n && strchr("aeiouAEIOU", *word);
 }
 
-/* Article and capital of what was told from start on. */
+/* Article and capital of what was generated from start on. */
 static void tell_finish(Telling *t, const Node *p, size_t start) {
   Bytes *o = t->out;
   while (start < o->size && o->at[start] == ' ') start++;
@@ -373,7 +373,7 @@ static void tell_finish(Telling *t, const Node *p, size_t start) {
   if (start < o->size && o->at[start] >= 'a' && o->at[start] <= 'z') o->at[start] -= 32;
 }
 
-/* What is computed, recalled or drawn: remembered, and told in the form `wanted`. */
+/* What is computed, recalled or drawn: remembered, and generated in the form `wanted`. */
 static void tell_value(Telling *t, const Node *p, const Symbol *wanted) {
   size_t at = p->operator ? tell_operation(t, p)
             : p->recall ? tell_recall(t, p, p->name) : tell_forms(t, p);
@@ -450,7 +450,7 @@ static void grammar_plain(unsigned char *t, size_t n) {
   }
 }
 
-/* Document 0 is told as the last check: has it an end? After a failure g is empty. */
+/* Document 0 is generated as the last check: has it an end? After a failure g is empty. */
 static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const char *name,
                         Error *e) {
   Scan s = {.g = g, .line = 1, .e = e}; Bytes trial = {0};
@@ -477,21 +477,21 @@ static int grammar_read(Grammar *g, const unsigned char *text, size_t n, const c
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 2  A told text as data   sink.c's chapter 9
+ * 2  A generated text as data   sink.c's chapter 9
  *
- * Documents follow each other as they are told, without end: nothing is shuffled and nothing comes
- * twice. Held back are the documents of a seed that no training has. With --data-tokens so many
- * tokens are told first, and are then a text like any other. A checkpoint keeps where the next
- * block begins: Data.document, and Data.offset, a token of it.
+ * Documents follow each other as they are generated, without end: nothing is shuffled and nothing
+ * comes twice. Held back are the documents of a seed that no training has. With --data-tokens so
+ * many tokens are generated first, and are then a text like any other. A checkpoint keeps where the
+ * next block begins: Data.document, and Data.offset, a token of it.
  */
 #define STORY_GRAMMAR "data/text/story.grammar"
 enum { HELD_DOCUMENTS = 200 };
 
-typedef struct Told {
+typedef struct Generated {
   Grammar grammar;
   Source source;               /* --bos: how documents become tokens */
   Ids document, block;         /* the tokens of Data.document; the block that was asked for last */
-} Told;
+} Generated;
 
 /* Reads a grammar. A file with CR LF is the same one, with the same hash. */
 static int grammar_load(Grammar *g, uint64_t *hash, const char *name, const Source *s, Error *e) {
@@ -511,8 +511,8 @@ static int grammar_load(Grammar *g, uint64_t *hash, const char *name, const Sour
   return e->status;
 }
 
-static int told_document(Data *d, uint64_t seed, uint64_t number, Ids *out, Error *e) {
-  const Told *t = d->drawn_from;
+static int generated_document(Data *d, uint64_t seed, uint64_t number, Ids *out, Error *e) {
+  const Generated *t = d->drawn_from;
   Bytes text = {0};
   if (!grammar_document(&t->grammar, seed, number, &text, e))
     data_encode(d, &t->source, text.at, text.size, out, e);
@@ -520,13 +520,14 @@ static int told_document(Data *d, uint64_t seed, uint64_t number, Ids *out, Erro
   return e->status;
 }
 
-/* Nothing of a document is told at the start and after a checkpoint was read. */
-static const int32_t *told_next(Data *d, uint64_t number, int n, Error *e) {
-  Told *t = d->drawn_from;
+/* Nothing of a document is generated at the start and after a checkpoint was read. */
+static const int32_t *generated_next(Data *d, uint64_t number, int n, Error *e) {
+  Generated *t = d->drawn_from;
   (void)number;
   t->block.size = 0;
   while (t->block.size < (size_t)n) {
-    if (!t->document.size && told_document(d, d->seed, d->document, &t->document, e)) return NULL;
+    if (!t->document.size && generated_document(d, d->seed, d->document, &t->document, e))
+      return NULL;
     if (d->offset < t->document.size) {
       if (id_add(&t->block, t->document.at[d->offset++], e)) return NULL;
     } else {
@@ -537,29 +538,29 @@ static const int32_t *told_next(Data *d, uint64_t number, int n, Error *e) {
   return t->block.at;
 }
 
-static void told_close(Data *d) {
-  Told *t = d->drawn_from;
+static void generated_close(Data *d) {
+  Generated *t = d->drawn_from;
   grammar_free(&t->grammar);
   ids_free(&t->document);
   ids_free(&t->block);
   free(t);
 }
 
-static int told_open(Data *d, const Source *s, int T, Error *e) {
-  Told *t = grab(1, sizeof *t, e);
+static int grammar_open(Data *d, const Source *s, int T, Error *e) {
+  Generated *t = grab(1, sizeof *t, e);
   if (!t) return e->status;
   t->source = *s;
   d->drawn_from = t;
-  d->close = told_close;
+  d->close = generated_close;
   d->alike = true;
   if (data_open_tokenizer(d, s, e) || grammar_load(&t->grammar, &d->source, s->grammar, s, e))
     return e->status;
   data_describe(d, s, 0, true, T);
   for (uint64_t i = 0; i < HELD_DOCUMENTS && !e->status; i++)
-    told_document(d, HELD_SEED, i, &d->held, e);
+    generated_document(d, HELD_SEED, i, &d->held, e);
   while (T && (double)d->train.size < s->data_tokens && !e->status)
-    told_document(d, d->seed, d->document++, &d->train, e);
-  if (!s->data_tokens) d->next = told_next;
+    generated_document(d, d->seed, d->document++, &d->train, e);
+  if (!s->data_tokens) d->next = generated_next;
   return e->status;
 }
 
@@ -567,7 +568,7 @@ static int told_open(Data *d, const Source *s, int T, Error *e) {
  * 3  generate --grammar FILE */
 
 /* Documents of the grammar that s names, at least so many, and so many bytes of them. */
-static int told_some(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
+static int grammar_documents(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
   Grammar g;
   uint64_t hash;
   size_t start = out->size;
@@ -579,11 +580,11 @@ static int told_some(const Settings *s, int least, size_t bytes, Bytes *out, Err
   return e->status;
 }
 
-static int told_generate(Settings *s, Error *e) {
+static int grammar_generate(Settings *s, Error *e) {
   const int n = s->n_words;
   Bytes out = {0};
   if (!n && s->data.grammar[0]) {
-    if (!told_some(s, s->how_many ? s->how_many : 1, 0, &out, e))
+    if (!grammar_documents(s, s->how_many ? s->how_many : 1, 0, &out, e))
       fwrite(out.at, 1, out.size, stdout);
     bytes_free(&out);
     return e->status;
