@@ -3609,25 +3609,6 @@ static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
 
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
-/* Bytes before the first that is 0 or no UTF-8, n when there is none. A
- * character is a byte below 0x80, or one that says by its highest bits how
- * many follow, each of which is 10xxxxxx in bits. */
-static size_t utf8_length(const unsigned char *text, size_t n) {
-  size_t at = 0, more, follow;
-  for (; at < n && text[at]; at += 1 + more) {
-    const unsigned char *c = text + at;
-    if ((*c >= 0x80 && *c < 0xC2) || *c > 0xF4)
-      break;
-    more = (size_t)(*c >= 0xC2) + (*c >= 0xE0) + (*c >= 0xF0);
-    follow = 0;
-    while (follow < more && at + follow + 1 < n && c[follow + 1] >> 6 == 2)
-      follow++;
-    if (follow < more)
-      break;
-  }
-  return at;
-}
-
 /* Appends a text and a separator. A byte order mark becomes white space. */
 static int text_read(const char *path, Bytes *out, Error *e) {
   size_t before = out->size;
@@ -3635,6 +3616,8 @@ static int text_read(const char *path, Bytes *out, Error *e) {
     return e->status;
   unsigned char *text = out->at + before;
   size_t n = out->size - before, good = utf8_length(text, n);
+  if (good && memchr(text, 0, good))
+    good = strlen((char *)text);
   if (good < n)
     return fail(e, 1, "%s: expected text in UTF-8, found 0x%02X behind %zu "
                 "bytes. Try: iconv -t utf-8 -f latin1, or -f utf-16", path,
@@ -6983,6 +6966,22 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
 }
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
+}
+/* RFC 3629. The second byte tells codes that have a shorter form, surrogates, and what is above
+ * 0x10FFFF. */
+size_t utf8_length(const unsigned char *text, size_t n) {
+  for (size_t at = 0, more; at < n; at += more + 1) {
+    const unsigned char b = text[at];
+    more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
+    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || n - at <= more)
+      return at;
+    int least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
+    int most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
+    for (size_t i = 1; i <= more; i++, least = 0x80, most = 0xBF)
+      if (text[at + i] < least || text[at + i] > most)
+        return at;
+  }
+  return n;
 }
 /* Each number's lowest byte first, whatever order the machine has. */
 uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {

@@ -657,6 +657,7 @@ int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);
 void number_put(unsigned char *p, uint64_t x, int bytes);
 uint64_t number_at(const unsigned char *p, int bytes);
 
+size_t utf8_length(const unsigned char *text, size_t n); /* before what is not */
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);

@@ -2440,7 +2440,7 @@ static void hf__names_its_text(Test *t) {
 #define TALE_TOK " --tokenizer " SCRATCH "/tale.tok "
 #define UNKNOWN "; the model's own is not known"
   static const char *const ROWS[][3] = {
-    {TALE_TOK, "data/text/story.grammar", "held-out documents" UNKNOWN}, {"--input random", "", ""},
+    {TALE_TOK, SHIPPED_TEXT, "all of it" UNKNOWN}, {"--input random", "", ""},
     {TALE_TOK FROM_TEXT, SCRATCH "/tale.txt", "all of it" UNKNOWN},
     {TALE_TOK "--valid 0.5" FROM_TEXT, SCRATCH "/tale.txt", "0.5 of it" UNKNOWN},
     {"--ids " SCRATCH "/ids", SCRATCH "/ids", "all of it"}};
@@ -2482,7 +2482,7 @@ static void hf__names_its_text(Test *t) {
     answers(t, PROGRAM, words, 0, i == 4 ? "|" X_MODEL ": 2 seq" : want);
   }
   answers(t, PROGRAM, "eval " X_MODEL " " X_MODEL TALE_TOK "--T 8 --n 2 --csv -", 0, "\n\"" X_MODEL
-          "\",\"story\",\"natural\",\"held-out documents" UNKNOWN "\",");
+          "\",\"stories\",\"natural\",\"all of it" UNKNOWN "\",");
 }
 
 /* -------------------------------------------------------------------------------------------------

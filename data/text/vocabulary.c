@@ -183,7 +183,7 @@ static int vocabulary_train(Settings *s, Error *e) {
     return fail(e, 2, "tokenize train: expected --out FILE. %s", HINT);
   if (outputs_ready(s, (const char *[]){s->out}, 1, e)) return e->status;
   for (int i = 1; i < n && !e->status; i++) text_read(s->words[i], &in, e);
-  if (s->data.grammar[0]) told_some(s, 1, TOLD_BYTES, &in, e);
+  if (s->data.grammar[0]) grammar_documents(s, 1, TOLD_BYTES, &in, e);
   int vocab = s->model.vocab ? s->model.vocab : VOCAB_DEFAULT;
   size_t ends = (size_t)(n - 1) * strlen(DOCUMENT_END);   /* that text_read adds */
   if (!e->status && !tokenizer_train(&t, in.at, in.size, vocab, e)
