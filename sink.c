@@ -67,7 +67,7 @@
  *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
  *                               4 The block and the model   5 Loss, AdamW, schedule
  *                               6 The sink metrics   7 The propositions, executable
- *   Part II   the data          8 Tokenizer   9 Text, grammars, packing, interventions
+ *   Part II   the data          8 Tokenizer   9 Text, packing, interventions
  *   Part III  the experiments   10 Training (train_run, 10.4), checkpoints   11 Evaluation, dump
  *                               12 The main job
  *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache

@@ -378,7 +378,7 @@ static void tokenizer__shipped(Test *t) {
 }
 
 /* =================================================================================================
- * 9  Text, grammars, packing, interventions
+ * 9  Text, grammars, packing, interventions (grammars: data/text/teller.c)
  *
  * 9.1  Grammars */
 
