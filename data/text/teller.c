@@ -560,7 +560,7 @@ static int grammar_open(Data *d, const Source *s, int T, Error *e) {
     generated_document(d, HELD_SEED, i, &d->held, e);
   while (T && (double)d->train.size < s->data_tokens && !e->status)
     generated_document(d, d->seed, d->document++, &d->train, e);
-  if (!s->data_tokens) d->next = generated_next;
+  if (s->data_tokens == 0) d->next = generated_next;
   return e->status;
 }
 
