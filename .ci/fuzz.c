@@ -94,8 +94,8 @@ static void fuzz_published_tokenizer(const uint8_t *p, size_t n, Error *e) {
     Tokenizer t = {0};
     Ids ids = {0};
     if (!file_tokenizer(&m, &file, e) && !ends_find(&m, &config, e) && !making_write(&m, &made, e)
-        && !tokenizer_read(made.at, made.size, "made", &t, e)
-        && !tokenizer_encode(&encoder, p, n, &ids, e)
+        && !words_read(made.at, made.size, "made", &t, e)
+        && !tokenizer_encode(&t, p, n, &ids, e)
         && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
     making_free(&m);
     tokenizer_free(&t);
