@@ -3423,8 +3423,12 @@ static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {
     DOCUMENT_END, "<|bos|>", "<|fix|>"};
   *t = (Tokenizer){.end = TOKEN_END, .bos = TOKEN_BOS, .fix = TOKEN_FIX};
+  t->slots = 1;
+  while (t->slots < 2 * (size_t)vocab)
+    t->slots *= 2;
+  t->slot = grab((idx)t->slots, sizeof *t->slot, e);
   t->token = grab((idx)vocab + 1, sizeof *t->token, e);
-  if (!t->token)
+  if (e->status)
     return e->status;
   for (int i = 0; i < TOKEN_BYTE; i++)
     token_add(t, SPECIAL[i], strlen(SPECIAL[i]), e);
@@ -3439,12 +3443,17 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* The id that a pair becomes, or 0, which no merge makes. */
-static int32_t merge_find(const Tokenizer *t, int32_t left, int32_t right) {
-  int32_t id = t->token[left].first;
-  while (id && t->token[id].right != right)
-    id = t->token[id].next;
-  return id;
+/* Where the id stands that a pair becomes. A pair that is no merge has a 0
+ * there, which no merge makes. */
+static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
+  uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
+  key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
+  for (size_t s = (size_t)(key >> 32);; s++) {
+    int32_t *id = &t->slot[s & (t->slots - 1)];
+    const TokenEntry *made = &t->token[*id];
+    if (!*id || (made->left == left && made->right == right))
+      return id;
+  }
 }
 
 /* Adds the next merge and its token. Were tokens of any length, each could
@@ -3454,7 +3463,7 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
   unsigned char both[2 * PIECE_MAX];
   size_t n = 0, more = 0;
   bool good = left >= TOKEN_BYTE && left < t->vocab && right >= TOKEN_BYTE
-              && right < t->vocab && !merge_find(t, left, right);
+              && right < t->vocab && !*merge_slot(t, left, right);
   if (good) {
     const unsigned char *first = tokenizer_token(t, left, &n);
     const unsigned char *second = tokenizer_token(t, right, &more);
@@ -3468,8 +3477,7 @@ static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
   TokenEntry *made = &t->token[t->vocab];
   made->left = left;
   made->right = right;
-  made->next = t->token[left].first;
-  t->token[left].first = t->vocab;
+  *merge_slot(t, left, right) = t->vocab;
   return token_add(t, both, n + more, e);
 }
 
@@ -3478,6 +3486,7 @@ static void tokenizer_free(Tokenizer *t) {
     t->close(t);
   bytes_free(&t->pool);
   free(t->token);
+  free(t->slot);
   *t = (Tokenizer){0};
 }
 
@@ -3559,7 +3568,7 @@ static int piece_encode(const Tokenizer *t, const unsigned char *piece,
     size_t at = 0;
     int32_t lowest = INT32_MAX;
     for (size_t i = 0; i + 1 < n; i++) {
-      int32_t made = merge_find(t, id[i], id[i + 1]);
+      int32_t made = *merge_slot(t, id[i], id[i + 1]);
       if (!made || made >= lowest)
         continue;
       lowest = made;

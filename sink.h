@@ -430,7 +430,6 @@ typedef struct Ids {
 typedef struct TokenEntry {
   uint32_t start;              /* of its spelling in Tokenizer.pool; it ends at the next one's */
   int32_t left, right;         /* of a merge: the pair that becomes this token */
-  int32_t first, next;   /* the lists of merges by their left token: its own, then one after it */
 } TokenEntry;
 
 /* Never changed once made. */
@@ -438,6 +437,7 @@ typedef struct Tokenizer {
   int vocab, end, bos, fix;    /* V; ids after a document, before one, of --fix-token, -1 none */
   bool blank;                  /* a space goes before a text */
   TokenEntry *token; Bytes pool;    /* [V + 1]; their spellings, joined */
+  int32_t *slot; size_t slots;      /* the ids that merges make, by their pair's hash; 0: empty */
   uint64_t hash;               /* of the file that it was read from, which checkpoints keep */
   /* of a published model's, which data/models/words.c has: its ways, and what it knows; or NULL */
   int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n, Ids *out, Error *e);
