@@ -1456,7 +1456,6 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
     report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   return work_end(&w, e);
 }
-static int eval_paged(Settings *s, Error *e) { return eval_more(s, NULL, e); }
 
 #define PAGED_VERBS(eval) \
   {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \

@@ -3690,6 +3690,8 @@ static int verb_report(Settings *s, Error *e) {
   return e->status;
 }
 
+static int verb_eval_paper(Settings *s, Error *e) { return eval_more(s, NULL, e); }
+
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
