@@ -38,7 +38,7 @@ paper: data/paper/*.[ch] $(SINK)
 	else $(CC) $(CFLAGS) data/paper/paper.c -o paper $(LDLIBS); fi
 
 # Speed:  ./bench gemm, step, ops, length
-bench: data/check/bench.c $(SINK)
+bench: data/check/bench.c data/paper/options.h $(SINK)
 	@if $(CC) $(CFLAGS) -fopenmp data/check/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/check/bench.c -o bench $(LDLIBS); fi
 
