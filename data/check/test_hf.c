@@ -897,8 +897,8 @@ static void hf__choices(Test *t) {
       "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
       "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
       "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
-      "[`p`, `[q] r`], `label`: `0`}\r\n{`activity_label`: `B`, `ctx_a`: `[note [title] here] go [title]"
-      "`, `ctx_b`: ``, `endings`: [`\\u00a0\\u3000up\\u2009`, `[title] \\u00a0 [a [b] c]`], "
+      "[`p`, `[q] r`], `label`: `0`}\r\n{`activity_label`: `B`, `ctx_a`: `[note [title] here] go "
+      "[title]`, `ctx_b`: ``, `endings`: [`\\u00a0\\u3000up\\u2009`, `[title] \\u00a0 [a [b] c]`], "
       "`label`: 1}\n \t\r\n";
   static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
                              "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n"
@@ -2001,7 +2001,8 @@ static void hf__tokenizer_refuses(Test *t) {
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
     {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}",
-      .added = "[" ADDED("5", "</s>", RAW) "]"}, "expected a token for every byte, found none for 0x21"},
+      .added = "[" ADDED("5", "</s>", RAW) "]"},
+     "expected a token for every byte, found none for 0x21"},
     {{.vocab = "-`he`: 256, `\\u0120he`: 257", .model = "`unk_token`: `he`,"}, "an unk_token"},
     {{.merges = "[`he`]"}, "a merge that is no pair"},
     {{.merges = "[[`h`, `e`, `x`]]"}, "is no pair"},
@@ -2770,7 +2771,8 @@ static void signs__forward_only(Test *t) {
 
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
-  static const char GOOD[] = "\xEF\xBB\xBF" "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw\n \xC2\xA0\n \r\n";
+  static const char GOOD[] = "\xEF\xBB\xBF" "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw\n"
+                             " \xC2\xA0\n \r\n";
   static const struct { const char *text, *said; } BAD[] = {
     {"", "expected a question a line, found none"}, {"\n\n", "found none"},
     {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},

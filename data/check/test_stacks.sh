@@ -28,7 +28,7 @@ for program in sink paper hf bench; do
     skipped=$((skipped + 1))
     continue
   fi
-  for extra in "--plain" "--kv-heads 2 --sim sigmoid" "--heads 2 --dim 768 --ffn 1536"; do
+  for extra in "--plain" "--kv-heads 2 --sim sigmoid" "--heads 2 --dim 384 --ffn 768"; do
     [ $program = sink ] || continue
     small 256 ./$program $train $extra --out "$folder/m.ckpt"
     tried "$program train $extra" $?

@@ -3280,13 +3280,13 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
 }
 
 static int import_choices(const char *path, const char *to, Error *e) {
-  Bytes file = {0}, out = {0}; int questions = 0;
+  Bytes file = {0}, out = {0}; int questions = 0, line = 0;
   if (!file_read(path, &file, e) && !file_ready(to, e))
-    for (size_t at = mark_length(file.at, file.size), line = 1; at < file.size && !e->status; line++) {
+    for (size_t at = mark_length(file.at, file.size); at < file.size && !e->status;) {
       size_t n, blank; char name[PATH_ROOM + 32]; Json j = {0};
       const unsigned char *text = file.at + at;
       at += line_next(text, file.size - at, &n);
-      snprintf(name, sizeof name, "%.500s:%zu", path, line);
+      snprintf(name, sizeof name, "%.500s:%d", path, ++line);
       if (!text_end(text, n, &blank)) continue;
       if (!json_read(&j, text, n, name, e) && !choice_line(&out, &j, e)) questions++;
       json_free(&j);

@@ -831,8 +831,10 @@ static int words_read(const unsigned char *bytes, size_t n, const char *name, To
  *
  * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever
  * would change the ids of a text and has no counterpart there is refused by its name. A folder's
- * tokenizer_config.json says which tokens begin and end a text, whether one is put in front, and,
- * where it matters, of which class the tokenizer is.
+ * tokenizer_config.json says which tokens begin and end a text and, where it matters, of which class
+ * the tokenizer is. Whether one is put in front it says where no tokenizer.json does: beside that,
+ * add_bos_token and add_eos_token change nothing, as in transformers' TokenizersBackend, by which a
+ * tokenizer.json is read whatever its class.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -943,12 +945,12 @@ static const char *json_text(const Json *j, const JsonValue *v) {
   return json_kind(v, JSON_STRING) ? j->text + v->at : "";
 }
 
-/* ---- 15.1  Added tokens ------------------------------------------------------------------------
+/* ---- 15.1  Added tokens -----------------------------------------------------------------------
  *
  * Tokens beside the vocabulary's, and tokens of it that are taken out of a text, are named by the
  * list of tokenizer.json and, behind it, by what lies beside it: added_tokens_decoder, the names of
- * special tokens and lists of further ones. transformers gives a token that the vocabulary lacks the
- * next id, whatever id its file tells; here both have to agree. */
+ * special tokens and lists of further ones. transformers gives a token that the vocabulary lacks
+ * the next id, whatever id its file tells; here both have to agree. */
 
 static int next_id(const Making *m) { return m->last >= m->words ? m->last + 1 : m->words; }
 
@@ -1070,7 +1072,8 @@ static int beside_read(Making *m, Error *e) {
   for (int i = 0; i < 2; i++) {
     const Json *of = files[i];
     if (!json_kind(of->at, JSON_OBJECT)) continue;
-    for (const JsonValue *key = of->at + 1; key < of->at + of->at->next; key = of->at + key[1].next) {
+    const JsonValue *end = of->at + of->at->next;
+    for (const JsonValue *key = of->at + 1; key < end; key = of->at + key[1].next) {
       bool known = key->size < 6 || strcmp(json_text(of, key) + key->size - 6, "_token");
       for (int k = 0; k < NAMED_COUNT; k++) known = known || json_is(of, key, NAMED[k]);
       known = known || (i && json_get(j, top, json_text(of, key)));
@@ -1086,7 +1089,7 @@ static int beside_read(Making *m, Error *e) {
   return e->status;
 }
 
-/* ---- 15.2  Spellings and merges ---------------------------------------------------------------- */
+/* ---- 15.2  Spellings and merges -------------------------------------------------------------- */
 
 static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float score, Error *e) {
   const Join x = {left, right, made, score};
@@ -1572,11 +1575,13 @@ static int ends_find(Making *m, const Json *config, Error *e) {
     int32_t *of = i % 8 < 4 ? &m->end : &m->bos;
     if (*of < 0 && id >= 0 && (i >= 8 || !kind_text(m->entry[id].kind))) *of = id;
   }
-  if (!m->json && json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
-  if (!m->json && !json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
+  if (!m->json) {                        /* beside tokenizer.json its post-processor decides */
+    if (json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
+    if (!json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
+    if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+  }
   /* how transformers makes its own of a tokenizer.model */
   if (m->scored && !json_true(config, config->at, "legacy", true)) m->space = SPACE_FIRST;
-  if (!m->json && json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
   if (json_true(config, config->at, "split_special_tokens", false))
     return refuse(m, "split_special_tokens", e);
   if (json_get(config, json_get(config, config->at, "auto_map"), "AutoTokenizer"))

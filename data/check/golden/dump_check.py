@@ -19,6 +19,10 @@ import subprocess
 import sys
 import tempfile
 
+from needs import needs
+
+needs("numpy", "torch")
+
 import numpy as np
 import torch
 

@@ -44,6 +44,10 @@ import math
 import os
 import sys
 
+from needs import needs
+
+needs("numpy", "torch")
+
 import numpy as np
 import torch
 
