@@ -3701,7 +3701,7 @@ static const Verb PAPER_VERBS[] = {
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
-  PAGED_VERBS(eval_paged),
+  PAGED_VERBS(verb_eval_paper),
   {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
   {NULL, NULL, 0, NULL, NULL}
 };
