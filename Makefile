@@ -111,11 +111,11 @@ test: sink paper hf bench embed out/test-double out/test out/test-paper out/test
 	      grep "expected FLT_EVAL_METHOD 0" >/dev/null || \
 	  { echo "sink.h does not refuse a float with further digits"; exit 1; }; fi
 
-test-double: sink bench out/test-double $(CHECKS:%=out/test-%-double)
+test-double: sink paper hf bench out/test-double $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double
 	for t in $(CHECKS); do ./out/test-$$t-double || exit 1; done
 
-asan: sink bench out/test-asan $(CHECKS:%=out/test-%-asan)
+asan: sink paper hf bench out/test-asan $(CHECKS:%=out/test-%-asan)
 	./out/test-asan
 	for t in $(CHECKS); do ./out/test-$$t-asan || exit 1; done
 

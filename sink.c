@@ -7430,18 +7430,20 @@ static int choice_set(const Option *o, int *at, const char *text, Error *e) {
 /* A double whose default is none may be none, which is NAN. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
-  char *end;
+  char *end, to[32] = "none";
   double x = strtod(text, &end);
-  bool whole = o->kind != 'd';
-  if (!strcmp(text, "none") && !strcmp(o->fallback, "none"))
+  bool whole = o->kind != 'd', none = !strcmp(o->fallback, to);
+  if (none && !strcmp(text, to))
     x = NAN;
   else if (end == text || *end || isspace((unsigned char)*text)
            || (whole && x != floor(x))
            || (bounded && !(x >= o->least && x <= o->most))) {
     x = fmin(fmax(atof(o->fallback), o->least), o->most);
-    return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
-                "Try: --%s %.15g", o->flag, text, whole ? "whole " : "",
-                o->least, o->most, o->flag, x);
+    if (!none)
+      snprintf(to, sizeof to, "%.15g", x);
+    return fail(e, 2, "--%s %s: expected %sa %snumber, %.10g to %.10g. "
+                "Try: --%s %s", o->flag, text, none ? "none or " : "",
+                whole ? "whole " : "", o->least, o->most, o->flag, to);
   }
   if (whole)
     *(int *)at = (int)x;

@@ -275,7 +275,6 @@ typedef struct Mixed {
 static void slow_mamba_row(const Slow *s, int l, Mixed *x, int t, const double *u) {
   const Config *c = &s->m->c;
   int C = c->dim, I = x->I, M = x->M, J = c->mamba_conv, R = c->mamba_rank;
-  bool centred = c->norm == NORM_LAYER;
   const real *conv = slow_w(s, l, "m.conv"), *shift = slow_w(s, l, "m.conv.b");
   double *p = room(R + 2 * M), *r = room(R), *dt = x->dt + t * I;
   double *bc = x->bc + t * 2 * M;
@@ -287,9 +286,10 @@ static void slow_mamba_row(const Slow *s, int l, Mixed *x, int t, const double *
     x->a[t * I + i] = sum / (1 + exp(-sum));
   }
   slow_linear(p, x->a + t * I, slow_w(s, l, "m.x"), NULL, I, R + 2 * M);
-  slow_norm_of(c, centred, R, r, p, slow_w(s, l, "m.rnorm"), NULL);
-  slow_norm_of(c, centred, M, bc, p + R, slow_w(s, l, "m.bnorm"), NULL);
-  slow_norm_of(c, centred, M, bc + M, p + R + M, slow_w(s, l, "m.cnorm"), NULL);
+  /* RMSNorm, as Jamba has it, whatever --norm is */
+  slow_norm_of(c, false, R, r, p, slow_w(s, l, "m.rnorm"), NULL);
+  slow_norm_of(c, false, M, bc, p + R, slow_w(s, l, "m.bnorm"), NULL);
+  slow_norm_of(c, false, M, bc + M, p + R + M, slow_w(s, l, "m.cnorm"), NULL);
   slow_linear(dt, r, slow_w(s, l, "m.dt"), slow_w(s, l, "m.dt.b"), R, I);
   for (int i = 0; i < I; i++)
     dt[i] = log1p(exp(dt[i]));
