@@ -4457,7 +4457,7 @@ static void sink_foretell(const Trainer *t) {
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
   if (softmax && c->pos == POS_ROTARY && fixed_at(&t->s.data) != 1)
     fprintf(stderr, "sink: expect no sink at this size on a text's own first "
-            "tokens. --fix-token 1 or --first-tokens 16 gives one\n");
+            "tokens. --fix-token 1 gives one\n");
 }
 
 /* `flags`: a row's, on top of s. After a failure t holds no memory. */

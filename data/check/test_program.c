@@ -1884,7 +1884,7 @@ static void sink__knows_its_text(Test *t) {
 /* A training that will show no sink says so at its start, and what shows one. */
 static void sink_foretell__where(Test *t) {
   static const char LINE[] = "sink: expect no sink at this size on a text's own first tokens. "
-                             "--fix-token 1 or --first-tokens 16 gives one\n";
+                             "--fix-token 1 gives one\n";
   static const struct { const char *flags; bool said; } ROWS[] = {
     {"", true}, {"--fix-token 2", true}, {"--bos", true}, {"--fix-token 1", false},
     {"--pos alibi", false}, {"--extra k", false},
