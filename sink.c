@@ -1,49 +1,62 @@
-/* sink.c - "When Attention Sink Emerges in Language Models" (ICLR 2025), as one C file.
+/* sink.c - "When Attention Sink Emerges in Language Models" (ICLR 2025), as one
+ *          C file.
  *
- *     cc -O3 sink.c -o sink -lm             the whole build; add -fopenmp for every core
- *     ./sink run                  three short trainings: a sink emerges, moves, and fails to appear
- *     ./sink check                          the paper's propositions, proved or refuted on the spot
+ *     cc -O3 sink.c -o sink -lm    the whole build; -fopenmp adds every core
+ *     ./sink run                   three trainings: a sink emerges, moves, and
+ *                                  fails to appear
+ *     ./sink check                 the propositions, proved or refuted here
  *
  * SPDX-License-Identifier: MIT
  *
- * Language models pour attention onto their first token, though it means nothing. The paper asks
- * why, and answers with some sixty trainings: softmax obliges every row of weights to sum to one,
- * so a head that has nothing to say needs a place to put them. This file holds what it takes to
- * check that answer: the decoder with every variant the paper tries, forward and hand-written
- * backward, the optimiser, the metrics, and the propositions as executable checks.
+ * Language models pour attention onto their first token, though it means
+ * nothing. The paper asks why, and answers with some sixty trainings: softmax
+ * obliges every row of weights to sum to one, so a head that has nothing to say
+ * needs a place to put them. This file holds what it takes to check that
+ * answer: the decoder with every variant that the paper tries, forward and
+ * hand-written backward, the optimiser, the metrics, and the propositions as
+ * executable checks.
  *
- * THE FORMULA. Every attention of the paper is these lines, with one row (choice) on each axis:
+ * THE FORMULA. Every attention of the paper is these lines, with one row, that
+ * is one choice, on each axis:
  *
- *   q, k, v = LN(x) W (+ b)       head h reads key head floor(h K/H); the first r <= D dims rotate
- *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)             kernel, rotation, distance
- *   z_i* = <phi(R_i q_i), k*> / sqrt(D)                                 the extra column: unrotated
- *          or, not the paper's: 0, a learned or fixed number, log n_i   n_i: the keys i sees
- *   s_ij = sim(z_ij) where visible, else 0     visible: (j <= i and j > i-w), or j is one of the p
- *                                              tokens of the prefix
- *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p) | n_i      e = 0 for exp, 1e-8 else
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+             every sum is over * and all visible keys
- *          not the paper's: clipped weights (3.6); what data/later does to q, k, v, z and o
- *   m_ij = |s_ij| / (sum |s| + e)                                        what the sink metric reads
+ *   q, k, v = LN(x) W + b            head h reads key head floor(h K/H); the
+ *                                    first r <= D dims of q and k rotate by R
+ *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
+ *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     the extra column; or a number
+ *   s_ij = sim(z_ij) where j is visible, else 0     j <= i and j > i-w, or
+ *                                    token j is one of the p of the prefix
+ *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
+ *                                    e is 0 for exp, 1e-8 else
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        every sum is over * and all
+ *                                    visible keys
+ *   m_ij = |s_ij| / (sum |s| + e)    what the sink metric reads
  *
  * and its backward, from do as far as dz, with a_j = s_j / Z:
  *
- *   da_j = scale <do, v_j>     delta = sum_j a_j da_j     dz_j = (s'_j / Z) da_j - dlogz_j delta
- *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1, else 0
- *             | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z | 0
+ *   da_j    = scale <do, v_j>
+ *   delta   = sum_j a_j da_j
+ *   dz_j    = (s'_j / Z) da_j - dlogz_j delta
+ *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1,
+ *             else 0 | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
  *
- * For this the forward keeps one number a row, row_stat: for softmax log Z, FlashAttention's
- * logsumexp (others: 3.6). The backward makes the scores z again, so memory grows with T, not T^2.
+ * For this the forward keeps one number a row, row_stat: for softmax log Z,
+ * FlashAttention's logsumexp (others: 14.1). The backward makes the scores z
+ * again, so memory grows with T, not T^2.
  *
  * LETTERS, where a section says nothing else:
- *   B sequences   T tokens   N rows: T and any x*     S columns of a map: N, N+1 with *   L layers
- *   C width of the model (the paper's d)   F of the ffn   E of the embedding   V vocabulary
- *   H query heads   K key heads   D width of a head (d_h)   r <= D of its dims are rotated
- *   i query   j key   h head   l layer: in code from 0   n row   t token, from 1   x, h^l states
- *   z score, the paper's logit   s = sim(z)   Z normaliser   a = s/Z weight, its attention score A
- *   m the metric's A   scale   C.4's alpha, equation 29; alpha_k is chapter 6's alone
- *   *  the extra column, with key k* and value v*: a null key, K bias or KV bias
- *   x* a sink token    v+ the value bias    b_h the bias of a distance    R_i rotation (3.4)
- *   w window   p prefix (and the power of the p-norm)   dw the gradient by w, whatever w is
+ *   B sequences    T tokens    N rows: T and any x*    L layers    V vocabulary
+ *   S columns of a map: N, N+1 with *    C width of the model, the paper's d
+ *   F width of the feed-forward    H query heads    K key heads
+ *   D width of a head, the paper's d_h    r <= D of its dims are rotated
+ *   i query    j key    h head    n row    t token, from 1
+ *   l layer: in code from 0    x, h^l states
+ *   z score, the paper's logit    s = sim(z)    Z normaliser
+ *   a = s/Z weight, its attention score A    m the metric's A
+ *   scale  C.4's alpha, equation 29; alpha_k is chapter 6's alone
+ *   *  the extra column, with key k* and value v*: a null key, K or KV bias
+ *   x* a sink token    v+ the value bias    b_h the bias of a distance
+ *   R_i rotation (3.4)    w window    p prefix, and the power of the p-norm
+ *   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test (`make xref`).
  *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
@@ -61,39 +74,51 @@
  *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
  *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
  *   [FIG19] heads, to Figure 27                          [FIG29] p-norm    [FIG30] fine-tuning
- *   [MAMBA] [MOE] layers of published models, forward only: data/models
  *
- * CONTENTS. Part I is all of the paper's mathematics; a reader may stop after it.
- *   Part I    the mathematics   1 Config and variants   2 Parameters   3 Operators
- *                               4 The block and the model   5 Loss, AdamW, schedule
- *                               6 The sink metrics   7 The propositions, executable
- *   Part II   the data          8 Tokenizer   9 Text, packing, interventions
- *   Part III  the experiments   10 Training (train_run, 10.4), checkpoints   11 Evaluation, dump
- *                               12 The main job
- *   Part IV   plumbing          13 Matrix multiply, vector maths   14 Attention in tiles, a cache
- *                               15 Files, memory, random numbers, errors   16 Command line
+ * CONTENTS. Part I is all of the paper's mathematics, in its plainest form; a
+ * reader may stop after it. The fast forms of a row and of attention stand in
+ * Part IV, each held to the plain one by a test (`--plain` runs the plain).
+ *   Part I    1 Config and variants    2 Parameters    3 Operators
+ *             4 The block and the model    5 Loss, AdamW, schedule
+ *             6 The sink metrics    7 The propositions, executable
+ *   Part II   8 Tokenizer    9 Text, packing, interventions
+ *   Part III  10 Training (train_run, 10.4), checkpoints
+ *             11 Evaluation, dump    12 The main job
+ *   Part IV   13 Matrix multiply, vector maths
+ *             14 Attention in tiles, a cache
+ *             15 Files, memory, random numbers, errors    16 Command line
  *
- * WHERE TO CHANGE WHAT, in this order. If a place is forgotten, the build or a test fails.
- *   an axis row   its CHOICE in sink.h; RULES, chapter 1; its tensors, 2;
- *                 its arrays, take_all in 14; its operator, both ways: positions 3.1 and 3.4 (in
- *                 the enum biases last; SCHEMES, 7.1), norm 3.2, activation 3.5 (gated ones first),
- *                 phi 3.5, sim and Z 3.6, extra column 3.7, heads 3.9, block 4; data/later;
- *                 EQUAL_SUMS or OTHER_SUMS, 7.2; closed_row() in data/paper, premises() in
- *                 data/models;
- *                 test_sink.c 0.3, and its tables of an axis
- *   a variant     VARIANTS, chapter 1; to be trained, a row of data/paper/experiments.txt
- *   a flag        its field in sink.h; OPTIONS, 16.1; of the model, its axis in test_sink.c 0.4
- *   a check       its line in a function of chapter 7; a new function also in CHECKS, 7.11
+ * WHERE TO CHANGE WHAT, in this order. If a place is forgotten, the build or a
+ * test fails.
+ *   an axis row   its CHOICE in sink.h; what it refuses, config_resolve (1);
+ *                 its tensors (2); its arrays, take_all (14.4); its operator,
+ *                 both ways: positions 3.1 or 3.4, norm 3.2, activation and phi
+ *                 3.5, sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9,
+ *                 block 4; EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
+ *                 model of test_sink.c
+ *   a row that is not the paper's   a file that includes sink.c and fills in
+ *                 seams (MORE_ macros and Seams, sink.h; data/later)
+ *   a variant     VARIANTS (1); a row of data/paper/experiments.txt trains it
+ *   a flag        its field in sink.h; OPTIONS (16.1)
+ *   a check       a function of chapter 7; CHECKS (7.11)
  *
- * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink af49727), or say nothing:
- *   F1  learning rate: constant after the warm-up as in their code; the paper's cosine is an option
- *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed on several GPUs
- *   F3  relative positions: a fixed bias equal to the bucket number, as in their code; T5's is `t5`
- *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions are equation 5's
- *   F5  weight decay is decoupled and acts on every parameter; the paper writes it into the loss
- *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy row of their code
+ * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
+ * af49727), or say nothing:
+ *   F1  learning rate: constant after the warm-up as in their code; the paper's
+ *       cosine is an option
+ *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed
+ *       on several GPUs
+ *   F3  relative positions: a fixed bias equal to the bucket number, as in
+ *       their code; T5's is `t5`
+ *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions
+ *       are equation 5's
+ *   F5  weight decay is decoupled and acts on every parameter; the paper writes
+ *       it into the loss
+ *   F6  the metric reads the T real rows; --metric-rows plus1 adds the dummy
+ *       row of their code
  *   F7  the threshold is applied per sequence, then averaged, as in their code
- *   F8  heads are added before W_O, which is then [D,C]; sink tokens are input rows from position 0
+ *   F8  heads are added before W_O, which is then [D,C]; sink tokens are input
+ *       rows from position 0
  */
 #define _POSIX_C_SOURCE 200809L    /* fsync, fileno, isatty, mkdir, clock_gettime: chapter 15 */
 #define _FILE_OFFSET_BITS 64       /* files above 2 GB where long has 32 bits */
