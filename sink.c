@@ -58,22 +58,25 @@
  *   R_i rotation (3.4)    w window    p prefix, and the power of the p-norm
  *   dw the gradient by w, whatever w is
  *
- * EQUATIONS. A tag leads to the function, here or in data/, and to the test (`make xref`).
- *   [E1] the objective        [E2] pre-norm block        [E3] post-norm block       [E4] attention
- *   [E5] absolute positions   [E6] relative bias         [E7] ALiBi                 [E8] rotary (9)
- *   [E10] states of a repeated token stay equal (10 to 17)    [P1] no positions (18)
- *   [P2] relative (19, 20)    [P3] ALiBi (21, 22)             [P4] rotary (23 to 28)
- *   [E29] the scale (to 31)   [E32] scale = learning rate and start (32 to 42)      [M1] alpha_k
- *   [E43] p-norm              [E44] p-norm as a temperature                         [M2] Sink_k
- *   [S2] packing              [S3.3] the inputs: natural, random, repeated
- *   [T1] repeated tokens      [T2] weight decay          [T3] positions             [T4] biases, x*
- *   [T5] fixed v*             [T6] [T15] phi, sim, Z     [T7] p_1 edited            [T8] models
- *   [T9] learning rate        [T10] --batch, fixed token [T11] activations          [T12] heads
- *   [T13] dims of k*          [T14] scale                [FIG1] block, packing
- *   [FIG2] norms and angles, Figures 11 to 18 too        [FIG3] T and eps
- *   [FIG4] while it trains    [FIG5] prefix; less data, Figure 28 too         [FIG6] window
- *   [FIG7] [FIG8] massive activations, before LN too     [FIG9] domains             [FIG10] tasks
- *   [FIG19] heads, to Figure 27                          [FIG29] p-norm    [FIG30] fine-tuning
+ * EQUATIONS. A tag leads to the function, here or in data/, and to the test
+ * (`make xref`).
+ *   [E1] the objective   [E2] pre-norm block   [E3] post-norm block
+ *   [E4] attention   [E5] absolute positions   [E6] relative bias   [E7] ALiBi
+ *   [E8] rotary (9)   [E10] states of a repeated token stay equal (10 to 17)
+ *   [P1] no positions (18)   [P2] relative (19, 20)   [P3] ALiBi (21, 22)
+ *   [P4] rotary (23 to 28)   [E29] the scale (to 31)
+ *   [E32] scale = learning rate and start (32 to 42)   [M1] alpha_k
+ *   [E43] p-norm   [E44] p-norm as a temperature   [M2] Sink_k   [S2] packing
+ *   [S3.3] the inputs: natural, random, repeated   [T1] repeated tokens
+ *   [T2] weight decay   [T3] positions   [T4] biases, x*   [T5] fixed v*
+ *   [T6] [T15] phi, sim, Z   [T7] p_1 edited   [T8] models   [T9] learning rate
+ *   [T10] --batch, fixed token [T11] activations   [T12] heads
+ *   [T13] dims of k*   [T14] scale   [FIG1] block, packing
+ *   [FIG2] norms and angles, Figures 11 to 18 too   [FIG3] T and eps
+ *   [FIG4] while it trains   [FIG5] prefix; less data, Figure 28 too
+ *   [FIG6] window   [FIG7] [FIG8] massive activations, before LN too
+ *   [FIG9] domains   [FIG10] tasks   [FIG19] heads, to Figure 27
+ *   [FIG29] p-norm   [FIG30] fine-tuning
  *
  * CONTENTS. Part I is all of the paper's mathematics, in its plainest form; a
  * reader may stop after it. The fast forms of a row and of attention stand in
