@@ -4252,9 +4252,6 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
     *s = *c->said;
   else
     settings_default(s);
-  Config now = s->model;
-  if (!config_resolve(&now, &(Error){0}))
-    s->model = now;   /* as the file's */
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
     char *value = line + strcspn(line, " "), unused[80];
     snprintf(unused, sizeof unused, "\n%.70s\n", line);
@@ -7738,7 +7735,7 @@ static bool is_read(const Settings *s, const char *path) {
   for (int i = 0; i < s->n_words; i++)
     files_list(s->words[i], &names, &(Error){0});
   for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->kind == 'f')
+    if (o->kind == 'f' && *((const char *)s + o->field))
       files_list(located(at, (const char *)s + o->field, &s->data, &none),
                  &names, &(Error){0});
   const char *name = (const char *)names.at, *end = name + names.size;

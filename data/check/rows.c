@@ -340,7 +340,7 @@ static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
 static void slow_expert(const Slow *s, int l, int e, double *y, const double *x) {
   const real *w[3], *b[3];
   for (int k = 0; k < 3; k++) {
-    char name[20];
+    char name[32];
     snprintf(name, sizeof name, "e%d.w%d", e, k + 1);
     w[k] = slow_w(s, l, name);
     snprintf(name, sizeof name, "e%d.b%d", e, k + 1);

@@ -3448,6 +3448,17 @@ static void sink__streams(Test *t) {
   answers(t, "./sink", "eval " SCRATCH "/m.model", 1, "./hf for a published model");
 }
 
+/* A checkpoint of ./sink, whose settings lack the flags of ./hf alone, at a width that is no default;
+ * and one beside the program is replaced. */
+static void hf__reads_sink(Test *t) {
+  if (!begun(t)) return;
+  for (int twice = 0; twice < 2; twice++)
+    answers(t, "./sink", "train --layers 1 --dim 16 --ffn 16 --context 20 --batch 1 --steps 1 --quiet "
+            "--valid 0.4 --text data/text/letter.txt --force --out sink-test.ckpt", 0, "steps=1 ");
+  answers(t, PROGRAM, "eval sink-test.ckpt --quiet --n 1", 0, ": 1 sequences of 20 tokens");
+  remove("sink-test.ckpt");
+}
+
 static const TestEntry TESTS[] = {
   RUNS(rope_frequency__stretched), RUNS(families__against_library), RUNS(first_open__counts),
   RUNS(families__see_faults), RUNS(families__files), RUNS(families__facts),
@@ -3457,7 +3468,7 @@ static const TestEntry TESTS[] = {
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
   RUNS(published__sinks), RUNS(signs__forward_only), RUNS(families__tokenizers),
   RUNS(families__folders),
-  RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
+  RUNS(hf__config), RUNS(hf__reads_sink), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
   RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),

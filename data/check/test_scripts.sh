@@ -106,11 +106,11 @@ commands >"$dir/commands"
 cd "$dir/at" || exit 1
 tiny="--layers 2 --dim 32 --ffn 48 --context 128 --batch 2 --steps 2 --quiet --force"
 {
-  ./sink generate --grammar data/text/story.grammar --n 300 >book.txt && cp book.txt other.txt && cp book.txt texts/books.txt
+  ./paper generate --grammar data/text/story.grammar --n 300 >book.txt && cp book.txt other.txt && cp book.txt texts/books.txt
   for model in out/model.ckpt out/m.ckpt a.ckpt b.ckpt M MODEL; do ./sink train $tiny --pos learned --out $model || exit 1; done
   ./sink train $tiny --out rotary.ckpt && ./hf export rotary.ckpt FOLDER && cp -R FOLDER gpt2 && ./hf FOLDER --out out/m.model
   i=0; while [ $i -lt 3 ]; do seq -s ' ' 1 49; i=$((i + 1)); done >ids.txt
-  ./sink tokenize train book.txt --vocab 300 --out my.tok
+  ./paper tokenize train book.txt --vocab 300 --out my.tok
 } >"$dir/said" 2>&1
 tried "the files that the README names" $?
 
@@ -127,7 +127,7 @@ listed() {
   for word in "$@"; do case $word in --[a-z]*) ;; *) return 1 ;; esac; done
 }
 known() {                                                    # PROGRAM VERB FLAGS ..
-  "./$1" help "$2" --all >"$dir/said" 2>&1
+  "./$1" help "$2" >"$dir/said" 2>&1
   shift 2
   for word in "$@"; do grep -q -e "^ *$word\b" "$dir/said" || { echo "no $word" >"$dir/said"; return 1; }; done
 }
@@ -159,7 +159,7 @@ while read -r command; do
   "hf gpt2" | "hf FOLDER") words="$words --force" ;;
   bench*) words="./bench $verb --help" ;;
   *)
-    if [ $# -eq 2 ] || [ "$command" = "sink tokenize train" ]; then words="./$program $verb --help"
+    if [ $# -eq 2 ] || [ "$command" = "./paper tokenize train" ]; then words="./$program $verb --help"
     else case $verb in
       train)
         words="$words $tiny"
