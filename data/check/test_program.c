@@ -831,6 +831,7 @@ static void heat_maps__print_alpha(Test *t) {
   for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
   for (int i = 0; i < 3 * 3 * 2 * 6; i++)
     s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
+  for (int i = 0; i < 6; i++) s.self[i] = 0.1 * i, s.prev[i] = 0.2 * i;
   char *text = sinks_page(t, &s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
   for (int l = 0; l < 3; l++) {
     char row[20];
@@ -846,6 +847,9 @@ static void heat_maps__print_alpha(Test *t) {
   EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
   within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
   within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
+  within(t, number_after(text, "\nself ", 0), 0.25, 5.1e-5, "alpha_self");
+  within(t, number_after(text, "\nself ", 1), 0.25 / s.even_self, 5.1e-3, "x even");
+  within(t, number_after(text, "\nprev ", 0), 0.5, 5.1e-5, "alpha_prev");
   sinks_free(&s);
 }
 
@@ -1821,7 +1825,9 @@ static void sink__train_and_eval(Test *t) {
   const struct { const char *text, *name; int k; double want, bound; } NUMBERS[] = {
     {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
     {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
-    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "median\n", 10, found.loss, 1e-4}};
+    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "alpha_prev\n", 10, found.loss, 1e-4},
+    {json, "\"alpha_self\": ", 0, sinks_self(&found), 1e-5},
+    {json, "\"alpha_prev\": ", 0, sinks_prev(&found), 1e-5}};
   EACH(i, NUMBERS) within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found);
