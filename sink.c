@@ -2386,6 +2386,11 @@ static double sinks_alpha(const Sinks *s, int k) {
 }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
+/* alpha_self and alpha_prev: the mean weight of a row's own token, and of the one
+ * before it. */
+static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
+static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
+
 /* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
@@ -2423,6 +2428,26 @@ static double sink_uniform(const Model *m, int T) {
         sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
   }
   return sum / blocks / T;
+}
+
+/* alpha_self of such rows, of rows 2 .. T alone, a mean over blocks:
+ *
+ *   causal        (H_T - 1) / (T - 1)               0.0594 at T = 64
+ *   * or x*       (H_(T+1) - 3/2) / (T - 1)         0.0517
+ *   else          the mean of 1 / n_i, and 1 / (n_i + 1) with *
+ *
+ * It is their alpha_prev too, but where a window of 1 hides the token before. */
+static double self_uniform(const Model *m, int T) {
+  const Config *c = &m->c;
+  idx N = config_rows(c, T), first = N - T;
+  double sum = 0, blocks = 0;
+  for (int l = 0; l < c->layers; l++) {
+    int w = m->layer[l].window;
+    blocks += block_attends(m, l);
+    for (idx i = first + 1; i < N && block_attends(m, l); i++)
+      sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
+  }
+  return T > 1 ? sum / blocks / (T - 1) : 1;
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
@@ -2486,7 +2511,13 @@ static double plogp(idx n, const real *p, double *sum) {
  *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
  *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
  *             an extra column, anything for Z = 1
- *   raw       the same of |scale s/Z| */
+ *   raw       the same of |scale s/Z|
+ *
+ * and over rows 2 .. T alone, 0 where T is 1,
+ *
+ *   self      m_ii, and
+ *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
+ *             counts, and it has none before it */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m, const real *weight) {
   idx S = s->S, first = s->N - s->T, heads = s->L * s->H;
@@ -2511,6 +2542,11 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
     s->entropy[lh] += H / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
+  }
+  for (idx i = 1; i < s->T; i++) {       /* S - T: token 1's column */
+    const real *own = m + (first + i) * S + S - s->T + i;
+    s->self[lh] += own[0] / (double)(s->T - 1);
+    s->prev[lh] += own[-1] / (double)(s->T - 1);
   }
 }
 
@@ -4138,8 +4174,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 3 moments and the run, 7 also
- *       the start; plus 8 with --first-tokens text: how often it has each id,
- *       doubles, before the moments
+ *       the start; plus 8 with --first-tokens text, N^X or N:SET: the weight
+ *       of each id, doubles, before the moments
  *   8   count of parameters .. parameters in the order of the table of
  *       tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the
@@ -4808,7 +4844,8 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   idx L = c->layers, H = c->heads, N = config_rows(c, T);
   idx S = config_columns(c, T), map = batch * H * N * S;
   *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
-               .batch = batch, .even = sink_uniform(m, T), .n_eps = n_eps};
+               .batch = batch, .even = sink_uniform(m, T),
+               .even_self = self_uniform(m, T), .n_eps = n_eps};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
     {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
@@ -4816,7 +4853,7 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
     {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
     {&s->prenorm, L * N}, {&s->qnorm, L * N}, {&s->knorm, L * N},
     {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
-    {&s->raw, L * H}};
+    {&s->raw, L * H}, {&s->self, L * H}, {&s->prev, L * H}};
   enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
   for (int i = 0; i < ARRAYS; i++)
     s->n_sums += MEANS[i].size;
@@ -5177,7 +5214,9 @@ static int eval_numbers(Numbers *all, const Sinks *r, const Settings *s,
   for (int k = 0; k < ROW; k++)
     put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
   put(all, e, r->massive, "massive");
-  return put(all, e, r->median, "median");
+  put(all, e, r->median, "median");
+  put(all, e, sinks_self(r), "alpha_self");
+  return put(all, e, sinks_prev(r), "alpha_prev");
 }
 
 static void outcome_free(Outcome *o) {
@@ -7880,6 +7919,11 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
             column_label(name, c, j), 100 * sinks_sink(s, j, 1),
             100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha,
             alpha / even);
+  }
+  for (int prev = 0; prev < 2 && s->T > 1; prev++) {
+    double alpha = prev ? sinks_prev(s) : sinks_self(s);
+    fprintf(out, "%-38s %9.4f %9.2f\n", prev ? "prev" : "self", alpha,
+            alpha / s->even_self);
   }
   fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. "
           "Row mass %.3f.\n", s->eps[0], even, sinks_mass(s));

@@ -392,13 +392,14 @@ typedef struct Sinks {
   int n;                        /* sequences so far */
   int heads;                    /* in all blocks that attend */
   bool *attends;                /* [L]; other blocks are in no mean over heads */
-  double even;                  /* alpha_1 of even rows */
+  double even, even_self;       /* alpha_1 of even rows; alpha_self */
   int n_eps;
   double eps[EPS_MOST];
   int bad, bad_head;            /* where a NaN was met, from 1 */
   double *alpha;                /* [L,H,S] alpha_k */
   double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
   double *entropy, *mass, *raw; /* [L,H] of a row: nats; sum of weights, |weights| */
+  double *self, *prev;          /* [L,H] mean m_ii, m_i,i-1 over rows 2 .. T */
   double *told, *plain_entropy; /* [L,H] rows that weigh anything; -sum m log m */
   double *hnorm, *prenorm;      /* [L+1,N] |h_n^l|; [L,N] before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */

@@ -3150,7 +3150,7 @@ static int by_value(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* [M1] [M2] alpha, Sink, entropy and mass of one head's maps [N,S]. */
+/* [M1] [M2] alpha, Sink, entropy, mass, self and prev of one head's maps [N,S]. */
 static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
   const Config *c = &s->m->c;
   int T = s->T, N = s->N, S = s->S, first = N - T, token1 = S - T;
@@ -3191,6 +3191,11 @@ static void slow_measure_maps(const Slow *s, int at, int rows, Sinks *w) {
     }
   }
   w->entropy[at] += entropy / weighing;
+  for (int i = first + 1; i < N; i++) {
+    int own = token1 + i - first;
+    w->self[at] += m[i * S + own] / (T - 1);
+    w->prev[at] += m[i * S + own - 1] / (T - 1);
+  }
 }
 
 /* [FIG8] Angles and lengths of q and k: the first key's, the others' mean. */
@@ -3284,6 +3289,7 @@ static void lab_against_slow(Test *t, Lab *b, int rows, bool *attends) {
 #define FIELD(name, n) {#name, s->name, w.name, n}
   const struct { const char *name; const double *got, *want; int n; } FIELDS[] = {
       FIELD(alpha, LH * S), FIELD(entropy, LH), FIELD(mass, LH), FIELD(raw, LH),
+      FIELD(self, LH), FIELD(prev, LH),
       FIELD(over, 3 * LH * S), FIELD(hnorm, LN + s->N), FIELD(prenorm, LN),
       FIELD(qnorm, LN), FIELD(knorm, LN), FIELD(vnorm, LN), FIELD(cosine, 2 * LH),
       FIELD(product, 2 * LH), {"massive", &s->massive, &w.massive, 1},

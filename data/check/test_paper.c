@@ -504,10 +504,11 @@ static double measured(Test *t, const Result *r, const char *name) {
 
 /* What a result has of evaluations, by their arrays: of a model with a column * and a post-norm. */
 static void measure_layers__by_hand(Test *t) {
-  enum { L = 3, H = 2, LH = L * H, T = 12, X = 18 };
+  enum { L = 3, H = 2, LH = L * H, T = 12, X = 20 };
   static const char *const NAMES[X] = {"alpha_3", "sink_3", "sink_1:0.2", "sink_1:0.4", "alpha_*",
     "sink_*", "entropy", "mass", "cos_1", "cos_rest", "product_1", "product_rest", "key_ratio",
-    "value_ratio", "best_1", "norm_ratio_before", "massive", "median"};
+    "value_ratio", "best_1", "norm_ratio_before", "massive", "median",
+    "alpha_self", "alpha_prev"};
   Trainer r; Error e = {0}; Result found = {0}; Sinks q; int n, starts; Rng stir = {5};
   if (!trainer_made(t, &r, "--layers 3 --extra kv --place post --T 12 --n 9 --eps 0.1")) return;
   for (idx i = 0; i < r.m.count; i++) r.m.params[i] += (real)(0.5 * rng_normal(&stir));
@@ -533,12 +534,14 @@ static void measure_layers__by_hand(Test *t) {
     for (int j = 0; j < 14; j++) want[j] += x[j] / LH;
     want[14] = fmax(want[14], a[1]);
     want[15] = fmax(want[15], norm_ratio(q.prenorm + i / H * q.N, q.N));
+    want[18] += q.self[i] / LH, want[19] += q.prev[i] / LH;
     within(t, result_find(&found, "map_alpha_*", &n)[i], a[0], 0, "head %d", i);
     double one = result_find(&found, "vnorm_1", &n)[i / H];
     within(t, one / result_find(&found, "vnorm_rest", &n)[i / H], x[13], 1e-12, "%g", one - v[0]);
   }
   for (int k = 0; k < X; k++) within(t, measured(t, &found, NAMES[k]), want[k], 1e-12, NAMES[k]);
   within(t, measured(t, &found, "times_*"), want[4] / sink_uniform(&r.m, T), 1e-12, "times_*");
+  within(t, measured(t, &found, "times_self"), want[18] / self_uniform(&r.m, T), 1e-12, "self");
   sinks_free(&q); result_free(&found); trainer_free(&r);
 }
 
@@ -575,6 +578,7 @@ static void onset_run__by_hand(Test *t) {
       w.even = alpha / 2.5, sinks_free(&q);
     }
     w.others = others, w.every = 2, w.tokens = 1, p.looks = 0;
+    watch_places(&w, &r.m.c);
     for (r.step = 0; r.step < 3 && !f; r.step++) onset_look(&w, &r, &p, &start, &e);
     fact(t, f || (p.looks == 1 && p.look[0].step == 2 && w.onset[ONSET_OTHER_SINK].looks == 2 &&
          p.look[0].ratio > 2 && p.look[0].ratio < 3 && !w.onset[ONSET_NORM].looks), "of three");
@@ -591,7 +595,71 @@ static void onset_run__by_hand(Test *t) {
   if (!trainer_made(t, &r, "--first-tokens 4 --pos relative --batch 44 --accumulate 100")) return;
   r.s.train.steps = 128, onset_run(&r, &p, &start, true, &found, &e);
   fact(t, p.looks == 3 && p.look[0].step == 1, "%d looks, from %ld on", p.looks, p.look[0].step);
+  fact(t, measured(t, &found, "least_null") == measured(t, &found, "least_sink"), "its null");
   result_free(&found); trainer_free(&r);
+  progress_start(&p, "run", true);
+  if (!trainer_made(t, &r, "--first-tokens 4 --pos relative --batch 44 --accumulate 100")) return;
+  r.s.train.steps = 128, onset_run(&r, &p, &start, 5, &found, &e);
+  fact(t, p.looks == 5, "%d looks, five times as far as the onset", p.looks);
+  result_free(&found); trainer_free(&r);
+}
+
+/* A run that was stopped goes on to the bytes of one that was not; its part is gone then. Runs with
+ * looks of their own have none. */
+static void part_read__goes_on(Test *t) {
+  Experiments x; Settings s, now;
+  Error e = {0}; Result r; Bytes *whole = bytes_of(t), *again = bytes_of(t);
+  Progress *p = later(t, 1, sizeof *p, NULL);
+  settings_default(&s);
+  s.quiet = 1;
+  scratch_open();
+  table_open(&x, "corpus story story.grammar\nrecipe tiny --layers 2 --dim 16 --ffn 16 "
+             "--context 16 --batch 2 --steps 600 --warmup 5\nitem i s: t\n"
+             "row plain tiny --extra k\nrow looked tiny --first-tokens 4 +onset\n"
+             "row next tiny after=plain --steps 3\n");
+  if (row_run(&r, &x, 0, x.corpus, 1, &s, &e)) { fact(t, false, "%s", e.text); return; }
+  result_text(&r, whole, &e), result_free(&r);
+  strcpy(s.own.parts, SCRATCH "/parts");
+  Trainer half = {0};
+  r = (Result){.seed = 1, .checksum = x.row[0].checksum, .row = "plain", .corpus = "story"};
+  progress_start(p, "half", true);
+  if (!row_settings(&now, &x.row[0], x.corpus, 1, &s, &e) && !trainer_create(&half, &now, &e)) {
+    part_open(&half, &r, &x.row[0], &s, &e);
+    half.s.train.steps = 300;                  /* a look is every 20 steps */
+    train_run(&half, p, &e);
+    fact(t, !file_missing(half.s.out) && !file_missing(half.s.log), "no part: %s", e.text);
+    char out[PATH_ROOM];
+    strcpy(out, half.s.out);
+    trainer_free(&half);
+    fact(t, !row_run(&r, &x, 0, x.corpus, 1, &s, &e), "%s", e.text);
+    fact(t, file_missing(out), "its part stays");
+    result_text(&r, again, &e), result_free(&r);
+    fact(t, bytes_same(whole, again), "other bytes than a run that was not stopped");
+  }
+  for (int row = 1; row < 3; row++) {
+    Trainer other = {0};
+    r.seed = 1;
+    part_open(&other, &r, &x.row[row], &s, &e);
+    fact(t, !other.s.out[0], "%s has a part", x.row[row].name);
+  }
+  interrupted = 1;
+  fact(t, row_run(&r, &x, 0, x.corpus, 2, &s, &e) == 1 &&
+       strstr(e.text, "not finished and goes on"), "%s", e.text);
+  interrupted = 0; experiments_free(&x);
+}
+
+/* --verify: the old lines in their order, and new ones between them. */
+static void text_repeats__by_hand(Test *t) {
+  static const struct { const char *was; bool same; int more; } ROWS[] = {
+    {"a,1\nb,2\nc,3\n", true, 0}, {"a,1\nc,3\n", true, 1}, {"b,2\n", true, 2},
+    {"a,1\nb,3\nc,3\n", false, 2}, {"c,3\na,1\n", false, 2}, {"a,1\nb,2\nc,3\nd,4\n", false, 0}};
+  const Bytes now = {.at = (unsigned char *)(uintptr_t)"a,1\nb,2\nc,3\n", .size = 12};
+  EACH(r, ROWS) {
+    int more = 0;
+    const Bytes was = {.at = (unsigned char *)(uintptr_t)ROWS[r].was, .size = strlen(ROWS[r].was)};
+    fact(t, text_repeats(&now, &was, &more) == ROWS[r].same && more == ROWS[r].more, "%s: %d more",
+         ROWS[r].was, more);
+  }
 }
 
 /* Table 7's numbers, from models whose table is written so, for t as far as the sequences go. */
@@ -2236,6 +2304,7 @@ static const TestEntry TESTS[] = {
   RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
   RUNS(trigger_draw__rules), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
   RUNS(toy_measure__by_hand), RUNS(measure_layers__by_hand), RUNS(onset_run__by_hand),
+  RUNS(part_read__goes_on), RUNS(text_repeats__by_hand),
   RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
   RUNS(sink__items), RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd), ONSET_TESTS};

@@ -823,6 +823,46 @@ static void sinks_print__nothing(Test *t) {
   numbers_free(&row); sinks_free(&s);
 }
 
+/* The diagonal and the place before it, of rows 2 .. T: behind * and x*, whose
+ * row is no token's. T = 3 has (0.2 + 0.3) / 2 and (0.8 + 0.1) / 2, whatever row 1
+ * has; T = 1 has none. */
+static void sinks__self_and_prev(Test *t) {
+  static const struct { const char *flags; int N, S; double even; } ROWS[] = {
+      {"", 3, 3, (1 / 2.0 + 1 / 3.0) / 2},
+      {"--extra k", 3, 4, (1 / 3.0 + 1 / 4.0) / 2},
+      {"--sink-token", 4, 4, (1 / 3.0 + 1 / 4.0) / 2},
+      {"--extra zero --sink-token", 4, 5, (1 / 4.0 + 1 / 5.0) / 2},
+      {"--window 1", 3, 3, 1}, {"--prefix 3", 3, 3, 1 / 3.0}};
+  static const real BY_HAND[3][3] = {
+      {1, 0, 0}, {(real)0.8, (real)0.2, 0}, {(real)0.6, (real)0.1, (real)0.3}};
+  EACH(r, ROWS)
+    for (int T = 3; T >= 1; T -= 2) {
+      const Config c = config_of(t, "%s", ROWS[r].flags);
+      Model model;
+      Sinks s;
+      real m[20] = {0};
+      const int N = ROWS[r].N - 3 + T, S = ROWS[r].S - 3 + T;
+      for (int i = 0; i < T; i++)
+        for (int j = 0; j < T; j++)
+          m[(N - T + i) * S + S - T + j] = BY_HAND[i][j];
+      for (int j = 0; j < S - T; j++)
+        m[j] = m[(N - 1) * S + j] = 9;
+      if (model_create(&model, &c, false, fresh(t))
+          || sinks_create(&s, &model, T, 1, (double[]){0.3}, 1, &t->e))
+        exit(1);
+      fact(t, s.N == N && s.S == S, "%d rows, %d columns", s.N, s.S);
+      measure_head(&s, &c, METRIC_REAL, 1, m, m);
+      within(t, s.self[1], T > 1 ? 0.25 : 0, 1e-7, "alpha_self, %s",
+             ROWS[r].flags);
+      within(t, s.prev[1], T > 1 ? 0.45 : 0, 1e-7, "alpha_prev, %s",
+             ROWS[r].flags);
+      within(t, s.even_self, T > 1 ? ROWS[r].even : 1, 1e-12, "even, %s",
+             ROWS[r].flags);
+      sinks_free(&s);
+      model_free(&model);
+    }
+}
+
 /* [FIG19] Maps and the page of `sink eval`, read back as numbers. */
 static void heat_maps__print_alpha(Test *t) {
   Config c = config_of(t, "--layers 3 --heads 2 --dim 8 --extra k --context 5");
@@ -831,6 +871,7 @@ static void heat_maps__print_alpha(Test *t) {
   for (int i = 0; i < 3 * 2 * 6; i++) s.alpha[i] = (double)(i % 6) / 10 + (double)(i / 6) / 100;
   for (int i = 0; i < 3 * 3 * 2 * 6; i++)
     s.over[i] = i / 36 == 0 && i % 6 == 1 ? 0.25 : i / 36 == 1 ? 1 : 0;
+  for (int i = 0; i < 6; i++) s.self[i] = 0.1 * i, s.prev[i] = 0.2 * i;
   char *text = sinks_page(t, &s, &c, 0, &(HeatMap){"alpha", "token 3", &s, 3});
   for (int l = 0; l < 3; l++) {
     char row[20];
@@ -846,6 +887,9 @@ static void heat_maps__print_alpha(Test *t) {
   EACH(i, row_1) within(t, number_after(text, "\n1 ", i), row_1[i], 0, "Sink_1, threshold %d", i);
   within(t, number_after(text, "\n1 ", 3), sinks_alpha(&s, 1), 5.1e-5, "alpha_1");
   within(t, number_after(text, "\n* ", 3), sinks_alpha(&s, 0), 5.1e-5, "alpha_*");
+  within(t, number_after(text, "\nself ", 0), 0.25, 5.1e-5, "alpha_self");
+  within(t, number_after(text, "\nself ", 1), 0.25 / s.even_self, 5.1e-3, "x even");
+  within(t, number_after(text, "\nprev ", 0), 0.5, 5.1e-5, "alpha_prev");
   sinks_free(&s);
 }
 
@@ -1821,7 +1865,9 @@ static void sink__train_and_eval(Test *t) {
   const struct { const char *text, *name; int k; double want, bound; } NUMBERS[] = {
     {json, "\"alpha_1\": ", 0, sinks_alpha(&found, 1), 1e-5},
     {json, "\"alpha_star\": ", 0, sinks_alpha(&found, 0), 1e-5},
-    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "median\n", 10, found.loss, 1e-4}};
+    {json, "\"loss\": ", 0, found.loss, 1e-4}, {csv, "alpha_prev\n", 10, found.loss, 1e-4},
+    {json, "\"alpha_self\": ", 0, sinks_self(&found), 1e-5},
+    {json, "\"alpha_prev\": ", 0, sinks_prev(&found), 1e-5}};
   EACH(i, NUMBERS) within(t, number_after(NUMBERS[i].text, NUMBERS[i].name, NUMBERS[i].k),
            NUMBERS[i].want, NUMBERS[i].bound, "%s", NUMBERS[i].name);
   sinks_free(&found);
@@ -1984,7 +2030,7 @@ static const TestEntry TESTS[] = {
   RUNS(evaluate__against_maps), RUNS(evaluate__refuses),
   RUNS(trained_loss__blocks), RUNS(demo_run__verdict), RUNS(demo_run__diverged),
   RUNS(run_verdict__words), RUNS(sinks_print__blocks_that_attend),
-  RUNS(sinks_print__nothing), RUNS(heat_maps__print_alpha),
+  RUNS(sinks_print__nothing), RUNS(sinks__self_and_prev), RUNS(heat_maps__print_alpha),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(writing__two_at_once), RUNS(program_folder__beside), RUNS(fail__keeps_the_first),
   RUNS(pace__leaves_a_busy_core), RUNS(set_workers__says_so), RUNS(option__choices),

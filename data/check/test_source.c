@@ -143,6 +143,16 @@ static void paper__first_tokens(Test *t) {
   fact(t, strlen(said(t, "generate " SCRATCH "/m.ckpt --n 9 --first-tokens 3")) > 1, "it is mute");
   sink_fails(t, "train --quiet --steps 0 --first-tokens other" SMALL_RUN, 2, "expected 1 to 317, ");
   ran_free(&one); ran_free(&three);
+  one = sink("train --steps 2 --first-tokens 4^1:common --force --log " SCRATCH "/log --out "
+             SCRATCH "/m.ckpt" SMALL_RUN);                       /* a set is kept as counts are */
+  strtok(text_in(t, SCRATCH "/log"), "\n");
+  drawn = strtok(NULL, "\n") + 2;
+  fact(t, strstr(drawn, "first tokens 4^1:common: token 1 one of 4, exp(entropy) ")
+       && strstr(said(t, EVAL_MODEL FROM_TEXT), drawn), "%s", drawn);
+  fact(t, strstr(said(t, EVAL_MODEL "--first-tokens other"), "other: token 1 one of 313, ") != NULL,
+       "the rest of 317");
+  sink_fails(t, EVAL_MODEL "--first-tokens 5:common", 2, "it is of a training's text. Try: other");
+  ran_free(&one);
 }
 
 static const TestEntry TESTS[] = {

@@ -1104,7 +1104,8 @@ static void data_open__shards(Test *t) {
   EACH(i, WRONG) data_refused(t, WRONG[i].flags, T, WRONG[i].status, WRONG[i].said);
 }
 
-/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training, or (T 0) after
+/* --first-tokens by hand: of 8 ids, 0 to 2 reserved, which are drawn in a training, whose text has
+ * 3 four times, 5 and 7 twice of 12, 4 and 6 never, or (T 0) after
  * one that drew from `own`, in words, and how often each of 8,000 draws; ! begins a refusal. */
 static void first_tokens__by_hand(Test *t) {
 #define ONE_OF(n, entropy) ": token 1 one of " #n ", exp(entropy) " #entropy ": "
@@ -1122,6 +1123,29 @@ static void first_tokens__by_hand(Test *t) {
     {"other", "", 0, "other" ONE_OF(5, 5.0) "3 4 5 6 7", {1600, 1600, 1600, 1600, 1600}},
     {"natural", "2", 0, "natural", {0}}, {"other", "5", 0, "!other: there are none.", {0}},
     {"other", "2", 1, "!other: expected 1 to 5, text, or of a model other or", {0}},
+    {"2:absent", "", 3, "2:absent" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"1:absent", "", 3, "1:absent" ONE_OF(1, 1.0) "6", {[3] = 8000}},
+    {"2:common", "", 3, "2:common" ONE_OF(2, 2.0) "3 5", {4000, 0, 4000}},
+    {"3^1:common", "", 3, "3^1:common" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"5^1", "", 3, "5^1" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"2^0.5:common", "", 3, "2^0.5:common" ONE_OF(2, 2.0) "3 5", {4686, 0, 3314}},
+    {"1:q0.6", "", 3, "1:q0.6" ONE_OF(1, 1.0) "3", {8000}},     /* 1 / (1 + 2/3): 3 is a third */
+    {"1:q0.7", "", 3, "1:q0.7" ONE_OF(1, 1.0) "5", {[2] = 8000}},           /* 1 / (1 + 2/6) */
+    {"2:q0.7wide", "", 3, "2:q0.7wide" ONE_OF(2, 2.0) "3 4", {4000, 4000}},   /* 1 and 0.43 */
+    {"2:50%", "", 3, "2:50%" ONE_OF(2, 2.0) "3 5", {4000, 0, 4000}},
+    {"2:20%", "", 3, "2:20%" ONE_OF(2, 2.0) "4 7", {0, 4000, 0, 0, 4000}},   /* 0 and 2 of 12 */
+    {"2:common", "2:common", 0, "2:common" ONE_OF(3, 2.8) "3 5 7", {4000, 0, 2000, 0, 2000}},
+    {"other", "2:common", 0, "other" ONE_OF(2, 2.0) "4 6", {[1] = 4000, [3] = 4000}},
+    {"2:common", "2", 0, "!2:common: it is of a training's text. Try:", {0}},
+    {"3:absent", "", 3, "!3:absent: there are 2 of them. Try: --first-tokens 16", {0}},
+    {"2^1:absent", "", 3, "!2^1:absent: there are none.", {0}},
+    {"2:q0.999wide", "", 3, "!2:q0.999wide: its halves are the same. Try: without wide", {0}},
+    {"1:q0.5wide", "", 3, "!1:q0.5wide: there are 5 of them.", {0}},
+    {"2^", "", 1, "!2^: expected 1 to 5", {0}}, {"2^3", "", 1, "!2^3: expected 1 to 5", {0}},
+    {"2:", "", 1, "!2:: expected 1", {0}}, {"2:few", "", 1, "!2:few: expected 1 to 5", {0}},
+    {"2:q0", "", 1, "!2:q0: expected", {0}}, {"2:q1.5", "", 1, "!2:q1.5: expected", {0}},
+    {"2:101%", "", 1, "!2:101%: expected", {0}}, {"2:5", "", 1, "!2:5: expected", {0}},
+    {"2:5%wide", "", 1, "!2:5%wide: expected", {0}}, {"6:common", "", 1, "!6:common: exp", {0}},
     {"natural", "", 1, "!natural: expected 1 to 5", {0}}, {"6", "", 0, "!6: expected 1 to", {0}},
     {"0", "", 1, "!0: expected", {0}}, {"-1", "", 1, "!-1: expected", {0}},
     {"2.5", "", 1, "!2.5: expected", {0}}, {"few", "", 1, "!few: expected 1 to 5, text,", {0}}};
@@ -1129,11 +1153,11 @@ static void first_tokens__by_hand(Test *t) {
   double counts[8] = {0, 0, 0, 4, 0, 2, 0, 2};
   EACH(r, ROWS) {
     Source s = {.first_counts = counts};
-    Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12 * (size_t)ROWS[r].T, 0},
+    Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, ROWS[r].T ? 12 : 0, 0},
               .held = {held, 3, 0}};
     const char *told = ROWS[r].told; int often[8] = {0};
     strcpy(s.first_tokens, ROWS[r].what), strcpy(s.first_own, ROWS[r].own);
-    if (s.first_own[4]) s.vocab = 7, s.first_own[4] = 0;
+    if (!strcmp(s.first_own, "text7")) s.vocab = 7, s.first_own[4] = 0;
     const int status = first_open(&d, &s, ROWS[r].T, fresh(t)), no = *told == '!';
     const char *found = strstr(no ? t->e.text : d.drawn, "tokens ");
     const size_t size = strlen(told) + 1 - 2 * (size_t)no;

@@ -138,7 +138,7 @@
   WHOLE("end-token", DATA, data.end_token, "50256", 0, 65535, \
         "ends a document of --tokens"), \
   STRING("first-tokens", DATA | GENERATE, data.first_tokens, "N", \
-         "or one of N|text|other|natural (Table 10, section 5)"),
+         "or one of N|text|other|natural, N[^X][:SET] (Table 10)"),
 
 #define DRAW_OPTIONS \
   WHOLE("top-k", GENERATE, top_k, "0", 1, 1.6e7, \

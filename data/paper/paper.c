@@ -12,8 +12,8 @@
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
  * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
- * of that, is in onset.c. Two toys (3) show the mechanism in seconds. It has sink's own verbs too;
- * its run, train and eval leave a page (pages.c).
+ * of that, is in onset.c and firstness.c. Two toys (3) show the mechanism in seconds. It has sink's
+ * own verbs too; its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
@@ -30,6 +30,7 @@
   struct Own { \
     char row[64], corpus[64];   /* one row; the runs' text, "" the first */ \
     char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM]; \
+    char parts[PATH_ROOM];      /* of runs that were stopped, "" none is kept */ \
     int only_seed, seeds;       /* -1 all; 1 .. this, 0 those of the table */ \
     int commands, verify, show, predict, cost; \
   } own;
@@ -50,6 +51,8 @@
    "published ones, NAME.model as of ./hf"}, \
   NAME("results", ITEM | KEPT_RUNS, own.results, RESULTS_FOLDER, \
        "folder where finished runs are kept"), \
+  NAME("parts", ITEM, own.parts, "", \
+       "folder of runs that are stopped, which go on"), \
   SWITCH("commands", ITEM, own.commands, \
          "print a command a line for each missing run"), \
   SWITCH("verify", ITEM, own.verify, \
@@ -112,13 +115,13 @@ static const Own *own_of(const Settings *s) { return &s->own; }
  *                                  up to NEEDS times
  *
  * A SIDE is ROW.MEASURE or a number. Among a row's flags, +WORD asks for one more measurement
- * (+onset, +until, +known: onset.c; +signs, +cache: remedies.c), and after=ROW goes on from that
- * row's model, with these flags on top of its own. A paper's number is -, where training failed
- * there, or . where none is printed, or a number, which a * may follow (measured on proxy scores)
- * and a ~ precede (second-hand: our copy has lost it).
+ * (+onset, +until, +rise, +known: onset.c; +signs, +cache: remedies.c), and after=ROW goes on from
+ * that row's model, with these flags on top of its own. A paper's number is -, where training
+ * failed there, or . where none is printed, or a number, which a * may follow (measured on proxy
+ * scores) and a ~ precede (second-hand: our copy has lost it).
  */
 #define EXPERIMENTS_FILE "data/paper/experiments.txt"
-#define ALSO " cache dense domains grid known map onset signs swap until valid "      /* +WORD */
+#define ALSO " cache dense domains grid known map onset rise signs swap until valid "   /* +WORD */
 enum { EXPERIMENTS_MOST = 1 << 20 };           /* bytes of the file */
 
 /* A row: one configuration, trained once for every seed. */
@@ -813,7 +816,8 @@ static int paper_open(Data *d, const Source *s, int T, Error *e) {
 
 /* -------------------------------------------------------------------------------------------------
  * 4  One run: a row trained for a seed and measured; with +onset by onset.c's looks */
-static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e);
+static int onset_run(Trainer *t, Progress *p, Look *start, double until, Result *r, Error *e);
+static double first_q(const Data *d, int T, Error *e);
 static int measure_onset(Result *r, const Trainer *t, const Progress *p, double even, Error *e);
 static int measure_more(Result *r, Trainer *t, const Row *row, Error *e);
 
@@ -908,6 +912,9 @@ static void measure_columns(Result *r, const Sinks *q, const Config *c, Error *e
   record(r, e, sinks_sink(q, first, 2), "sink_1:0.4");
   record(r, e, even, "even");
   record(r, e, sinks_alpha(q, first) / even, "times_1");
+  record(r, e, sinks_self(q), "alpha_self");
+  record(r, e, sinks_prev(q), "alpha_prev");
+  record(r, e, sinks_self(q) / q->even_self, "times_self");
   if (star < 0) return;
   record(r, e, sinks_alpha(q, star), "alpha_*");
   record(r, e, sinks_sink(q, star, 0), "sink_*");
@@ -1069,6 +1076,7 @@ static int measure(Result *r, Trainer *t, const Progress *p, double loss, const 
     record(r, e, trained, "train_loss");
     record(r, e, loss - trained, "gap");
     measure_columns(r, &o->s, &o->c, e);
+    if (t->data.first) record(r, e, first_q(&t->data, t->s.model.context, e), "q");
     if (!asks(row, "onset")) measure_onset(r, t, p, o->even, e);
     measure_layers(r, &o->s, &o->c, e);
     measure_inputs(r, t, &t->s, e);
@@ -1102,23 +1110,62 @@ static void result_describe(Result *r, const Experiments *x, const Row *row, con
            sizeof(real));
 }
 
+/* --parts: where a run is kept that is stopped, as t's --out and --log, every PART_STEPS and at its
+ * end. It goes on from there, to the same bytes as one that was never stopped. Runs with +onset or
+ * +valid have looks that a log does not keep, and begin anew; so does one after another row. */
+enum { PART_STEPS = 500 };
+static int part_open(Trainer *t, const Result *r, const Row *row, const Settings *s, Error *e) {
+  const char *folder = own_of(s)->parts;
+  char path[PATH_ROOM];
+  if (!*folder || row->after >= 0 || asks(row, "onset") || asks(row, "valid")) return e->status;
+  if (snprintf(path, sizeof path, "%s/%s-%s-%d-%016llx", folder, r->corpus, r->row, r->seed,
+               (unsigned long long)r->checksum) >= PATH_ROOM - 8)
+    return fail(e, 2, "--parts %.40s..: this path is too long. Try: a shorter one", folder);
+  snprintf(t->s.out, sizeof t->s.out, "%.*s.ckpt", PATH_ROOM - 8, path);
+  snprintf(t->s.log, sizeof t->s.log, "%.*s.log", PATH_ROOM - 8, path);
+  t->s.train.save_every = PART_STEPS;
+  return file_ready(t->s.out, e);
+}
+
+/* t, at its first step, as its part was left. */
+static int part_read(Trainer *t, Error *e) {
+  Trainer from = {0};
+  if (checkpoint_load(t->s.out, &t->s, &from, e)) return e->status;
+  if (!from.m1 || from.m.count != t->m.count || from.data.source != t->data.source)
+    fail(e, 1, "%s: expected a part of this run, found another. Try: delete it", t->s.out);
+  else {
+    copy(t->m.params, from.m.params, from.m.count);
+    copy(t->m1, from.m1, from.m.count);
+    copy(t->m2, from.m2, from.m.count);
+    t->step = from.step;
+    t->loss = from.loss, t->loss_sum = from.loss_sum, t->loss_steps = from.loss_steps;
+    t->data.sample = from.data.sample;
+    t->data.document = from.data.document;
+    t->data.offset = from.data.offset;
+  }
+  trainer_free(&from);
+  return e->status;
+}
+
 /* A training to its end, in t: its looks in *p, and as *start the one before the first step. */
 static int row_train(Trainer *t, Progress *p, Look *start, const Row *row, Result *r, Error *e) {
   char name[96];
   snprintf(name, sizeof name, "%s %d", row->name, r->seed);
   progress_start(p, name, t->s.quiet);
   p->holds = asks(row, "valid");
-  if (asks(row, "onset")) onset_run(t, p, start, asks(row, "until"), r, e);
+  double until = asks(row, "rise") ? 2 : asks(row, "until") ? 1 : 0;
+  if (asks(row, "onset")) onset_run(t, p, start, until, r, e);
   else if (!look_at_sink(t, p, e)) {
     *start = (Look){.loss = NAN, .norm = NAN, .alpha1 = p->now[ALPHA_1],
                     .sink1 = p->now[SINK_1], .alpha_star = p->now[ALPHA_STAR],
                     .sink_star = p->now[SINK_STAR], .ratio = p->now[NORM_RATIO],
                     .held = NAN};
-    train_run(t, p, e);
+    if (!t->s.out[0] || file_missing(t->s.out) || !part_read(t, e)) train_run(t, p, e);
   }
   if (interrupted) *e = (Error){0},                        /* train_run's words name --out */
-    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and begins anew. Try: the same command",
-         r->row, r->seed);                     /* `row` may be the one that it goes on from */
+    fail(e, 1, "stopped by Ctrl-C: %s %d is not finished and %s. Try: the same command",
+         r->row, r->seed,                      /* `row` may be the one that it goes on from */
+         t->s.out[0] ? "goes on" : "begins anew");
   p->name = row->name;                                     /* `name` is this call's */
   return e->status;
 }
@@ -1143,7 +1190,8 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
   Trainer t = {0}; Look start = {.loss = NAN, .norm = NAN, .held = NAN}; double loss = NAN;
   if (!row_begin(&t, r, x, row, corpus, s, p, e) && asks(row, "domains"))
     measure_domains(NULL, &t, x, own_of(s)->texts, e);     /* before it is trained for nothing */
-  if (!e->status && !row_train(&t, p, &start, row, r, e)) trained_loss(&loss, &t, HELD_BLOCKS, e);
+  if (!e->status && !part_open(&t, r, row, s, e) && !row_train(&t, p, &start, row, r, e))
+    trained_loss(&loss, &t, HELD_BLOCKS, e);
   bool ended = has_ended(r->ended, &t, e);
   if (!e->status) {
     record(r, e, ended, "diverged");
@@ -1152,6 +1200,7 @@ static int row_model(Result *r, Progress *p, const Experiments *x, const Row *ro
     record(r, e, (double)t.m.count, "parameters");
     measure_curves(r, &t, p, &start, row->after < 0 ? "curve_" : "tune_", e);
     if (!ended && !e->status) measure(r, &t, p, loss, x, row, own_of(s)->texts, e);
+    if (!e->status && t.s.out[0]) remove(t.s.out), remove(t.s.log);
   }
   trainer_free(&t);
   return e->status;
@@ -1839,7 +1888,8 @@ static bool row_begun(const Results *r, int row) {
 
 static bool item_has_onsets(const Item *item);               /* onset.c */
 static int onset_columns(Grid *g, const Results *r, const Item *item, int c);
-static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
+/* firstness.c */
+static int item_more(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e);
 /* An item's rows: each of its columns, as paper | ours where the paper prints any, then what is
  * always told: alpha_1, its multiple of even rows, and the seeds. */
 static int grid_of(Grid *g, const Results *r, const Item *item, bool markdown, Error *e) {
@@ -1889,7 +1939,7 @@ static void rows_grid(Bytes *out, const Results *r, const Item *item, bool markd
   else if (g.left)
     bytes_print(out, e, "Rows not run yet: %d. ./paper %s%s%s --commands lists their runs.\n",
                 g.left, item->name, r->first ? "" : " --corpus ", r->first ? "" : r->corpus);
-  if (!strcmp(item->name, "onset")) onset_law(out, r, item, markdown, e);
+  item_more(out, r, item, markdown, e);
 }
 
 static void claim_rule(Bytes *out, const Experiments *x, const Claim *c, Error *e) {
@@ -2528,6 +2578,7 @@ static void html_bytes(Html *h, Bytes *b) {
 }
 
 #include "onset.c"
+#include "firstness.c"
 #include "remedies.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
@@ -3297,9 +3348,25 @@ static bool run_next(const Command *q, int *row, int *seed, int *there) {
   return false;
 }
 
-/* A run, and where its file goes; or with `verify`, where it is: it must have the same bytes. */
+/* Has the new text every line of the old one, in its order? *more: lines that only the new one has,
+ * measures that came after the old one was made. */
+static bool text_repeats(const Bytes *now, const Bytes *was, int *more) {
+  const char *at = (const char *)now->at, *end = at + now->size;
+  const char *old = (const char *)was->at, *old_end = old + was->size;
+  for (*more = 0; at < end; ) {
+    const char *next = memchr(at, '\n', (size_t)(end - at));
+    size_t n = (size_t)((next ? next + 1 : end) - at);
+    if (n <= (size_t)(old_end - old) && !memcmp(at, old, n)) old += n;
+    else ++*more;
+    at += n;
+  }
+  return old == old_end;
+}
+
+/* A run, and where its file goes; or with `verify`, where it is: it must have the same lines, and
+ * the same bytes but for measures that a file from before them has not. */
 static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
-  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0};
+  char path[PATH_ROOM]; Result r = {0}, old = {0}; Bytes text = {0}, was = {0}; int more;
   if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e))
     return e->status;
   if (!verify) file_ready(path, e);
@@ -3309,6 +3376,9 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   if (made && !verify) file_write(path, text.at, text.size, e);
   else if (made && text.size == was.size && !memcmp(text.at, was.at, was.size))
     printf("%s: the same %zu bytes\n", path, was.size);
+  else if (made && text_repeats(&text, &was, &more))
+    printf("%s: the same %zu bytes, and %d lines more, which are newer than it\n", path, was.size,
+           more);
   else if (made && strcmp(r.build, old.build))
     fail(e, 1, "%s: expected the bytes of a run by %s, found others, but this is %s. Try: "
          "that compiler and processor", path, old.build, r.build);
