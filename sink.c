@@ -7414,9 +7414,9 @@ static const char *const THEIRS[] = {
   "without it, since all runs on the processor in float: device dtype compile "
       "bf16 fp16",
   "make paper; ./paper help: grammar tokens input-bin first-tokens "
-      "train-bin report inputs "
-      "domains lengths ablate isolate probe repro all readme toy soft-cap score-scale score-bias clip-low "
-      "clip-high extra-logit gate qk-norm head-norm v-scale xsa",
+      "train-bin report inputs domains lengths ablate isolate probe repro all "
+      "readme toy soft-cap score-scale score-bias clip-low clip-high "
+      "extra-logit gate qk-norm head-norm v-scale xsa",
   "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
       "sinks cache-size positions start replace-position swap-position",
   "make hf, and ./hf help: import export tokenizer choices pace link experts "

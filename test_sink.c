@@ -484,7 +484,6 @@ static void model_backward__nan_is_seen(Test *t) {
            loss, b.flags);
       *at = was;
     }
-  note(t, "%d tensors", planted);
 }
 
 /* ==========
@@ -1137,7 +1136,6 @@ static void variants__resolve(Test *t) {
          "%s is kernel %d, sim %d, normalizer %d", ROWS[i].name, c.kernel, c.sim,
          c.normalizer);
   }
-  note(t, "%d variants", n);
 }
 
 /* What follows from other fields; p = 1 is the plain sum [E43]. */
@@ -2297,8 +2295,24 @@ static void sink_token__is_a_row(Test *t) {
   }
 }
 
-/* ----------
- * 4.2  The plain loops of Part I and the tiles of Part IV */
+/* A seam is told its row: weights of 1 on the row itself make o_i = v_i. */
+static void weigh_itself(const Model *m, const Acts *a, const RowAt *at, idx n,
+                         real *w) {
+  (void)m;
+  (void)a;
+  for (idx j = 0; j <= n; j++)
+    w[j] = at->lo + j == at->i + 1;
+}
+
+static void seams__row_at(Test *t) {
+  LABS(b, 2, 70, "", "--tied") {
+    b.m.plain = b.n == 1;
+    b.m.seams.weights = weigh_itself;
+    lab_forward(&b);
+    const LayerActs *la = b.a.layer;
+    fact(t, same_numbers(b.m.c.dim * 140, la->o, la->v), "%s", b.flags);
+  }
+}
 
 /* Every state, map, logit and gradient of one is the other's, relative to the
  * largest number of an array; a gradient, to its tensor's largest or a
@@ -3093,28 +3107,23 @@ static void sinks__entropy_and_mass(Test *t) {
 /* Entropy is that of m / sum m, over the rows that weigh anything. */
 static void sinks__entropy_of_less(Test *t) {
   enum { T = 4 };
-  const Config c = config_of(t, "--layers 1 --heads 1 --dim 2 --pos none --context 4");
+  const Config c = config_of(t, "--layers 1 --dim 4 --pos none");
   Model model;
+  Sinks s;
   if (model_create(&model, &c, false, fresh(t)))
     exit(1);
   const real m[T * T] = {1, 0, 0, 0,  (real)0.25, (real)0.25, 0, 0,  0, 0, 0, 0,
                          (real)0.125, (real)0.375, 0, (real)0.125};
-  Sinks s;
   if (sinks_create(&s, &model, T, 1, (double[]){0.3}, 1, fresh(t)))
     exit(1);
   measure_head(&s, &c, METRIC_REAL, 0, m, m);
   s.n = 1;
   sinks_finish(&s);
   const double last = -0.6 * log(0.6) - 0.4 * log(0.2);
-  within(t, s.entropy[0], (log(2) + last) / 3, 16 * REAL_EPS, "three rows that weigh something");
-  within(t, s.plain_entropy[0], (-0.5 * log(0.25) - 0.375 * log(0.375) - 0.25 * log(0.125)) / 4,
-         16 * REAL_EPS, "-sum m log m");
-  sinks_free(&s);
-  if (sinks_create(&s, &model, T, 1, (double[]){0.3}, 1, fresh(t)))
-    exit(1);
-  s.n = 1;
-  sinks_finish(&s);
-  fact(t, isnan(s.entropy[0]), "no row weighs anything");
+  const double plain = -0.5 * log(0.25) - 0.375 * log(0.375) - 0.25 * log(0.125);
+  within(t, s.entropy[0], (log(2) + last) / 3, 16 * REAL_EPS, "three rows weigh");
+  within(t, s.plain_entropy[0], plain / 4, 16 * REAL_EPS, "-sum m log m");
+  fact(t, isnan(s.entropy[1]), "no row of the other head weighs anything");
   sinks_free(&s);
   model_free(&model);
 }
@@ -3505,7 +3514,8 @@ static void check_one_wrong(Page *p) {   /* it is H_12 / 12 = 0.259 */
 static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
   Toy *y = toy(p, REPEATED, "--kv-heads 3"), *z = toy(p, REPEATED, "");
   toy_forward(alone(y));
-  holds(p, "a number of no toy", alpha(y, 1) + toy_spread(z, 1, 1, y) + greatest(y, A_ti), 1);
+  holds(p, "a number of no toy",
+        alpha(y, 1) + toy_spread(z, 1, 1, y) + greatest(y, A_ti), 1);
 }
 
 /* A WRONG line ends `check` with status 1, and says so; a toy that cannot be made with its error. */
@@ -3558,7 +3568,7 @@ static void frame__verdicts(Test *t) {
 
 #ifdef SINK_TESTS_ALONE
 static const TestEntry TESTS[] = {
-    RUNS(gradients__every_variant), RUNS(gradients__every_operation),
+    RUNS(seams__row_at), RUNS(gradients__every_variant), RUNS(gradients__every_operation),
     RUNS(gradients__tiles), RUNS(gradients__at_zero), RUNS(gradients__accumulate),
     RUNS(gradients__frozen_dims), RUNS(model_backward__nan_is_seen),
     RUNS(model_forward__against_slow), RUNS(attention__against_slow),
@@ -3583,10 +3593,10 @@ static const TestEntry TESTS[] = {
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit),
     RUNS(sink_alpha__by_hand), RUNS(sink_alpha__star_columns),
     RUNS(sink_uniform__values), RUNS(sinks__threshold_is_strict),
-    RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass), RUNS(sinks__entropy_of_less),
-    RUNS(norm_ratio__by_hand), RUNS(sinks__against_slow), RUNS(sinks__in_parts),
-    RUNS(sinks__not_finite), RUNS(checks__every_row), RUNS(checks__can_fail),
-    RUNS(checks__status), RUNS(checks__hold), RUNS(frame__verdicts)};
+    RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass),
+    RUNS(sinks__entropy_of_less), RUNS(norm_ratio__by_hand),
+    RUNS(sinks__against_slow), RUNS(sinks__in_parts), RUNS(sinks__not_finite),
+    RUNS(checks__every_row), RUNS(checks__can_fail), RUNS(checks__status), RUNS(checks__hold), RUNS(frame__verdicts)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
