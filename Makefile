@@ -9,13 +9,15 @@
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 # make book       Part I as a page to read beside the paper, out/book.html
+# make embed      a program that trains and measures from C, built and run
+# make clean      removes what make made, and no model
 CC = cc
 CFLAGS = -O3
 LDLIBS = -lm
 STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
-SINK = sink.c sink.h data/later/later.c data/paper/options.h
+SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h
 PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c
 TESTED = test_sink.c $(SINK)
 
@@ -36,7 +38,7 @@ paper: data/paper/*.[ch] $(SINK)
 	else $(CC) $(CFLAGS) data/paper/paper.c -o paper $(LDLIBS); fi
 
 # Speed:  ./bench gemm, step, ops, length
-bench: data/check/bench.c $(SINK)
+bench: data/check/bench.c data/paper/options.h $(SINK)
 	@if $(CC) $(CFLAGS) -fopenmp data/check/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/check/bench.c -o bench $(LDLIBS); fi
 
@@ -46,37 +48,61 @@ run: paper
 out:
 	mkdir -p out
 
-# The tests, in double precision, the oracle, and in float: of sink.c, of paper.c, of hf.c. With
-# OpenMP where the compiler has it, for the tests of threads.
+# The tests, in double precision, the oracle, and in float: the mathematics of sink.c, the program
+# and its text, paper.c, hf.c. With OpenMP where the compiler has it, for the tests of threads.
 TEST = $(CC) $(STRICT) -Wno-unused-function -O2 -o $@
-out/test: $(TESTED) | out
+CHECK = data/check/harness.c data/check/golden.c data/check/programs.c $(TESTED)
+out/test: $(CHECK) | out
 	$(TEST) -fopenmp test_sink.c $(LDLIBS) || $(TEST) test_sink.c $(LDLIBS)
 
-out/test-double: $(TESTED) | out
+out/test-double: $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp test_sink.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE test_sink.c $(LDLIBS)
 
-out/test-paper: data/check/test_*.c data/paper/*.[ch] $(TESTED) | out
+out/test-paper: data/check/*.c data/paper/*.[ch] $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/check/test_paper.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/check/test_paper.c $(LDLIBS)
 
-out/test-later: data/later/test_later.c $(TESTED) | out
+out/test-later: data/later/test_later.c $(CHECK) | out
 	$(TEST) -DSINK_DOUBLE -fopenmp data/later/test_later.c $(LDLIBS) || \
 	    $(TEST) -DSINK_DOUBLE data/later/test_later.c $(LDLIBS)
 
-out/test-hf: data/check/test_*.c data/models/*.[ch] $(PAGES) $(TESTED) | out
+out/test-hf: data/check/*.c data/models/*.[ch] $(PAGES) $(CHECK) | out
 	$(TEST) -fopenmp data/check/test_hf.c $(LDLIBS) || $(TEST) data/check/test_hf.c $(LDLIBS)
 
+# Every pair of rows, programs and files, text, the machine's arithmetic: out/test-rows,
+# out/test-program and so on, and in double out/test-rows-double ..
+CHECKS = rows program text source kernels
+out/test-rows out/test-rows-double out/test-rows-asan: data/check/rows.c data/models/*.[ch] $(PAGES)
+$(CHECKS:%=out/test-%): out/test-%: data/check/test_%.c $(CHECK) | out
+	$(TEST) -fopenmp $< $(LDLIBS) || $(TEST) $< $(LDLIBS)
+
+$(CHECKS:%=out/test-%-double): out/test-%-double: data/check/test_%.c $(CHECK) | out
+	$(TEST) -DSINK_DOUBLE -fopenmp $< $(LDLIBS) || $(TEST) -DSINK_DOUBLE $< $(LDLIBS)
+
 SANE = $(CC) $(STRICT) -Wno-unused-function -O1 -g -fsanitize=address,undefined -fno-sanitize-recover
-out/test-asan: $(TESTED) | out
+out/test-asan: $(CHECK) | out
 	$(SANE) -DSINK_DOUBLE test_sink.c -o $@ $(LDLIBS)
+
+$(CHECKS:%=out/test-%-asan): out/test-%-asan: data/check/test_%.c $(CHECK) | out
+	$(SANE) -DSINK_DOUBLE $< -o $@ $(LDLIBS)
 
 out/paper-double: data/paper/*.[ch] $(SINK) | out
 	$(CC) $(CFLAGS) -DSINK_DOUBLE data/paper/paper.c -o $@ $(LDLIBS)
 
-test: sink paper hf bench out/test-double out/test out/test-paper out/test-later out/test-hf
+# What a program of one's own looks like: it trains, and must find a sink on token 1.
+out/embed: data/check/embed.c sink.c sink.h | out
+	$(CC) $(CFLAGS) data/check/embed.c -o $@ $(LDLIBS)
+
+embed: out/embed
+	./out/embed | awk -F '[ =]' '{ print } $$4 > 0.2 && $$6 > 0.1 { good = 1 } END { exit !good }'
+
+test: sink paper hf bench embed out/test-double out/test out/test-paper out/test-later out/test-hf \
+    $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double
 	OMP_WAIT_POLICY=passive ./out/test
+	for t in $(CHECKS); do OMP_WAIT_POLICY=passive ./out/test-$$t-double && \
+	    OMP_WAIT_POLICY=passive ./out/test-$$t || exit 1; done
 	OMP_WAIT_POLICY=passive ./out/test-paper
 	./out/test-later
 	OMP_WAIT_POLICY=passive ./out/test-hf
@@ -85,24 +111,28 @@ test: sink paper hf bench out/test-double out/test out/test-paper out/test-later
 	      grep "expected FLT_EVAL_METHOD 0" >/dev/null || \
 	  { echo "sink.h does not refuse a float with further digits"; exit 1; }; fi
 
-test-double: sink bench out/test-double
+test-double: sink paper hf bench out/test-double $(CHECKS:%=out/test-%-double)
 	OMP_WAIT_POLICY=passive ./out/test-double
+	for t in $(CHECKS); do ./out/test-$$t-double || exit 1; done
 
-asan: sink bench out/test-asan
+asan: sink paper hf bench out/test-asan $(CHECKS:%=out/test-%-asan)
 	./out/test-asan
+	for t in $(CHECKS); do ./out/test-$$t-asan || exit 1; done
 
-exhaustive: $(TESTED) | out
-	$(CC) $(CFLAGS) -fopenmp test_sink.c -o out/exhaustive $(LDLIBS) || \
-	    $(CC) $(CFLAGS) test_sink.c -o out/exhaustive $(LDLIBS)
+exhaustive: data/check/test_kernels.c $(CHECK) | out
+	$(CC) $(CFLAGS) -fopenmp $< -o out/exhaustive $(LDLIBS) || \
+	    $(CC) $(CFLAGS) $< -o out/exhaustive $(LDLIBS)
 	./out/exhaustive exhaustive
 
 # NAMES="tcc s390x" asks for these alone; sh data/check/anywhere.sh --list says which there are.
 anywhere:
 	sh data/check/anywhere.sh $(NAMES)
 
-# Fifty one-line faults in Part I and data/later, each of which a test must catch; --seed N draws others.
+# Fifty one-line faults in Part I and ten in data/later, each of which a test must catch; --seed N
+# draws others.
 mutants: | out
 	sh data/check/mutants.sh
+	sh data/check/mutants.sh --later --count 10
 
 # The paper: hours. What is finished is never run again; without TEXTS, the shipped grammar alone.
 tables: paper | out
@@ -121,16 +151,19 @@ check: out/paper-double
 	./out/paper-double check
 
 # The shipped vocabulary: TEXT="books.txt wiki.txt .." names English to train it on, beside 8 MB of the grammar.
-tokenizer: sink
-	./sink tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
+tokenizer: paper
+	./paper tokenize train $(TEXT) --grammar $(GRAMMAR) --vocab 2048 --out tokenizer.bin --force
 
-# Six documents of every grammar, beside it, for a reader to look at.
-samples: sink
-	for g in data/text/*.grammar; do ./sink generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
+# The shipped text, 8 MB that the grammar tells; and six documents of every grammar, beside it, for a reader.
+stories: paper
+	./paper generate --grammar $(GRAMMAR) --n 4489 > data/text/stories.txt
+
+samples: paper
+	for g in data/text/*.grammar; do ./paper generate --grammar $$g --n 6 > $${g%.grammar}.txt || exit 1; done
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper/paper.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c data/check/test_paper.c data/check/test_hf.c"; \
+	@bad=0; code="sink.c data/paper/paper.c data/paper/pages.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
@@ -139,7 +172,8 @@ xref:
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
 BOOK = data/book/book.html sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
-    data/check/test_paper.c data/check/test_hf.c data/results/README.md
+    data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
+    data/check/test_hf.c data/results/README.md
 book: out/book.html
 out/book.html: data/book/book.awk $(BOOK) | out
 	@awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@
@@ -148,8 +182,14 @@ out/book.html: data/book/book.awk $(BOOK) | out
 stats:
 	@awk -f data/check/stats.awk sink.c test_sink.c sink.h
 
+# What make made, by its name: out/ may hold models that took hours.
+MADE = sink paper hf bench out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
+    out/test-asan $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
+    out/paper-double out/exhaustive out/book.html out/tables
 clean:
-	rm -rf out sink paper hf bench
+	rm -f $(MADE)
+	rm -rf out/files_float out/files_double out/mutants out/anywhere
+	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps what make has not made"
 
-.PHONY: run tables readme test test-double asan exhaustive anywhere mutants check tokenizer samples xref book \
+.PHONY: run tables readme embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
     stats clean

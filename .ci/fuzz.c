@@ -5,12 +5,16 @@
  * also used: what a reader lets through must not break those who believe it. */
 #if defined FUZZ_HF
 #include "../data/models/hf.c"
+#define TOKENIZER_READ words_read
 #elif defined FUZZ_PAPER
 #include "../data/paper/paper.c"
 #else
 #include "../sink.c"
 #endif
 #include <stdint.h>
+#ifndef TOKENIZER_READ
+#define TOKENIZER_READ tokenizer_read
+#endif
 
 int LLVMFuzzerTestOneInput(const uint8_t *p, size_t n);
 
@@ -19,15 +23,13 @@ typedef struct Reader { const char *name; void (*run)(const uint8_t *p, size_t n
 static void fuzz_tokenizer(const uint8_t *p, size_t n, Error *e) {
     Bytes file = {0}, back = {0};
     Tokenizer t = {0};
-    Encoder encoder = {.tokenizer = &t};
     Ids ids = {0};
     bytes_add(&file, p, n, e);
     bytes_number(&file, hash64(0, p, n), 8, e);
-    if (!tokenizer_read(file.at, file.size, "own", &t, e)
-        && !tokenizer_encode(&encoder, p, n < 300 ? n : 300, &ids, e)
+    if (!TOKENIZER_READ(file.at, file.size, "own", &t, e)
+        && !tokenizer_encode(&t, p, n < 300 ? n : 300, &ids, e)
         && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
     tokenizer_free(&t);
-    encoder_free(&encoder);
     ids_free(&ids);
     bytes_free(&file);
     bytes_free(&back);
@@ -90,15 +92,13 @@ static void fuzz_published_tokenizer(const uint8_t *p, size_t n, Error *e) {
     Making m = {.name = "tokenizer", .end = -1, .bos = -1};
     Json config = {0};
     Tokenizer t = {0};
-    Encoder encoder = {.tokenizer = &t};
     Ids ids = {0};
     if (!file_tokenizer(&m, &file, e) && !ends_find(&m, &config, e) && !making_write(&m, &made, e)
-        && !tokenizer_read(made.at, made.size, "made", &t, e)
-        && !tokenizer_encode(&encoder, p, n, &ids, e)
+        && !words_read(made.at, made.size, "made", &t, e)
+        && !tokenizer_encode(&t, p, n, &ids, e)
         && tokenizer_decode(&t, ids.at, ids.size, &back, e)) abort();
     making_free(&m);
     tokenizer_free(&t);
-    encoder_free(&encoder);
     ids_free(&ids);
     bytes_free(&made);
     bytes_free(&back);
@@ -133,21 +133,6 @@ static const Reader READERS[] = {
 
 #elif defined FUZZ_PAPER
 
-static void fuzz_experiments(const uint8_t *p, size_t n, Error *e) {
-    Experiments x = {0};
-    if (!experiments_read(&x, p, n, "experiments", e)) experiments_free(&x);
-}
-
-static void fuzz_result(const uint8_t *p, size_t n, Error *e) {
-    Result r = {0};
-    if (!result_read(&r, p, n, "result", e)) result_free(&r);
-}
-
-static const Reader READERS[] = {
-    {"experiments", fuzz_experiments}, {"result", fuzz_result}, {NULL, NULL}};
-
-#else
-
 static void fuzz_grammar(const uint8_t *p, size_t n, Error *e) {
     Grammar g = {0};
     Bytes text = {0};
@@ -163,20 +148,39 @@ static void fuzz_shard(const uint8_t *p, size_t n, Error *e) {
     bytes_free(&ids);
 }
 
+static void fuzz_experiments(const uint8_t *p, size_t n, Error *e) {
+    Experiments x = {0};
+    if (!experiments_read(&x, p, n, "experiments", e)) experiments_free(&x);
+}
+
+static void fuzz_result(const uint8_t *p, size_t n, Error *e) {
+    Result r = {0};
+    if (!result_read(&r, p, n, "result", e)) result_free(&r);
+}
+
+static const Reader READERS[] = {
+    {"grammar", fuzz_grammar}, {"shard", fuzz_shard}, {"experiments", fuzz_experiments},
+    {"result", fuzz_result}, {NULL, NULL}};
+
+#else
+
 static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
     Bytes file = {0};
     Trainer t = {0};
+    Settings said;
+    settings_default(&said);
     bytes_add(&file, p, n, e);
     bytes_number(&file, hash_end(hash_add(hash_start(0), p, n)), 8, e);
-    if (!checkpoint_read(file.at, file.size, "checkpoint", &t, true, e)) trainer_free(&t);
+    if (!checkpoint_read(file.at, file.size, "checkpoint", &said, &t, e)) trainer_free(&t);
     bytes_free(&file);
 }
 
 static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
-    Bytes text = {.at = (unsigned char *)(uintptr_t)(p + 1), .size = n - 1};
+    Bytes text = {0};
     Ids ids = {0}, starts = {0};
-    if (!n) return;
+    bytes_add(&text, p, n, e);
     ids_parse(&text, "ids", 99, &ids, &starts, e);
+    bytes_free(&text);
     ids_free(&ids);
     ids_free(&starts);
 }
@@ -185,18 +189,16 @@ static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
 static void fuzz_flags(const uint8_t *p, size_t n, Error *e) {
     Settings s;
     char text[2048], *words[99];
-    const char *rest[WORDS_MOST];
-    int count = 0, left = 0;
+    int count = 0;
     snprintf(text, sizeof text, "%.*s", (int)n, (const char *)p);
     for (char *w = strtok(text, "\n"); w && count < 99; w = strtok(NULL, "\n")) words[count++] = w;
     settings_default(&s);
-    if (!settings_parse(&s, count, words, "mtdeouajpiyrfxwgb", rest, &left, e))
+    if (!settings_parse(&s, count, words, ~0u, e))
         config_resolve(&s.model, e);
 }
 
 static const Reader READERS[] = {
-    {"tokenizer", fuzz_tokenizer}, {"grammar", fuzz_grammar}, {"shard", fuzz_shard},
-    {"checkpoint", fuzz_checkpoint}, {"ids", fuzz_ids}, {"flags", fuzz_flags}, {NULL, NULL}};
+    {"tokenizer", fuzz_tokenizer}, {"checkpoint", fuzz_checkpoint}, {"ids", fuzz_ids}, {"flags", fuzz_flags}, {NULL, NULL}};
 
 #endif
 

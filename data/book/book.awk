@@ -53,14 +53,15 @@ FILENAME ~ /test_/ && /\(Test \*t\) [{]$/ {               # takes the tags of co
 FILENAME ~ /[.]c$/ { for (k = 1; k <= n; k++)
   if (FILENAME !~ /test_/) add(OUTSIDE, list[k], label here)
   else if (/^(\/\*| \*)/) WAITS[++waiting] = list[k]; else add(TESTS, list[k], test) }
-# A table of `check` belongs to the tags of its section, a row of others to what the row names.
-/^[^ ]/ { table = /^static const Line / ? "?" : "" }
-table != "" && /^  [{]"/ {
-  split($0, x, "\""); gsub(/^ +|\\n.*/, "", x[4]); says = esc(x[2] ": " x[4]); n = 0
-  if (table == "?") { table = x[2]; row = 0; n = tags_in(topic, list)
-    says = "<code>" (book ? "sink" : "paper") " check " table "</code>: " esc(x[4])
-  } else for (t in SAYS) if (!index(topic, "[" t "]") && tolower(x[2]) ~ KEY[t]) list[++n] = t
-  if (part1) { ROW[FNR] = table "." row++; says = jump(ROW[FNR], says) } else says = says here
+# A check of sink.c belongs to the tags of its section, a line of it, as of others, to what it names.
+/^[^ ]/ { table = "" }
+/^static void check_[a-z0-9_]*[(]Page/ { table = $3; gsub(/check_|[(].*/, "", table); row = 0 }
+table != "" && (!row || /^ +(holds|equals|control|refutes)[(]p, .*"/) {
+  split($0, x, "\""); says = row ? esc(x[2]) : "<code>sink check " table "</code>"
+  n = row || !part1 ? 0 : tags_in(topic, list)
+  for (t in SAYS) if (row && x[2] ~ /: / && tolower(x[2]) ~ KEY[t] && !(part1 && index(topic, "[" t "]")))
+    list[++n] = t
+  says = part1 ? jump(ROW[FNR] = table "." row, says) : says here; row++
   for (k = 1; k <= n; k++) add(CHECKS, list[k], says)
 }
 FILENAME ~ /README/ {                                      # the ledger: claims, and the paper's errors

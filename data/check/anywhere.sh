@@ -52,7 +52,7 @@ loss() {
 train() {
   ./sink train --quiet --seed 5 --layers 2 --dim 32 --context 32 --batch 4 --steps 50 --warmup 5 \
       --lr 3e-3 --extra kv --vbias --place post --norm layer --linear-bias --threads 1 \
-      --grammar data/text/story.grammar --out "$1" >>log 2>&1
+      --text data/text/log.txt --valid 0.3 --out "$1" >>log 2>&1
 }
 # folder NAME: a place like the repository's root, without programs.
 folder() {
@@ -108,16 +108,19 @@ row() {
         cmp -s own.ckpt ../cc/own.ckpt && trains=cc
       fi
     fi
-    hf= paper=
+    hf= paper= checks=
+    for check in rows program text kernels; do checks="$checks data/check/test_$check.c"; done
     if [ $what = all ]; then
       hf=data/check/test_hf.c paper="data/check/test_paper.c data/later/test_later.c"
       for program in hf paper; do
-        built data/$program.c $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
+        source=models/hf.c
+        [ $program = hf ] || source=paper/paper.c
+        built data/$source $program -O3 $2 $flags && { [ "$run" != wine ] || wined $program; }
       done
     fi
     if [ $what != check ]; then
-      float=$(tests test "test_sink.c $hf" -O3 $2 $flags)
-      double=$(tests test-double "test_sink.c $paper" -DSINK_DOUBLE -O3 $2 $flags)
+      float=$(tests test "test_sink.c $checks $hf" -O3 $2 $flags)
+      double=$(tests test-double "test_sink.c $checks $paper" -DSINK_DOUBLE -O3 $2 $flags)
     fi
     version=$($cc -dumpfullversion 2>/dev/null || $cc -dumpversion 2>/dev/null)
     printf '%-8s %-8s %-4s %-8s %-16s %-16s %5s %5s %6s %5d s\n' "$1" "$version" "${2:+c11}" \

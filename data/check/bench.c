@@ -11,10 +11,21 @@
  * same run measures: the peak of fused multiply-adds where arithmetic counts, a copy where memory
  * does. The peak is the larger of one taken before and one after, a time is the median of many. */
 #define SINK_NO_MAIN
+#define MORE_SETTINGS \
+  struct Own { \
+    int m, n, k, isa;           /* isa 0: the best */ \
+    char peer[PATH_ROOM]; \
+  } own;
+#define MORE_OPTIONS \
+  WHOLE("m", OWN, own.m, "768", 1, 65536, "rows of the product"), \
+  WHOLE("n", OWN, own.n, "768", 1, 65536, "columns"), \
+  WHOLE("k", OWN, own.k, "768", 1, 65536, "the inner size"), \
+  {"isa", OWN, 'c', AT(own.isa), "", 0, 0, \
+   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"}, \
+  NAME("peer", OWN, own.peer, "", "another program's figures of the same run"),
 #include "../../sink.c"
-#include "../later/later.c"
 
-typedef struct Own { int m, n, k, isa; char peer[PATH_ROOM]; } Own;   /* isa 0: the best */
+typedef struct Own Own;
 
 static const char *const ISA_NAMES[] = {"base", "avx2", "avx512"};
 
@@ -158,9 +169,8 @@ static const char *beside(char text[16], const Bytes *peer, const char *key, dou
 }
 
 /* bench gemm. Operations a cycle are those of one thread. */
-static int bench_gemm(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
-  const Own *own = s->own;
+static int bench_gemm(Settings *s, Error *e) {
+  const Own *own = &s->own;
   Isa isa; Bytes peer = {0};
   if (own_read(own, &isa, &peer, e)) return e->status;
   double rate[WAYS], peak = fma_peak(isa, workers());
@@ -187,7 +197,7 @@ static double attention_flops(const Config *c, int B, int T) {
   idx N = config_rows(c, T);
   for (int l = 0; l < c->layers; l++)
     for (idx i = 0; i < N; i++) {
-      idx w = config_window(c, l);
+      idx w = c->window;
       seen += (double)(w && w < i + 1 ? w : i + 1);
     }
   return 4 * seen * B * c->heads * c->head_dim;
@@ -195,11 +205,10 @@ static double attention_flops(const Config *c, int B, int T) {
 
 /* Of all matrices forward, a token: 2 for each weight. */
 static double matrix_flops(const Model *m) {
-  double weights = m->c.tied ? (double)m->c.vocab * m->c.embed_dim : 0;
+  double weights = m->c.tied ? (double)m->c.vocab * m->c.dim : 0;
   for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].rank == 2 && m->tensor[i].matrix && strcmp(m->tensor[i].name, "wte") &&
-        strcmp(m->tensor[i].name, "wpe"))
-      weights += (double)m->tensor[i].count;
+    if (m->all[i]->matrix && m->all[i] != &m->wte && m->all[i] != &m->wpe)
+      weights += (double)tensor_count(m->all[i]);
   return 2 * weights;
 }
 
@@ -228,8 +237,7 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
 }
 
 /* bench step: whole training steps. */
-static int bench_step(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_step(Settings *s, Error *e) {
   double peak = fma_peak(isa_best(), workers());
   Timed t = step_time(s, INFINITY, e);
   peak = fmax(peak, fma_peak(isa_best(), workers()));
@@ -266,8 +274,7 @@ static void say_machine(Isa isa) {
 }
 
 /* bench all: the table of README; with --peer, beside each ratio to the peak that to the peer. */
-static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_all(Settings *s, Error *e) {
   static const int SHAPES[][3] = {{768, 768, 768}, {2048, 1536, 768}, {1024, 2048, 64},
                                   {64, 2048, 1024}, {256, 50432, 768}};
   static const char B60M[] = "--dim 768 --layers 10 --heads 8 --ffn 1536 --vocab 50432 --batch 1";
@@ -280,7 +287,7 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
   Isa isa; Bytes peer = {0};
   int most = workers();
   char key[96], text[16];
-  if (own_read(s->own, &isa, &peer, e)) return e->status;
+  if (own_read(&s->own, &isa, &peer, e)) return e->status;
   say_machine(isa);
   printf("\n%-22s %7s %8s   of the peak%s\n%31s", "product", "threads", "peak",
          peer.at ? ", times the peer" : "", "");
@@ -305,8 +312,8 @@ static int bench_all(Settings *s, const char **words, int n_words, Error *e) {
          peer.at ? ", times the peer" : "");
   for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && !e->status; i++) {
     Settings now = *s;
-    settings_flags(&now, STEPS[i][1], "mtdp", e);
-    settings_flags(&now, STEPS[i][2], "mtdp", e);
+    settings_flags(&now, STEPS[i][1], MODEL | TRAIN | DATA, e);
+    settings_flags(&now, STEPS[i][2], MODEL | TRAIN | DATA, e);
     double peak = fma_peak(isa_best(), most);
     Timed t = e->status ? (Timed){0} : step_time(&now, 12, e);
     if (e->status) break;
@@ -332,29 +339,28 @@ static void run_part(Trainer *t, Part part, Error *e) {
   Acts *a = &t->a;
   Model *m = &t->m;
   int B = t->s.train.batch, T = t->s.model.context, *targets = t->ids + (idx)B * T;
-  idx N = config_rows(c, T), rows = B * N, C = c->dim, Q = c->heads * c->head_dim;
-  idx K = c->kv_heads * c->head_dim, O = c->combine == COMBINE_ADD ? c->head_dim : Q;
+  idx N = config_rows(c, T), rows = B * N;
   const Tensor *bad;
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
-    const Layer *w = &m->w.layer[l];
-    Layer *d = &m->d.layer[l];
+    Layer *w = &m->layer[l];
+    const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
     if (part == PART_NORM) {
-      norm_forward(c, la->n1, la->n1stat, la->x, &w->norm1, rows);
-      norm_forward(c, la->n2, la->n2stat, la->s1, &w->norm2, rows);
+      norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
+      norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
     } else if (part == PART_NORM_BACK) {
-      norm_backward(c, a->dx, &d->norm1, a->dn, la->x, la->n1stat, &w->norm1, rows);
-      norm_backward(c, a->dx, &d->norm2, a->dn, la->s1, la->n2stat, &w->norm2, rows);
+      norm_backward(a->dx, a->dn, la->x, la->n1stat, &w->norm1, rows);
+      norm_backward(a->dx, a->dn, la->s1, la->n2stat, &w->norm2, rows);
     } else if (part == PART_LINEAR) {
-      linear_forward(m, la->q, la->n1, w->wq, w->bq, rows, C, Q);
-      linear_forward(m, la->k, la->n1, w->wk, w->bk, rows, C, K);
-      linear_forward(m, la->v, la->n1, w->wv, w->bv, rows, C, K);
-      linear_forward(m, la->s1, la->o, w->wo, w->bo, rows, O, C);
+      linear_forward(la->q, la->n1, &w->wq, &w->bq, rows);
+      linear_forward(la->k, la->n1, &w->wk, &w->bk, rows);
+      linear_forward(la->v, la->n1, &w->wv, &w->bv, rows);
+      linear_forward(la->s1, o, &w->wo, &w->bo, rows);
     } else if (part == PART_LINEAR_BACK) {
-      linear_backward(a->dosum, false, d->wo, d->bo, a->dh, la->o, w->wo, rows, O, C);
-      linear_backward(a->dn, false, d->wq, d->bq, a->dq, la->n1, w->wq, rows, C, Q);
-      linear_backward(a->dn, true, d->wk, d->bk, a->dk, la->n1, w->wk, rows, C, K);
-      linear_backward(a->dn, true, d->wv, d->bv, a->dv, la->n1, w->wv, rows, C, K);
+      linear_backward(a->dosum, false, a->dh, o, &w->wo, &w->bo, rows);
+      linear_backward(a->dn, false, a->dq, la->n1, &w->wq, &w->bq, rows);
+      linear_backward(a->dn, true, a->dk, la->n1, &w->wk, &w->bk, rows);
+      linear_backward(a->dn, true, a->dv, la->n1, &w->wv, &w->bv, rows);
     } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
       rotate(c, a, l, la->q, rows, N, c->heads, 1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, 1);
@@ -364,8 +370,8 @@ static void run_part(Trainer *t, Part part, Error *e) {
       (m->plain ? attention_forward : tiled_forward)(m, a, l, B, N);
     else if (part == PART_ATTENTION_BACK)
       (m->plain ? attention_backward : tiled_backward)(m, a, l, B, N);
-    else if (part == PART_FFN) ffn_forward(m, w, la, la->s2, la->n2, rows);
-    else if (part == PART_FFN_BACK) ffn_backward(c, w, d, la, a, a->dn, a->dh, la->n2, rows);
+    else if (part == PART_FFN) ffn_forward(c, w, la, la->s2, la->n2, rows);
+    else if (part == PART_FFN_BACK) ffn_backward(c, w, la, a, a->dn, a->dh, la->n2, rows);
   }
   if (part == PART_BATCH) data_batch(&t->data, &t->s.data, B, T, t->ids, targets, e);
   if (part == PART_ZERO) model_zero_grads(m);
@@ -380,8 +386,7 @@ static void run_part(Trainer *t, Part part, Error *e) {
  * for one that moves numbers from array to array, GB/s, counting every array once for reading and
  * once for writing, as a ratio to a copy (above 1 where they fit a cache). What the parts do not
  * cover is sums of the residual stream, kernels phi and the like. */
-static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_ops(Settings *s, Error *e) {
   enum { COUNT = 7 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
   const Config *c = &t.m.c;
@@ -397,7 +402,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
     [PART_LINEAR] = {"q, k, v, o", linear, 0},
     [PART_ROTATE] = {"rotary", 0, c->pos == POS_ROTARY ? 4 * L * rows * (Q + K) : 0},
     [PART_ATTENTION] = {"attention", attention, 0}, [PART_FFN] = {"ffn", ffn, 0},
-    [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * c->embed_dim, 0},
+    [PART_LOSS] = {"logits and loss, both ways", 6 * rows * V * C, 0},
     [PART_FFN_BACK] = {"ffn, backward", 2 * ffn, 0},
     [PART_ATTENTION_BACK] = {"attention, backward", 2 * attention, 0},
     [PART_LINEAR_BACK] = {"q, k, v, o, backward", 2 * linear, 0},
@@ -441,8 +446,7 @@ static int bench_ops(Settings *s, const char **words, int n_words, Error *e) {
 /* bench length: time and memory of a step by its length, T = 128, 256, .. up to --context, or a
  * shorter --context alone, with one sequence a step. A token's time outside attention should not
  * depend on T, its time in attention be proportional to T, as all memory but the parameters'. */
-static int bench_length(Settings *s, const char **words, int n_words, Error *e) {
-  (void)words; (void)n_words;
+static int bench_length(Settings *s, Error *e) {
   enum { COUNT = 3 }; int longest = s->model.context;
   s->train.batch = s->train.accumulate = 1;
   printf("%7s %10s %21s %21s %11s %9s\n", "T", "ms a step", "us a token in attn",
@@ -471,30 +475,17 @@ static int bench_length(Settings *s, const char **words, int n_words, Error *e) 
   return e->status;
 }
 
-#define OWN(field) offsetof(Own, field)
-static const Option BENCH_OPTIONS[] = {
-  {"m", 'b', 'i', OWN(m), "768", 1, 1 << 16, "M", "rows of the product"},
-  {"n", 'b', 'i', OWN(n), "768", 1, 1 << 16, "N", "columns"},
-  {"k", 'b', 'i', OWN(k), "768", 1, 1 << 16, "K", "the inner size"},
-  {"isa", 'b', 'c', OWN(isa), "best", 0, 0,
-   "ISA_BEST, ISA_BASE, ISA_AVX2, ISA_AVX512", "instruction set"},
-  {"peer", 'b', 's', OWN(peer), "", 0, 0, "FILE", "another program's figures of the same run"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}
-};
-
 static const Verb BENCH_VERBS[] = {
-  {"all", "", "bo", "this machine: parts of its peak", bench_all},
-  {"gemm", "", "bo", "the matrix multiply, three orientations", bench_gemm},
-  {"step", "", "mtdo", "whole training steps", bench_step},
-  {"ops", "", "mtdo", "the share of each operator in a step", bench_ops},
-  {"length", "", "mtdo", "time and memory of a step by its length", bench_length},
-  {NULL, NULL, NULL, NULL, NULL}
+  {"all", "", OWN | GENERAL, "this machine: parts of its peak", bench_all},
+  {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations", bench_gemm},
+  {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps", bench_step},
+  {"ops", "", MODEL | TRAIN | DATA | GENERAL, "the share of each operator in a step", bench_ops},
+  {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length", bench_length},
+  {NULL, NULL, 0, NULL, NULL}
 };
 
 int main(int argc, char **argv) {
-  Own own;
-  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .options = BENCH_OPTIONS,
-                         .own = &own, .other = BENCH_VERBS};
+  const Program bench = {.name = "bench", .verbs = BENCH_VERBS, .other = BENCH_VERBS};
   char *all[] = {argv[0], "all", NULL};
   return argc > 1 ? sink_main(&bench, argc, argv) : sink_main(&bench, 2, all);
 }

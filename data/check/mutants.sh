@@ -1,6 +1,7 @@
 #!/bin/sh
-# Mutation testing: one-line faults in Part I of sink.c and in data/later; tests must catch each.
-#   sh data/check/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]
+# Mutation testing: one-line faults in Part I of sink.c, each of which test_sink.c must catch; or,
+# with --later, in data/later/later.c, for data/check/test_rows.c and data/later/test_later.c.
+#   sh data/check/mutants.sh [--later] [--seed N] [--count N] [--jobs N] [--pick K]
 # data/check/mutate.awk says which faults there are and draws them by the seed; --pick K tries the K-th of
 # the draws alone. Chapters 1 to 6 are mutated; chapter 7 is not: its checks are tests themselves,
 # and what a check allows (its bounds, its sizes) has no test but that it holds.
@@ -10,9 +11,10 @@
 # of the list. What is left goes once more through all of them under ASan and UBSan, as `make asan`,
 # where the program without a mutant must pass first.
 # Exit status 1 when a mutant survives. POSIX sh and awk; needs the memory of one test run a job.
-seed=1 count=50 jobs=2 pick=
+seed=1 count=50 jobs=2 pick= later=
 LIMIT=100 CC=${CC:-cc}
-FASTEST="golden__a sink norm_ratio evaluate model_loss schedule optimizer model_init"
+FASTEST="golden__a sink norm_ratio model_loss schedule optimizer model_init"
+if [ "$1" = --later ]; then later=1; shift; fi
 while [ $# -gt 1 ]; do
     case $1 in
     --seed) seed=$2 ;; --count) count=$2 ;; --jobs) jobs=$2 ;; --pick) pick=$2 ;;
@@ -22,7 +24,7 @@ while [ $# -gt 1 ]; do
 done
 case $seed$count$jobs$pick in *[!0-9]*) set -- bad ;; esac
 if [ $# -gt 0 ] || [ "$jobs" -lt 1 ] || [ "$count" -lt 1 ]; then
-    echo "usage: sh data/check/mutants.sh [--seed N] [--count N] [--jobs N] [--pick K]" >&2
+    echo "usage: sh data/check/mutants.sh [--later] [--seed N] [--count N] [--jobs N] [--pick K]" >&2
     exit 2
 fi
 [ -n "$pick" ] && jobs=1 count=1
@@ -34,13 +36,6 @@ SANE="$FLAGS -fsanitize=address,undefined"
 rm -rf $dir
 mkdir -p $dir || exit 1
 
-# data/later/later.c is put before chapter 7: its faults are drawn among Part I's.
-awk '
-FNR == NR { more = more $0 "\n"; next }
-/^ \* 7  / { printf "%s", more }
-rule != "" { print rule; rule = "" }
-/^\/\* =+$/ { rule = $0; next }
-{ print }' data/later/later.c sink.c > $dir/sink.c
 # Part I is compiled alone, a second or so each time; the rest of sink.c with the tests once. For
 # that every function is made extern, and the rest sees Part I with prototypes in place of bodies.
 awk -v dir=$dir '
@@ -69,13 +64,25 @@ END {
         for (i = k; line[i] !~ /^\}/; i++) ;
     }
     for (i = two; i <= NR; i++) print line[i] > (dir "/rest.c")
-}' $dir/sink.c
+}' sink.c
 # The tests' own statics stay what they are.
-awk -v rest=$dir/rest.c '/^#include "data\/later\/later.c"/ { next } /^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
+awk -v rest=$dir/rest.c '/^#include "sink.c"/ { print "#include \"" rest "\"\n#undef static"; next } { print }' test_sink.c > $dir/test.c
+
+# A copy of what data/later is compiled with, in folder $1, and one of its test programs, $2.
+planted() {
+    mkdir -p "$1/tree/data" && cp -R sink.c sink.h test_sink.c "$1/tree" &&
+        cp -R data/later data/paper data/models data/text data/check "$1/tree/data"
+}
+of_later() { $CC -std=c11 -O2 -w -DSINK_DOUBLE "$1/tree/data/$2" -o "$1/test" -lm; }
 
 # The parts that never change. The tests are optimised: all of them must end within the time limit,
 # or it would catch what they do not.
 build() {
+    if [ -n "$later" ]; then
+        { printf '/* ==========\n * 1  Rows of later papers */\n'; cat data/later/later.c; } > $dir/one.c
+        LIMIT=300 FASTEST="golden__a row__e attention__ag model_forward__ag"
+        return
+    fi
     $CC $FLAGS -c $dir/one.c -o $dir/one.o && $CC $FLAGS -O2 -c $dir/test.c -o $dir/test.o
 }
 if ! build; then
@@ -129,12 +136,30 @@ worker() {
     mkdir -p $at/out
     ln -s "$top/data" $at/data
     ln -s "$top/tokenizer.bin" $at/tokenizer.bin
+    ln -s "$top/README.md" $at/README.md
+    [ -z "$later" ] || planted $at
     k=${pick:-$w}
     while [ $done -lt $share ]; do
         says=$(sed -n "${k}p" $dir/draws)
         [ -n "$says" ] || break
         draw -v pick=$k > $at/one.c
-        if ! $CC $FLAGS -c $at/one.c -o $at/one.o 2> $at/err; then
+        if [ -n "$later" ]; then
+            cp $at/one.c $at/tree/data/later/later.c
+            by=
+            if [ "${says#*    (equal: }" != "$says" ]; then echo "draw $says" >> $at/skipped
+            elif ! of_later $at check/test_rows.c 2> $at/err; then
+                echo "draw $says: does not compile" >> $at/skipped
+            else
+                for some in $FASTEST ""; do
+                    [ -n "$by" ] || by=$(try $at test $some 2> /dev/null)
+                done
+                [ -n "$by" ] || by=$(of_later $at later/test_later.c && try $at test 2> /dev/null)
+                if [ -n "$by" ]; then echo "mutant $says: caught by $by"
+                else echo "mutant $says: SURVIVED"
+                fi | tee -a $at/results
+                done=$((done + 1))
+            fi
+        elif ! $CC $FLAGS -c $at/one.c -o $at/one.o 2> $at/err; then
             echo "draw $says: does not compile" >> $at/skipped
         elif cmp -s $at/one.o $dir/one.o; then
             echo "draw $says: the same object file" >> $at/skipped
@@ -163,11 +188,18 @@ control() {
     mkdir -p $dir/0/out
     ln -s "$top/data" $dir/0/data
     ln -s "$top/tokenizer.bin" $dir/0/tokenizer.bin
-    $CC $LINK $dir/one.o $dir/test.o -o $dir/0/test -lm || { echo "it does not link"; return; }
+    ln -s "$top/README.md" $dir/0/README.md
+    if [ -n "$later" ]; then planted $dir/0 && of_later $dir/0 check/test_rows.c
+    else $CC $LINK $dir/one.o $dir/test.o -o $dir/0/test -lm
+    fi || { echo "it does not link"; return; }
     for some in $FASTEST ""; do
         by=$(try $dir/0 test $some 2> /dev/null)
         [ -z "$by" ] || { echo "$by"; return; }
     done
+    if [ -n "$later" ]; then
+        of_later $dir/0 later/test_later.c || { echo "test_later.c does not link"; return; }
+        try $dir/0 test 2> /dev/null
+    fi
 }
 by=$(control)
 if [ -n "$by" ]; then

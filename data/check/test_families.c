@@ -203,6 +203,11 @@ static const char *const LATER_KEYS[] = {
   "olmo2 model_type `llama` |input_layernorm.weight", "olmo2 attention_bias true |q_proj.bias [32]",
   "olmo3 rope_parameters {`sliding_attention`:{`rope_type`:`linear`}} |to be default",
   "gpt_oss num_experts_per_tok 6 |-top 6 is more", "gpt_oss num_local_experts 300 an integer of 1",
+  "gemma3 rope_parameters null,`rope_scaling`:{`type`:`linear`,`factor`:2} |type linear alone",
+  "olmo3 rope_parameters null,`rope_scaling`:{`type`:`linear`,`factor`:2} |type linear alone",
+  "gemma3-image rope_scaling {`type`:`linear`,`factor`:2} |type linear alone",
+  "gemma3 rope_parameters {`type`:`linear`,`factor`:2} |type to be null",
+  "olmo3 rope_parameters {`factor`:2,`full_attention`:{}} |factor to be null",
   "gpt_oss model_type `llama` |found layer_types", "gpt_oss rope_parameters null |of type yarn or"};
 
 /* text [], an object in one line, without this key, if it has it. */
@@ -291,15 +296,17 @@ static void words_compare(Test *t, const char *name, const char *s, Encoder *c) 
   Json j = {0}; Bytes back = {0}; Ids ids = {0}; Error e = {0}; uint64_t id; size_t same = 0;
   json_read(&j, (const unsigned char *)s, strcspn(s, "\n"), name, &e);
   if (failed(t, name, e.status, &e)) return;
-  const JsonValue *text = json_at(&j, j.at, 0), *spelt = json_at(&j, j.at, 1),
-                  *theirs = json_at(&j, j.at, 2);
-  tokenizer_encode(c, (const unsigned char *)j.text + text->at, text->size, &ids, &e);
+  const bool both = j.at->size == 3;                   /* hf_keys.txt has no second text */
+  const JsonValue *text = json_at(&j, j.at, 0), *spelt = both ? json_at(&j, j.at, 1) : NULL,
+                  *theirs = json_at(&j, j.at, both ? 2 : 1);
+  tokenizer_encode(*c, (const unsigned char *)j.text + text->at, text->size, &ids, &e);
   while (same < ids.size && same < theirs->size && json_count(&j, theirs + 1 + same, &id) &&
          (uint64_t)ids.at[same] == id) same++;
-  tokenizer_decode(c->tokenizer, ids.at, ids.size, &back, &e);
-  const size_t blank = c->tokenizer->blank && back.size && back.at[0] == ' ';
-  fact(t, same == ids.size && same == theirs->size && back.size == spelt->size + blank &&
-          (!spelt->size || !memcmp(back.at + blank, j.text + spelt->at, spelt->size)),
+  tokenizer_decode(*c, ids.at, ids.size, &back, &e);
+  const size_t blank = (*c)->blank && back.size && back.at[0] == ' ';
+  fact(t, same == ids.size && same == theirs->size && (!spelt || (
+          back.size == spelt->size + blank &&
+          (!spelt->size || !memcmp(back.at + blank, j.text + spelt->at, spelt->size)))),
        "%s, %s: %zu ids, then others", name, j.text + text->at, same);
   bytes_free(&back); ids_free(&ids); json_free(&j);
 }
@@ -335,6 +342,81 @@ static void families__tokenizers(Test *t) {
   bytes_free(&file);
 }
 
+/* The files of one folder of hf_keys.txt; `model` is what MODEL stands for. */
+static void keys_write(Test *t, Golden *g, const char *model, Error *e) {
+  Json j = {0};
+  json_read(&j, (const unsigned char *)model, strcspn(model, "\n"), "model", e);
+  char name[40], path[200];
+  while (!e->status && sscanf(g->at, "file %39s", name) == 1) {
+    Bytes *out = bytes_of(t);
+    golden_skip(g);
+    const size_t n = strcspn(g->at, "\n");
+    const char *at = strstr(g->at, "\"MODEL\""), *end = g->at + n;
+    const char *of = strcmp(name, "vocab.json") ? model : strstr(model, "\"vocab\":") + 8;
+    const size_t size = of == model ? strcspn(of, "\n") : (size_t)(strstr(of, ",\"merges\"") - of);
+    if (!strcmp(name, "merges.txt")) {
+      const JsonValue *list = json_get(&j, j.at, "merges");
+      for (uint32_t i = 0; i < list->size; i++)
+        bytes_print(out, e, "%s\n", json_text(&j, json_at(&j, list, i)));
+    } else if (at && at < end) {
+      bytes_add(out, g->at, (size_t)(at - g->at), e);
+      bytes_add(out, of, size, e);
+      bytes_add(out, at + 7, (size_t)(end - at - 7), e);
+    } else bytes_add(out, g->at, n, e);
+    snprintf(path, sizeof path, FOLDER "/%s", name);
+    file_write(path, out->at, out->size, e);
+    golden_skip(g);
+  }
+  json_free(&j);
+}
+
+/* Folders that name tokens in more than one place, from hf_keys.txt: each gives the library's ids
+ * and its token in front, or is refused in a line that says what to try. */
+static void families__folders(Test *t) {
+  static const char *const FILES_OF[] = {"tokenizer.json", "tokenizer_config.json", "vocab.json",
+                                         "merges.txt", "special_tokens_map.json",
+                                         "added_tokens.json"};
+  Bytes file = {0}; Golden g = {.path = "data/check/golden/hf_keys.txt", .line = 1};
+  int told, number, front, taken = 0, refused = 0, texts = 0, models = 0;
+  char name[32], verb[32], found[600], at[80]; const char *model[8]; char names[8][32];
+  fact(t, !golden_read(g.path, &file, &told, &g.e), "%s", g.e.text);
+  g.at = (const char *)file.at;
+  if (no_binary(t) || t->wrong) return;
+  scratch_open();
+  for (golden_skip(&g); models < 8 && sscanf(g.at, "model %31s", names[models]) == 1; models++) {
+    golden_skip(&g);
+    model[models] = g.at;
+    golden_skip(&g);
+  }
+  while (sscanf(g.at, "case %d %31s %31s %d", &number, name, verb, &front) == 4 && !t->wrong) {
+    Tokenizer k; Encoder c; Error e = {0}; int i = 0;
+    while (i < models - 1 && strcmp(names[i], name)) i++;
+    EACH(f, FILES_OF) {
+      snprintf(found, sizeof found, FOLDER "/%s", FILES_OF[f]);
+      remove(found);
+    }
+    golden_skip(&g);
+    keys_write(t, &g, model[i], &e);
+    snprintf(at, sizeof at, "folder %d", number);
+    if (failed(t, at, e.status, &e)) break;
+    if (!strcmp(verb, "refused")) {
+      sink_fails(t, "tokenizer " FOLDER " --force --out " X_TOK, 1, "expected");
+      refused++;
+      continue;
+    }
+    if (!tok_open(t, FOLDER, &k, &c)) break;
+    const int begins = k.published->begins ? k.bos : -1;
+    fact(t, begins == front, "%s: %d in front, expected %d", at, begins, front);
+    for (; !strncmp(g.at, "text ", 5); golden_skip(&g), texts++) words_compare(t, at, g.at + 5, &c);
+    taken++;
+    other_close(&k, &c);
+  }
+  fact(t, taken + refused == told && taken > 50 && texts == 3 * taken, "%d, %d, %d of %d folders",
+       taken, refused, texts, told);
+  note(t, "%d folders, %d texts, %d refused", taken, texts, refused);
+  bytes_free(&file);
+}
+
 /* --first-tokens text counts on where a float stands still, and a checkpoint keeps the counts. */
 static void first_open__counts(Test *t) {
   static const char AT[] = SCRATCH "/m.ckpt"; enum { IDS_ALL = (1 << 24) + 3 };
@@ -342,10 +424,10 @@ static void first_open__counts(Test *t) {
   Data d = {.vocab = 11, .bos = 1, .fix = 2, .train = {grab(IDS_ALL, 4, &e), IDS_ALL, 0}};
   for (size_t i = 0; !e.status && i < IDS_ALL; i++) d.train.at[i] = 3;
   fact(t, !e.status && !first_open(&d, &s, 1, &e) && d.first[3] == IDS_ALL, "%s", e.text);
-  if (begun(t) && model_file(t, "--first-tokens text", 0)) checkpoint_load(AT, &r, false, &e);
+  if (begun(t) && model_file(t, "--first-tokens text", 0)) checkpoint_load(AT, NULL, &r, &e);
   r.s.data.first_counts = d.first;
   if (r.m.count && !checkpoint_write(AT, &r, false, &e)) trainer_free(&r);
-  fact(t, !checkpoint_load(AT, &r, false, &e) && r.first[3] == IDS_ALL, "kept: %s", e.text);
+  fact(t, !checkpoint_load(AT, NULL, &r, &e) && r.first[3] == IDS_ALL, "kept: %s", e.text);
   trainer_free(&r); free(d.first); free(d.train.at);
 }
 
@@ -371,18 +453,21 @@ static void unpack__by_hand(Test *t) {
   }
 }
 
+#define ONLY(x) {.rank = 2, .rows = 1, .cols = 1, .w = &x}
+
 /* One expert of gpt-oss's with W_1 = W_2 = 1, W_3 = 1: h -> (1 + cut f2) f / (1 + e^(-s f)), where
  * f1 = h + b1, f2 = h + b2. NaN stays. The kept of a router share 1. */
 static void cut_ffn_forward__by_hand(Test *t) {
   static const double H[] = {0, 0.3, -0.4, 1.9, 5, -5, NAN};
   enum { KINDS = sizeof H / sizeof *H, ROWS = 43 * KINDS };                /* more than CHUNK */
   real one = 1, b1 = (real)0.25, b2 = (real)-0.5, b3 = 2, x[ROWS], y[ROWS], f1[ROWS], f2[ROWS];
-  const Layer w = {.w1 = &one, .w2 = &one, .w3 = &one, .b1 = &b1, .b2 = &b2, .b3 = &b3};
+  const Layer w = {.w1 = ONLY(one), .w2 = ONLY(one), .w3 = ONLY(one),
+                   .b1 = ONLY(b1), .b2 = ONLY(b2), .b3 = ONLY(b3)};
   LayerActs la = {.f1 = f1, .f2 = f2, .fa = f1};
   for (int slope = 0; slope < 2; slope++) {
-    const Model m = {.c = {.dim = 1, .ffn = 1, .expert_limit = 2, .expert_slope = slope ? 0.5 : 0}};
+    const Config c = {.dim = 1, .ffn = 1, .expert_limit = 2, .expert_slope = slope ? 0.5 : 0};
     for (int i = 0; i < ROWS; i++) x[i] = (real)H[i % KINDS];
-    cut_ffn_forward(&m, &w, &la, y, x, ROWS);
+    cut_ffn_forward(&c, &w, &la, y, x, ROWS);
     for (int i = 0; i < ROWS; i++) {
       const double h = H[i % KINDS], f = fmin(2, h + 0.25), up = fmax(-2, fmin(2, h - 0.5));
       const double want = 2 + (1 + up) * f / (1 + exp(-(slope ? 0.5 : 1.702) * f));

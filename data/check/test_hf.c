@@ -5,9 +5,11 @@
  * SPDX-License-Identifier: MIT */
 #define HF_NO_MAIN
 #include "../models/hf.c"
-#define TEST_FRAME
 #define PROGRAM FROM_HERE "hf"
+#define TOKENIZER_READ words_read
 #include "../../test_sink.c"
+#include "programs.c"
+#include "rows.c"
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Published files in the small, written here */
@@ -344,23 +346,26 @@ static void parts_write(Test *t, const char *path, const Parts *p) {
 }
 
 /* ./hf makes X_TOK of `from`, which is opened. */
+typedef const Tokenizer *Encoder;   /* what encodes a text */
+static const Source BOTH = {.read_tokenizer = words_read};   /* reads both versions */
+
 static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
   char words[300]; Error e = {0};
   snprintf(words, sizeof words, "tokenizer %s --force --out " X_TOK, from);
-  *k = (Tokenizer){0}; *c = (Encoder){.tokenizer = k};
+  *k = (Tokenizer){0}; *c = k;
   if (!hf_does(t, words)) return false;
-  const bool good = !tokenizer_load(X_TOK, k, &e);
+  const bool good = !tokenizer_load(X_TOK, &BOTH, k, &e);
   fact(t, good, "%s: %s", from, e.text);
   return good;
 }
 
-static void other_close(Tokenizer *k, Encoder *c) { encoder_free(c); tokenizer_free(k); }
+static void other_close(Tokenizer *k, Encoder *c) { *c = NULL; tokenizer_free(k); }
 
 /* The ids of n bytes as text, with a space after each. */
 static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t room) {
   Ids ids = {0}; Error e = {0}; size_t at = 0;
   *to = 0;
-  tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+  tokenizer_encode(*c, (const unsigned char *)text, n, &ids, &e);
   for (size_t i = 0; i < ids.size && at + 16 < room; i++)
     at += (size_t)snprintf(to + at, room - at, "%d ", ids.at[i]);
   if (e.status) snprintf(to, room, "%s", e.text);
@@ -375,7 +380,7 @@ static void ids_text(Encoder *c, const char *text, size_t n, char *to, size_t ro
 static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
   Trainer r = {0}; Error e = {0}; char all[1024];
   snprintf(all, sizeof all, "%s%s", BASE, flags);
-  settings_default(&r.s); settings_flags(&r.s, all, "mtd", &e);
+  settings_default(&r.s); settings_flags(&r.s, all, MODEL | TRAIN | DATA, &e);
   r.tokenizer_hash = tokenizer_hash;
   if (!e.status && !config_resolve(&r.s.model, &e) && !model_create(&r.m, &r.s.model, false, &e)) {
     model_init(&r.m, INIT_TORCH, 3);
@@ -409,7 +414,7 @@ static void hf__returns(Test *t) {
     settings_default(&r.s); r.s.model = lab.m.c;
     checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     if (!hf_does(t, "export --force " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
-        || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", &back, false, &e)
+        || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", NULL, &back, &e)
                   || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
     const bool half = lab.m.c.rope_pairing == PAIR_HALF;
     r.s.model.rope_pairing = PAIR_HALF;
@@ -431,9 +436,9 @@ static void hf__returns(Test *t) {
 /* The model at path, of what was given, has these flags. */
 static void flags_hold(Test *t, const char *path, const char *given, const char *flags) {
   char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
-  if (failed(t, given, checkpoint_load(path, &r, false, &e), &e)) return;
+  if (failed(t, given, checkpoint_load(path, NULL, &r, &e), &e)) return;
   for (; sscanf(flags, " --%31s %31s%n", flag, want, &used) == 2; flags += used) {
-    option_text(option_find(flag, "mdi"), &r.s, text, sizeof text);
+    option_text(option_find(flag, MODEL | DATA | EVAL), &r.s, text, sizeof text);
     fact(t, !strcmp(text, want), "%s: --%s %s, expected %s", given, flag, text, want);
   }
   fact(t, !*flags, "%s: %s", given, flags);
@@ -508,7 +513,7 @@ static void hf__tokenizer(Test *t) {
   static const char AGAIN[] = "export --force " SCRATCH "/x.model " SCRATCH "/again";
   Settings s; Error e = {0}; Tokenizer k = {0}; char spelt[4 * PIECE_MAX], line[9 * PIECE_MAX];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  fact(t, !tokenizer_load(SCRATCH "/tale.tok", &k, &e), "%s", e.text);
+  fact(t, !tokenizer_load(SCRATCH "/tale.tok", &BOTH, &k, &e), "%s", e.text);
   EACH(i, STARTS) {
     if (!model_file(t, STARTS[i].flags, k.hash)
         || !hf_does(t, TO_LLAMA " --tokenizer " SCRATCH "/tale.tok")) return;
@@ -536,7 +541,7 @@ static void hf__tokenizer(Test *t) {
     fact(t, next && (!id || next == at), "token %d: %s", id, line + 1);
     at = next ? next + strlen(line) : NULL;
   }
-  fact(t, at && k.merges.size > 50, "%zu merges", k.merges.size);
+  fact(t, at && k.vocab > 309, "%d tokens", k.vocab);
   tokenizer_free(&k);
 }
 
@@ -576,7 +581,7 @@ static void hf__refuses(Test *t) {
   uint64_t twice = hash64(0, b.at, b.size);
   bytes_number(&b, twice, 8, &e);
   file_write(SCRATCH "/twice.tok", b.at, b.size, &e);
-  tokenizer_load(SCRATCH "/tale.tok", &k, &e); fact(t, !e.status, "%s", e.text);
+  tokenizer_load(SCRATCH "/tale.tok", &BOTH, &k, &e); fact(t, !e.status, "%s", e.text);
   EACH(i, WORDS) {
     bool last = strstr(WORDS[i][0], "twice") != NULL;
     if (model_file(t, "--vocab 320", last ? twice : k.hash))
@@ -593,7 +598,7 @@ static void hf__keeps(Test *t) {
   static const char *const NAMES[] = {"model.safetensors", "config.json", "tokenizer.json", "mine"};
   Settings s; Trainer r = {0}; Error e = {0}; Tokenizer k = {0}; Bytes *was[4]; char path[256];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
-  tokenizer_load(SCRATCH "/tale.tok", &k, &e);
+  tokenizer_load(SCRATCH "/tale.tok", &BOTH, &k, &e);
   if (!model_file(t, "--vocab 320", k.hash) || !hf_does(t, WORDS)) return;
   file_write(SCRATCH "/a/llama/mine", "note", 4, &e);
   sink_fails(t, SCRATCH "/m.ckpt --out " SCRATCH "/n.model", 2, "m.ckpt: it is sink's own already");
@@ -601,8 +606,8 @@ static void hf__keeps(Test *t) {
   make_folder(SCRATCH "/b"), file_write(SCRATCH "/b/tokenizer.json", "{}", 2, &e);
   sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/b --tokenizer " SCRATCH "/tale.tok", 1,
              "tokenizer.json: it is there already");
-  sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 1,
-             "expected a file beside those that it links to");
+  sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 2,
+             "model.safetensors: it is read, too");
   make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new");  /* this one cannot be made */
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
     if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
@@ -622,7 +627,7 @@ static void hf__keeps(Test *t) {
   if (model_file(t, "--vocab 400", k.hash))                /* rows without a token say nothing */
     said(t, "generate " SCRATCH "/m.ckpt --temperature 9 --n 99 --tokenizer " SCRATCH "/tale.tok");
   if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
-  if (!checkpoint_load(SCRATCH "/m.ckpt", &r, false, &e)) r.m.params[3] = (real)NAN;
+  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &r, &e)) r.m.params[3] = (real)NAN;
   checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
   sink_fails(t, WORDS, 1, "m.ckpt: its weights are no numbers");
   trainer_free(&r); tokenizer_free(&k);
@@ -874,13 +879,13 @@ static void published_compare(Test *t, const Model *m, const char *family) {
       fact(t, here != NULL, "%s: no tensor %s", family, ours);
       if (!here) return;
       /* a vector is [n,1] here, and one row there */
-      idx in = here->rank == 2 ? here->shape[0] : 1, out = here->count / in;
-      for (idx k = 0; k < here->count; k++) {
+      idx in = here->rank == 2 ? here->rows : 1, out = tensor_count(here) / in;
+      for (idx k = 0; k < tensor_count(here); k++) {
         idx at = published_at(x.how, in, out, k / out, k % out, part);
-        wrong += m->params[here->at + k] != (real)published(x.name, at);
+        wrong += here->w[k] != (real)published(x.name, at);
       }
       fact(t, !wrong, "%s: %s has %lld numbers not of %s", family, ours, (long long)wrong, x.name);
-      seen += here->count;
+      seen += tensor_count(here);
     }
   }
   fact(t, seen == m->count, "%s: %lld of %lld there", family, (long long)seen, (long long)m->count);
@@ -892,18 +897,29 @@ static void hf__choices(Test *t) {
       "{`ind`: 1, `activity_label`: `Roof work`, `ctx_a`: `A man is  there [step] now.`, "
       "`ctx_b`: `he Sits`, `endings`: [`is [title] up [a\\nb] x`, ` b\\tc \\u00e9 `, `c\\\\d`, "
       "`d   e`], `label`: 3}\n\n{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: "
-      "[`p`, `[q] r`], `label`: `0`}";
+      "[`p`, `[q] r`], `label`: `0`}\r\n{`activity_label`: `B`, `ctx_a`: `[note [title] here] go "
+      "[title]`, `ctx_b`: ``, `endings`: [`\\u00a0\\u3000up\\u2009`, `[title] \\u00a0 [a [b] c]`], "
+      "`label`: 1}\n \t\r\n";
   static const char WANT[] = "3\tRoof work: A man is there now. He sits\tis. up [a\\nb] x"
-                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n";
+                             "\tb\\tc \xc3\xa9\tc\\\\d\td  e\n0\tA: x\tp\t r\n"
+                             "1\tB: go. \tup\t \xc2\xa0 c]\n";
   static const char *const BAD[][2] = {
     {"{`label`: 1}", ":1: expected activity_label"}, {"", "expected a question a line"},
     {"{`activity_label`: `A`, `ctx_a`: `x`, `ctx_b`: ``, `endings`: [`p`, "
      "`q`], `label`: 2}", ":1: expected activity_label"}, {"[1", ":1: "}};
   if (!begun(t)) return;
   text_file(t, SCRATCH "/h.jsonl", LINES);
-  if (!hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt")) return;
-  const char *got = text_in(t, SCRATCH "/h.txt");
-  fact(t, !strcmp(got, WANT), "%s", got);
+  for (int mark = 0; mark < 2; mark++) {               /* and behind a byte order mark */
+    if (mark) {
+      const Bytes *b = file_of(t, SCRATCH "/h.jsonl"); Bytes *more = bytes_of(t); Error e = {0};
+      bytes_add(more, "\xEF\xBB\xBF", 3, &e);
+      bytes_add(more, b->at, b->size, &e);
+      bytes_file(t, SCRATCH "/h.jsonl", more);
+    }
+    if (!hf_does(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt")) return;
+    const char *got = text_in(t, SCRATCH "/h.txt");
+    fact(t, !strcmp(got, WANT), "%s", got);
+  }
   for (int i = 0; i < 4; i++) {
     text_file(t, SCRATCH "/h.jsonl", BAD[i][0]);
     sink_fails(t, "choices " SCRATCH "/h.jsonl --force --out " SCRATCH "/h.txt", 1, BAD[i][1]);
@@ -913,7 +929,7 @@ static void hf__choices(Test *t) {
 /* The dump of x.model has its loss and parameters, and gradients where it has a backward. */
 static void dumped(Test *t, Trainer *r) {
   static const char WORDS[] = "dump " SCRATCH "/x.model --ids " SCRATCH "/ids --out " SCRATCH "/d";
-  const bool back = !config_trains(&r->m.c, &(Error){0});
+  const bool back = !r->m.seams.forward_only;
   int ids[10] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10}; real loss, theirs = NAN; Error e = {0};
   text_file(t, SCRATCH "/ids", "1 2 3 4 5 6 7 8 9 10\n");
   const char *out = said(t, WORDS);
@@ -963,7 +979,7 @@ static void hf__families(Test *t) {
     for (int linked = 0; linked < 2 && !t->wrong; linked++) {
       Trainer r; Error e = {0};
       if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
-      fact(t, !checkpoint_load(SCRATCH "/x.model", &r, false, &e), "%s", e.text);
+      fact(t, !checkpoint_load(SCRATCH "/x.model", NULL, &r, &e), "%s", e.text);
       if (e.status) break;
       published_compare(t, &r.m, NAMES_OF[f]);
       if (d == 0 && !linked) dumped(t, &r);
@@ -1055,7 +1071,7 @@ static const char *const NO_CONFIGS[][2] = {
   {"{}", "olmo2, olmo3 or gpt_oss, found none"}, {"{`model_type`: `gpt2 `}", "found gpt2 "},
   {"{`model_type`: `qwen4`}", "found qwen4"}, {"{`model_type`: 1}", "found 1"},
   {"{`architectures`: [`BertModel`]}", "found BertModel"}, {"{`architectures`: []}", "found none"},
-  {LLAMA_SO_FAR(""), "vocab_size to be an integer of 1 to 16777216, found none"},
+  {LLAMA_SO_FAR(""), "vocab_size to be an integer of 1 to 16000000, found none"},
   {LLAMA_SO_FAR(", `vocab_size`: 0"), "integer"}, {LLAMA_SO_FAR(", `vocab_size`: 1.5"), "integer"},
   {LLAMA_SO_FAR(", `vocab_size`: 1e300"), "integer"}, {LLAMA_SO_FAR(", `vocab_size`: [1]"), "list"},
   {LLAMA_SO_FAR(", `vocab_size`: 5"), "expected num_hidden_layers to be"},
@@ -1188,7 +1204,7 @@ static void hf__llama2c(Test *t) {
     Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
     bin_bytes(&b, tied, &e); bytes_file(t, SCRATCH "/x.bin", &b);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
-        || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", &r, false, &e), &e)) return;
+        || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", NULL, &r, &e), &e)) return;
     const Config *c = &r.m.c;
     fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 && c->kv_heads ==
          K2 && c->vocab == V2 && c->context == CONTEXT2 && c->tied == tied && c->rope_pairing ==
@@ -1203,10 +1219,10 @@ static void hf__llama2c(Test *t) {
       fact(t, !x == !*name, "no %s", name);
       for (int k = 0; x && k < in * out; k++) {
         /* wte is [V,C] in both; the others are turned */
-        idx at = i == 0 ? k : (idx)(k % in) * out + k / in; real is = r.m.params[x->at + at];
+        idx at = i == 0 ? k : (idx)(k % in) * out + k / in; real is = x->w[at];
         fact(t, is == (real)(value + (float)k), "%s: %g at %d", name, (double)is, k);
       }
-      value += (float)(in * out); seen += x ? x->count : 0;
+      value += (float)(in * out); seen += x ? tensor_count(x) : 0;
     }
     fact(t, seen == r.m.count, "%lld numbers of %lld", (long long)seen, (long long)r.m.count);
     trainer_free(&r);
@@ -1219,7 +1235,7 @@ static void hf__llama2c_refuses(Test *t) {
   static const struct { int at, value, more; const char *said; } WRONG[] = {
     {0, C2, 1, "bytes for the shape that it begins with"}, {4, 0, 0, "expected kv-heads of 1"},
     {0, C2, -4, "bytes for the shape"}, {6, 1 << 30, 0, "expected context"},
-    {0, 0, 0, "expected dim of 1 to 1048576 in"}, {5, -2147483647 - 1, 0, "expected vocab"},
+    {0, 0, 0, "expected dim of 1 to 1000000 in"}, {5, -2147483647 - 1, 0, "expected vocab"},
     {0, -C2, 0, "expected dim"}, {4, 3, 0, "expected heads that"}, {5, 0, 0, "expected vocab"},
     {0, 0x616B3432, 0, "expected the first format of llama2.c, found a later one"},
     {1, 0, 0, "expected ffn"}, {2, 1 << 20, 0, "expected layers"}, {3, 6, 0, "expected heads that"},
@@ -1448,9 +1464,9 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
     snprintf(whole, sizeof whole, "l%d.%s", l, name);
     const Tensor *x = model_tensor(m, strcmp(name, "wpe") ? whole : name);
     if (!x) return;
-    const int in = x->shape[0], out = x->shape[1], count = inputs ? in : out;
+    const int in = x->rows, out = x->cols, count = inputs ? in : out;
     for (int j = 0; j < count && n < LINES; j++, n++) {
-      real *at = m->params + x->at;
+      real *at = x->w;
       line[n].at = inputs ? at + (idx)j * out : at + j;
       line[n].step = inputs ? 1 : out; line[n].size = inputs ? out : in;
     }
@@ -1462,10 +1478,20 @@ static void fault_lines(Model *m, int l, const char *names, bool inputs, const F
       line[k].at[i * line[k].step] = f->from ? was[f->from(k, n)][i] : was[i][k];
 }
 
+/* Other flags are another model, of the same numbers as far as both have them. */
 static void fault_make(const Fault *f, Trainer *r, Error *e) {
-  r->s.model = r->m.c;
-  if (f->flags) settings_flags(&r->s, f->flags, "m", e);
-  r->m.c = r->s.model;
+  if (f->flags) {
+    Model was;
+    r->s.model = r->m.c;
+    settings_flags(&r->s, f->flags, MODEL, e);
+    model_move(&was, &r->m);
+    model_create(&r->m, &r->s.model, false, e);
+    for (int i = 0; i < r->m.n_tensors && !e->status; i++) {
+      Tensor *x = r->m.all[i], *from = model_tensor(&was, x->name);
+      if (from) copy(x->w, from->w, at_most(tensor_count(x), tensor_count(from)));
+    }
+    model_free(&was);
+  }
   for (int l = 0; l < (f->inputs && strstr(f->inputs, "wpe") ? 1 : r->m.c.layers); l++) {
     if (f->outputs) fault_lines(&r->m, l, f->outputs, false, f);
     if (f->inputs) fault_lines(&r->m, l, f->inputs, true, f);
@@ -1481,7 +1507,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
   g.bound = 1;
   if (hf_does(t, all)) {
     if (open) checkpoint_open(IMPORTED, &r, &e);
-    else checkpoint_load(IMPORTED, &r, false, &e);
+    else checkpoint_load(IMPORTED, NULL, &r, &e);
     if (fault && !e.status) fault_make(fault, &r, &e);
     fact(t, !e.status, "%s: %s", c->name, e.text);
     if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
@@ -1631,10 +1657,10 @@ static void other_end(Other *o, Bytes *out) {
   bytes_number(out, 0, 8, &e); seal(out);
 }
 
-static bool other_open(Test *t, Other *o, Tokenizer *k, Encoder *c) {
+static bool other_opens(Test *t, Other *o, Tokenizer *k, Encoder *c) {
   Error e = {0}; Bytes *b = bytes_of(t);
-  other_end(o, b); *c = (Encoder){.tokenizer = k};
-  const bool good = !tokenizer_read(b->at, b->size, "x", k, &e);
+  other_end(o, b); *c = k;
+  const bool good = !words_read(b->at, b->size, "x", k, &e);
   fact(t, good, "%s", e.text);
   return good;
 }
@@ -1657,7 +1683,7 @@ static void spells(Test *t, Tokenizer *k, Encoder *c, bool open, const char *tex
                    const char *wanted) {
   Ids ids = {0}; Bytes back = {0}; Error e = {0}; char found[400];
   if (open) {
-    tokenizer_encode(c, (const unsigned char *)text, n, &ids, &e);
+    tokenizer_encode(*c, (const unsigned char *)text, n, &ids, &e);
     spelt_out(k, &ids, found, sizeof found);
     tokenizer_decode(k, ids.at, ids.size, &back, &e);
     fact(t, !e.status && !strcmp(found, wanted), "%s: %s, not %s%s", text, found, wanted, e.text);
@@ -1697,7 +1723,7 @@ static void pieces__published(Test *t) {
       s += length + (s[length] == '|');
     }
     if (wanted[strlen(wanted) - 1] == '|') wanted[strlen(wanted) - 1] = 0;
-    spells(t, &k, &c, other_open(t, &o, &k, &c), text, n, wanted);
+    spells(t, &k, &c, other_opens(t, &o, &k, &c), text, n, wanted);
   }
 }
 
@@ -1723,7 +1749,7 @@ static void tokenizer_encode__spaces(Test *t) {
     other_token(&o, KIND_RUN, "###", 3);
     other_token(&o, KIND_MARK, "<s>>", 4); other_merge(&o, b, a, ab, 0);
     other_merge(&o, e2, a, ea, 1);
-    const bool open = other_open(t, &o, &k, &c);
+    const bool open = other_opens(t, &o, &k, &c);
     fact(t, open && k.bos == 256 && k.end == 0 && k.fix == -1 && k.published->begins,
          "row %d: the ids that begin and end", i);
     spells(t, &k, &c, open, ROWS[i].text, strlen(ROWS[i].text), ROWS[i].ids);
@@ -1802,8 +1828,8 @@ static void tokenizer_encode__ranks(Test *t) {
     const int before = size;
     size = joined_slowly(slow, size, merge, merges);
     joined += before - size;
-    if (other_open(t, &o, &k, &c)) {
-      tokenizer_encode(&c, (const unsigned char *)text, (size_t)length, &ids, &e);
+    if (other_opens(t, &o, &k, &c)) {
+      tokenizer_encode(c, (const unsigned char *)text, (size_t)length, &ids, &e);
       bool same = (int)ids.size == size;
       for (int i = 0; same && i < size; i++) same = ids.at[i] == slow[i];
       fact(t, same, "trial %d: %zu ids, expected %d: %.60s", trial, ids.size, size, text);
@@ -1818,13 +1844,13 @@ static void tokenizer_encode__ranks(Test *t) {
 static bool read_and_used(Test *t, const Bytes *w, int trial) {
   static const char TEXT[] = "aba ab##b <s>A\xCC\x80\xCC\x81 \xC3\x80\xCC\x83\xFF" U_5DDD "a";
   Error bad = {0}; Tokenizer back; Ids ids = {0}; Bytes text = {0};
-  Encoder c = {.tokenizer = &back}; bool good = !tokenizer_read(w->at, w->size, "x", &back, &bad);
+  Encoder c = &back; bool good = !words_read(w->at, w->size, "x", &back, &bad);
   if (good) {
-    tokenizer_encode(&c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
+    tokenizer_encode(c, (const unsigned char *)TEXT, sizeof TEXT - 1, &ids, &bad);
     tokenizer_decode(&back, ids.at, ids.size, &text, &bad);
     fact(t, !bad.status, "trial %d: %s", trial, bad.text);
   } else fact(t, strstr(bad.text, ". Try: ") && !strchr(bad.text, '\n'), "%s", bad.text);
-  encoder_free(&c); tokenizer_free(&back); ids_free(&ids); bytes_free(&text);
+  tokenizer_free(&back); ids_free(&ids); bytes_free(&text);
   return good;
 }
 
@@ -1871,7 +1897,7 @@ static void tokenizer_read__published(Test *t) {
     for (int j = 0; j < WRONG[i].bytes; j++)
       w->at[WRONG[i].at + (size_t)j] = (unsigned char)(WRONG[i].value >> 8 * j);
     seal(w);
-    fact(t, refused(w->at, w->size) && tokenizer_read(w->at, w->size, "x", &back, &bad) &&
+    fact(t, refused(w->at, w->size) && words_read(w->at, w->size, "x", &back, &bad) &&
                 strstr(bad.text, WRONG[i].said), "row %d: %s, expected %s", i, bad.text,
          WRONG[i].said);
   }
@@ -1905,13 +1931,13 @@ static void hf__tokenizer_json(Test *t) {
     {{.cuts = LLAMA3_SPLIT}, "1234'LL he", "49 50 51 52 39 76 76 257 "},
     {{.normalizer = "{`type`: `NFC`}"}, "e\xCC\x81", "195 169 "},
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: []}"}, "e\xCC\x81", "101 204 129 "},
-    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "  ", "`special`: false") ", "
-     ADDED("261", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
-     "he    he</s>", "256 261 257 258 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("259", "  ", "`special`: false") ", "
+     ADDED("260", "   ", "`special`: false") "]", .normalizer = "{`type`: `NFC`}"},
+     "he    he</s>", "256 260 257 258 "},
     {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("256", "he", RAW) "]"}, "hehe he",
      "256 256 32 256 "},
-    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("260", "bb", RAW) ", " ADDED("261",
-     "bbb", "`normalized`: true") "]"}, "bbb", "260 98 "},
+    {{.added = "[" ADDED("258", "</s>", RAW) ", " ADDED("259", "bb", RAW) ", " ADDED("260",
+     "bbb", "`normalized`: true") "]"}, "bbb", "259 98 "},
     {{.vocab = "`he`: 256, `\\u0120he`: 257, `\\u65e5 x`: 258, `</s>`: 300", .added = "["
      ADDED("300", "</s>", RAW) "]"}, "he</s>", "256 300 "}};
   static const struct { Parts p; bool begins; int bos; } FRONTS[] = {
@@ -1945,32 +1971,32 @@ static void hf__tokenizer_refuses(Test *t) {
   "false") ", {`type`: `Split`, `pattern`: {`Regex`: `" SPLIT "`}, `behavior`: `" behavior "`}]}"
 #define PREPEND "{`type`: `Prepend`, `prepend`: `" SIGN "`}"
 #define METASPACE(more) "{`type`: `Metaspace`, `replacement`: `" SIGN "`, `split`: false" more "}"
-  static const char OWN[] = "with values of its own";
+  static const char OF_OWN[] = "with values of its own";
   static const struct { Parts p; const char *said; } ROWS[] = {
     {{.model = "`type`: `Unigram`,"}, "a model that is no BPE"},
-    {{.model = "`dropout`: 0.1,"}, "dropout"}, {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OWN},
+    {{.model = "`dropout`: 0.1,"}, "dropout"}, {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OF_OWN},
     {{.model = "`continuing_subword_prefix`: `##`,"}, "continuing_subword_prefix"},
     {{.model = "`end_of_word_suffix`: `</w>`,"}, "end_of_word_suffix"},
-    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"}, {{.cuts = OWN_CUTS("Removed")}, OWN},
+    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"}, {{.cuts = OWN_CUTS("Removed")}, OF_OWN},
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `Strip`}]}"}, "`Strip`"},
-    {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OWN},
-    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OWN},
-    {{.normalizer = PREPEND}, OWN}, {{.cuts = METASPACE("")}, "characters without byte_fallback"},
-    {{.cuts = "{`type`: `Split`, `pattern`: {`String`: ` `}, `behavior`: `Isolated`}"}, OWN},
+    {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OF_OWN},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OF_OWN},
+    {{.normalizer = PREPEND}, OF_OWN}, {{.cuts = METASPACE("")}, "characters without byte_fallback"},
+    {{.cuts = "{`type`: `Split`, `pattern`: {`String`: ` `}, `behavior`: `Isolated`}"}, OF_OWN},
     {{.cuts = "{`type`: `Digits`, `individual_digits`: true}"}, "pre_tokenizer `Digits`"},
-    {{.cuts = "null"}, "no pre_tokenizer"}, {{.cuts = "{`type`: `Whitespace`}"}, OWN},
-    {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OWN},
+    {{.cuts = "null"}, "no pre_tokenizer"}, {{.cuts = "{`type`: `Whitespace`}"}, OF_OWN},
+    {{.cuts = "{`type`: `ByteLevel`, `add_prefix_space`: true}"}, OF_OWN},
     {{.cuts = "{`type`: `Sequence`, `pretokenizers`: [{`type`: `Digits`}, "
-              BYTE_LEVEL("") "]}"}, OWN},
+              BYTE_LEVEL("") "]}"}, OF_OWN},
     {{.cuts = OWN_CUTS("Isolated")}, "sink's own with other"},
-    {{.normalizer = "{`type`: `NFC`}", .cuts = OWN_CUTS("Isolated")}, OWN},
-    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`}"}, OWN},
-    {{.cuts = "{`type`: `Metaspace`, `replacement`: `_`, `split`: false}"}, OWN},
+    {{.normalizer = "{`type`: `NFC`}", .cuts = OWN_CUTS("Isolated")}, OF_OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `" SIGN "`}"}, OF_OWN},
+    {{.cuts = "{`type`: `Metaspace`, `replacement`: `_`, `split`: false}"}, OF_OWN},
     {{.cuts = METASPACE(""), .model = "`byte_fallback`: true,"}, "expected a token for every byte"},
     {{.post = "{`type`: `RobertaProcessing`}"}, "post_processor `RobertaProcessing`"},
-    {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OWN}, {{.post = TEMPLATE(FRONT)}, OWN},
-    {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OWN},
-    {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OWN},        /* there is no 259 */
+    {{.post = TEMPLATE(TEXT_A ", " FRONT)}, OF_OWN}, {{.post = TEMPLATE(FRONT)}, OF_OWN},
+    {{.post = TEMPLATE(FRONT ", " FRONT ", " TEXT_A)}, OF_OWN},
+    {{.post = TEMPLATE(FRONT ", " TEXT_A)}, OF_OWN},        /* there is no 259 */
     {{.added = "{}"}, "added_tokens that are no list"}, {ONE_MORE("-1", "</s>", RAW), "without id"},
     {{.added = "[{}]"}, "without id"}, {ONE_MORE("258", "<x>", RAW), "no token that ends a text"},
     {{.added = "[{`id`: 258, `content`: [1, 2, 3]}]"}, "without id or content"},
@@ -1980,11 +2006,12 @@ static void hf__tokenizer_refuses(Test *t) {
     {ONE_MORE("258", "</s>", "`single_word`: true"), "single_word"},
     {ONE_MORE("256", "</s>", RAW), "one token of id 256, found two"},
     {ONE_MORE("258", "he", RAW), "found 256 and 258 alike"}, {{.merges = "[1]"}, "is no pair"},
-    {ONE_MORE("524288", "</s>", RAW), "expected ids below 524288"}, {{.merges = "{}"}, "no merges"},
-    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`special`: true")
+    {ONE_MORE("524288", "</s>", RAW), "is not the next one"}, {{.merges = "{}"}, "no merges"},
+    {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`normalized`: true")
                "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
-    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}"},
+    {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}",
+      .added = "[" ADDED("5", "</s>", RAW) "]"},
      "expected a token for every byte, found none for 0x21"},
     {{.vocab = "-`he`: 256, `\\u0120he`: 257", .model = "`unk_token`: `he`,"}, "an unk_token"},
     {{.merges = "[`he`]"}, "a merge that is no pair"},
@@ -2011,7 +2038,7 @@ static void hf__tokenizer_characters(Test *t) {
   static const struct { const char *normalizer, *cuts, *more, *text, *ids; } ROWS[] = {
     {BOTH, "null", RAW, "a", " a"}, {BOTH, "null", RAW, " a", " | a"},
     {BOTH, "null", RAW, "a<s>ab", " a|<s>| a|b"}, {BOTH, "null", RAW, "\n", " |<0A>"},
-    {BOTH, "null", "`normalized`: true", "<s>a", " <s>|a"},
+    {BOTH, "null", "`normalized`: true", "<s>a", "<s>|a"},
     {BOTH, "null", "`normalized`: true", "b<s>", " |b|<3C>|<73>|<3E>"},
     {REPLACE, "null", RAW, "ab a", "ab| a"}, {REPLACE, "null", RAW, " a<s>a", " a|<s>|a"},
     {"null", METASPACE(", `prepend_scheme`: `first`"), RAW, "a<s>a", " a|<s>|a"},
@@ -2151,8 +2178,8 @@ static void hf__sentencepiece(Test *t) {
         int slow[400], size = 1 + (int)rng_below(&r, 150); Ids ids = {0}, ids2 = {0};
         for (int j = 0; j < size; j++) strcat(text, LETTERS[rng_below(&r, 4)]);
         const int n = slow_pieces(text, slow, merge, merges);
-        tokenizer_encode(&c, (unsigned char *)text, strlen(text), &ids, &e);
-        tokenizer_encode(&c2, (unsigned char *)text, strlen(text), &ids2, &e);
+        tokenizer_encode(c, (unsigned char *)text, strlen(text), &ids, &e);
+        tokenizer_encode(c2, (unsigned char *)text, strlen(text), &ids2, &e);
         bool same = (int)ids.size == n && (int)ids2.size == n;
         for (int j = 0; same && j < n; j++)
           same = ids.at[j] == slow[j] && ids2.at[j] == slow[j] + 256;
@@ -2176,6 +2203,20 @@ static void hf__sentencepiece(Test *t) {
            k.published->space);
     other_close(&k, &c); fact(t, !e.status, "%s", e.text);
   }
+  Tokenizer k; Encoder c; char found[100];           /* a token that the config alone names */
+  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`additional_special_tokens`: [`[X]`]}");
+  if (tok_open(t, DOWNLOAD, &k, &c)) {
+    char last[16];
+    snprintf(last, sizeof last, " %d ", k.vocab - 1);
+    ids_text(&c, "a[X]", 4, found, sizeof found);
+    const size_t n = strlen(found), tail = strlen(last);
+    fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
+            !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
+  }
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/tokenizer_config.json",
+            "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with another id");
   text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
   sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
 }
@@ -2296,7 +2337,7 @@ static void hf__tokenizer_nfc(Test *t) {
       if (!to) to = "\xC3\xA0\xD6\xAE\xCC\x80\xCC\x95";/* 0061 0315 0300 05AE 0300 */
       const bool stray = strchr(from, '\xFF') != NULL;             /* it has a token here */
       Ids ids = {0}; Bytes back = {0}; Error e = {0};
-      tokenizer_encode(&c, (const unsigned char *)from, strlen(from), &ids, &e);
+      tokenizer_encode(c, (const unsigned char *)from, strlen(from), &ids, &e);
       tokenizer_decode(&k, ids.at, ids.size, &back, &e);
       const size_t n = strlen(to) - stray;
       fact(t, back.size == n + stray && (!n || !memcmp(back.at, to, n)) &&
@@ -2309,7 +2350,7 @@ static void hf__tokenizer_nfc(Test *t) {
     bytes_add(&many, "x", 1, &e);
     for (int i = 0; i < PAIRS; i++) bytes_add(&many, "\xCC\x81\xCC\xA3", 4, &e);
     const double start = seconds();
-    tokenizer_encode(&c, many.at, many.size, &ids, &e);
+    tokenizer_encode(c, many.at, many.size, &ids, &e);
     fact(t, seconds() - start < 20, "%g s", seconds() - start);
     tokenizer_decode(&k, ids.at, ids.size, &back, &e);
     size_t below = 0;
@@ -2355,7 +2396,7 @@ static void hf__tokenizer_vectors(Test *t) {
       const bool good = size == width - from && !memcmp(found, line + from, size);
       fact(t, good, "%s, text %d: %.100s, expected %.*s", ROWS[i][0], texts, found,
            (int)(width < 100 ? width : 100), line);
-      tokenizer_encode(&c, (const unsigned char *)s, n, &ids, &e);
+      tokenizer_encode(c, (const unsigned char *)s, n, &ids, &e);
       tokenizer_decode(&k, ids.at, ids.size, &back, &e);
       const size_t blank = k.published->space > SPACE_NONE && n;
       fact(t, back.size == n + blank && (!n || !memcmp(back.at + blank, s, n)),
@@ -2410,7 +2451,7 @@ static void hf__names_its_text(Test *t) {
 #define TALE_TOK " --tokenizer " SCRATCH "/tale.tok "
 #define UNKNOWN "; the model's own is not known"
   static const char *const ROWS[][3] = {
-    {TALE_TOK, "data/text/story.grammar", "held-out documents" UNKNOWN}, {"--input random", "", ""},
+    {TALE_TOK, SHIPPED_TEXT, "all of it" UNKNOWN}, {"--input random", "", ""},
     {TALE_TOK FROM_TEXT, SCRATCH "/tale.txt", "all of it" UNKNOWN},
     {TALE_TOK "--valid 0.5" FROM_TEXT, SCRATCH "/tale.txt", "0.5 of it" UNKNOWN},
     {"--ids " SCRATCH "/ids", SCRATCH "/ids", "all of it"}};
@@ -2452,69 +2493,11 @@ static void hf__names_its_text(Test *t) {
     answers(t, PROGRAM, words, 0, i == 4 ? "|" X_MODEL ": 2 seq" : want);
   }
   answers(t, PROGRAM, "eval " X_MODEL " " X_MODEL TALE_TOK "--T 8 --n 2 --csv -", 0, "\n\"" X_MODEL
-          "\",\"story\",\"natural\",\"held-out documents" UNKNOWN "\",");
+          "\",\"stories\",\"natural\",\"all of it" UNKNOWN "\",");
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 7  Blocks that sink.c lacks: the Mamba mixer and the experts, forward only */
-
-/* [MAMBA] y [N,C] = MAMBA(u), without a state: what row t gets of each row s before it is written
- * out, c_t b_s dt_s a_s times e^(A (dt_(s+1) + .. + dt_t)), and summed. */
-static void slow_mamba(const Slow *s, int l, double *y, const double *u) {
-  const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
-  int C = c->dim, N = s->N, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv;
-  int R = c->mamba_rank, P = R + 2 * M;
-  double *xz = room((idx)N * 2 * I), *a = room((idx)N * I), *p = room(P), *r = room(R);
-  double *bc = room((idx)N * 2 * M), *dt = room((idx)N * I), *out = room(I);
-  for (int t = 0; t < N; t++) {
-    slow_linear(xz + t * 2 * I, u + t * C, w->in, NULL, C, 2 * I);
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->conv_b[i];
-      for (int back = 0; back < J && back <= t; back++)
-        sum += (double)w->conv[(J - 1 - back) * I + i] * xz[(t - back) * 2 * I + i];
-      a[t * I + i] = sum / (1 + exp(-sum));
-    }
-    slow_linear(p, a + t * I, w->x, NULL, I, P);
-    slow_norm_of(c, R, r, p, w->r_norm, NULL);
-    slow_norm_of(c, M, bc + t * 2 * M, p + R, w->b_norm, NULL);
-    slow_norm_of(c, M, bc + t * 2 * M + M, p + R + M, w->c_norm, NULL);
-    slow_linear(dt + t * I, r, w->dt, w->dt_b, R, I);
-    for (int i = 0; i < I; i++) dt[t * I + i] = log1p(exp(dt[t * I + i]));
-    for (int i = 0; i < I; i++) {
-      double sum = (double)w->skip[i] * a[t * I + i], z = xz[t * 2 * I + I + i];
-      for (int m = 0; m < M; m++) {
-        double rate = -exp((double)w->a_log[m * I + i]), since = 0;
-        for (int from = t; from >= 0; since += dt[from-- * I + i])
-          sum += bc[t * 2 * M + M + m] * bc[from * 2 * M + m] * exp(rate * since)
-               * dt[from * I + i] * a[from * I + i];
-      }
-      out[i] = sum * z / (1 + exp(-z));
-    }
-    slow_linear(y + t * C, out, w->out, NULL, I, C);
-  }
-  free(xz); free(a); free(p); free(bc); free(r); free(dt); free(out);
-}
-
-/* [MOE] y = the sum of p_e FFN_e(x) over those experts that fewer than `top` others beat. */
-static void slow_experts(const Slow *s, int l, double *y, const double *x) {
-  const Config *c = &s->m->c;
-  const OtherBlock *w = &s->m->other[l];
-  int X = c->experts, C = c->dim; double *p = room(X), total = 0, f[WIDE_LAB];
-  slow_linear(p, x, w->router, NULL, C, X);
-  for (int e = 0; e < X; e++) total += p[e] = exp(p[e]);
-  for (int i = 0; i < C; i++) y[i] = 0;
-  for (int e = 0; e < X; e++) {
-    int better = 0;
-    for (int k = 0; k < X; k++) better += p[k] > p[e] || (p[k] == p[e] && k < e);
-    if (better >= c->expert_top) continue;
-    slow_ffn(c, &w->expert[e], f, x);
-    for (int i = 0; i < C; i++) y[i] += p[e] / total * f[i];
-  }
-  free(p);
-}
-
-static const struct SlowOthers SLOW_OTHERS = {slow_mamba, slow_experts};
 
 /* Block 1 of two is Mamba's with experts: order and pointers. C 12 F 7 I 5 M 3 J 4 R 2 X 2. */
 static void model_list__blocks(Test *t) {
@@ -2522,50 +2505,44 @@ static void model_list__blocks(Test *t) {
   if (!lab_open(&b, t, 1, 4, "--attention-period 2 --mamba-inner 5 --mamba-state 3 --experts 2 "
                              "--mamba-rank 2 --expert-period 2 --expert-offset 1")) return;
   const Model *m = &b.m;
-  const Layer *w = &m->w.layer[1];
-  const OtherBlock *y = &m->other[1];
+  const Layer *w = &m->layer[1];
   const struct { const char *name; int rank, rows, columns; const real *at; } ROWS[] = {
-    {"l1.norm1", 1, 12, 1, w->norm1.g}, {"l1.m.in", 2, 12, 10, y->in},
-    {"l1.m.conv", 2, 4, 5, y->conv}, {"l1.m.conv.b", 1, 5, 1, y->conv_b},
-    {"l1.m.x", 2, 5, 8, y->x}, {"l1.m.rnorm", 1, 2, 1, y->r_norm},
-    {"l1.m.bnorm", 1, 3, 1, y->b_norm}, {"l1.m.cnorm", 1, 3, 1, y->c_norm},
-    {"l1.m.dt", 2, 2, 5, y->dt}, {"l1.m.dt.b", 1, 5, 1, y->dt_b},
-    {"l1.m.alog", 2, 3, 5, y->a_log}, {"l1.m.skip", 1, 5, 1, y->skip},
-    {"l1.m.out", 2, 5, 12, y->out}, {"l1.norm2", 1, 12, 1, w->norm2.g},
-    {"l1.router", 2, 12, 2, y->router}, {"l1.e0.w1", 2, 12, 7, y->expert[0].w1},
-    {"l1.e0.w2", 2, 12, 7, y->expert[0].w2}, {"l1.e0.w3", 2, 7, 12, y->expert[0].w3},
-    {"l1.e1.w1", 2, 12, 7, y->expert[1].w1}, {"l1.e1.w2", 2, 12, 7, y->expert[1].w2},
-    {"l1.e1.w3", 2, 7, 12, y->expert[1].w3}, {"normf", 1, 12, 1, m->w.normf.g}};
+    {"l1.norm1", 1, 12, 1, w->norm1.g.w}, {"l1.m.in", 2, 12, 10, w->m_in.w},
+    {"l1.m.conv", 2, 4, 5, w->conv.w}, {"l1.m.conv.b", 1, 5, 1, w->conv_b.w},
+    {"l1.m.x", 2, 5, 8, w->m_x.w}, {"l1.m.rnorm", 1, 2, 1, w->r_norm.g.w},
+    {"l1.m.bnorm", 1, 3, 1, w->b_norm.g.w}, {"l1.m.cnorm", 1, 3, 1, w->c_norm.g.w},
+    {"l1.m.dt", 2, 2, 5, w->m_dt.w}, {"l1.m.dt.b", 1, 5, 1, w->dt_b.w},
+    {"l1.m.alog", 2, 3, 5, w->a_log.w}, {"l1.m.skip", 1, 5, 1, w->skip.w},
+    {"l1.m.out", 2, 5, 12, w->m_out.w}, {"l1.norm2", 1, 12, 1, w->norm2.g.w},
+    {"l1.router", 2, 12, 2, w->router.w}, {"l1.e0.w1", 2, 12, 7, w->expert[0].w1.w},
+    {"l1.e0.w2", 2, 12, 7, w->expert[0].w2.w}, {"l1.e0.w3", 2, 7, 12, w->expert[0].w3.w},
+    {"l1.e1.w1", 2, 12, 7, w->expert[1].w1.w}, {"l1.e1.w2", 2, 12, 7, w->expert[1].w2.w},
+    {"l1.e1.w3", 2, 7, 12, w->expert[1].w3.w}, {"normf", 1, 12, 1, m->normf.g.w}};
   enum { ALL = sizeof ROWS / sizeof *ROWS };
   int first = 0;
-  while (first < m->n_tensors && strcmp(m->tensor[first].name, "l1.norm1")) first++;
+  while (first < m->n_tensors && strcmp(m->all[first]->name, "l1.norm1")) first++;
   for (int i = 0; i < ALL && first + i < m->n_tensors; i++) {
-    const Tensor *x = &m->tensor[first + i];
-    fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->shape[0] ==
-         ROWS[i].rows && x->shape[1] == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
-         "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->shape[0],
-         x->shape[1], x->layer, ROWS[i].name);
-    fact(t, x->at == x[-1].at + x[-1].count, "%s is not where %s ends", x->name, x[-1].name);
-    fact(t, ROWS[i].at == m->params + x->at, "%s is elsewhere", x->name);
+    const Tensor *x = m->all[first + i];
+    fact(t, !strcmp(x->name, ROWS[i].name) && x->rank == ROWS[i].rank && x->rows ==
+         ROWS[i].rows && x->cols == ROWS[i].columns && x->layer == (i + 1 < ALL ? 1 : -1),
+         "tensor %d is %s [%d,%d] of layer %d, expected %s", i, x->name, x->rows,
+         x->cols, x->layer, ROWS[i].name);
+    const Tensor *before = m->all[first + i - 1];
+    fact(t, x->w == before->w + tensor_count(before), "%s is not where %s ends", x->name,
+         before->name);
+    fact(t, ROWS[i].at == x->w, "%s is elsewhere", x->name);
   }
   fact(t, m->n_tensors == first + ALL + 1, "%d tensors", m->n_tensors);
-  fact(t, m->w.layer[0].wq == m->params + model_tensor(m, "l0.wq")->at && m->w.layer[0].w3 ==
-       m->params + model_tensor(m, "l0.w3")->at, "block 0 is elsewhere");
-  fact(t, !w->wq && !w->wo && !w->w1 && !m->other[0].in && !m->other[0].expert,
+  fact(t, &m->layer[0].wq == model_tensor(m, "l0.wq") && &m->layer[0].w3 ==
+       model_tensor(m, "l0.w3"), "block 0 is elsewhere");
+  fact(t, !w->wq.w && !w->wo.w && !w->w1.w && !m->layer[0].m_in.w && !m->layer[0].expert,
        "a pointer to a tensor that is absent");
   lab_close(&b);
 }
 
-static idx counted(const Model *m, int layer) {
-  idx sum = 0;
-  for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].layer == layer) sum += m->tensor[i].count;
-  return sum;
-}
-
 static double size_of(const Model *m, const char *name) {
   const Tensor *x = model_tensor(m, name);
-  return x ? (double)x->count : 0;
+  return x ? (double)tensor_count(x) : 0;
 }
 
 /* Parameters of Jamba, from a block of each kind at its width, its ffns from F = 14, not 14336. */
@@ -2612,9 +2589,9 @@ static void published__against_slow(Test *t) {
     {JAMBA_SHAPE "--layers 8 --attention-offset 2 --expert-period 2 --expert-offset 1", 24},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 1},
     {JAMBA_SHAPE "--layers 4 --attention-offset 1 --expert-period 2 --expert-offset 1", 24}};
-  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS, b.flags);
+  LABS_OF(b, 2, 40, PUBLISHED) compare_with_slow(t, &b, 2000 * REAL_EPS);
   EACH(f, ROWS) LABS(b, 1, ROWS[f].T, ROWS[f].flags)
-    compare_with_slow(t, &b, 4000 * REAL_EPS, b.flags);
+    compare_with_slow(t, &b, 4000 * REAL_EPS);
 }
 
 /* [MAMBA] One state a channel, one tap, a repeated token and no eps in the norms: r, b and c, each
@@ -2626,21 +2603,21 @@ static void mamba_forward__closed_form(Test *t) {
   if (!lab_open(&b, t, 1, T, "--attention-period 2 --attention-offset 1 --mamba-inner 6 "
                              "--mamba-state 1 --mamba-rank 1 --mamba-conv 1 --norm-eps 0 "
                              "--layers 2")) return;
-  const OtherBlock *w = &b.m.other[0];
+  const Layer *w = &b.m.layer[0];
   MambaActs acts = mamba_acts(&b.m, &b.a, 1, T), *p = &acts;
   for (int i = 0; i < T; i++) b.ids[i] = 3;
   lab_forward(&b);
   for (int i = 0; i < I; i++) {
     double x = (double)p->xz[i], z = (double)p->xz[I + i], most = 0;
-    double u = (double)w->conv[i] * x + (double)w->conv_b[i], a = u / (1 + exp(-u));
-    double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm[0];
-    double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm[0];
-    double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm[0];
-    double dt = log(1 + exp(r * (double)w->dt[i] + (double)w->dt_b[i]));
-    double f = exp(-dt * exp((double)w->a_log[i]));
+    double u = (double)w->conv.w[i] * x + (double)w->conv_b.w[i], a = u / (1 + exp(-u));
+    double r = (p->p[0] > 0 ? 1 : -1) * (double)w->r_norm.g.w[0];
+    double bb = (p->p[1] > 0 ? 1 : -1) * (double)w->b_norm.g.w[0];
+    double cc = (p->p[2] > 0 ? 1 : -1) * (double)w->c_norm.g.w[0];
+    double dt = log(1 + exp(r * (double)w->m_dt.w[i] + (double)w->dt_b.w[i]));
+    double f = exp(-dt * exp((double)w->a_log.w[i]));
     for (int n = 0; n < T; n++) {
       double state = dt * bb * a * (1 - pow(f, n + 1)) / (1 - f);
-      double y = (cc * state + (double)w->skip[i] * a) * z / (1 + exp(-z));
+      double y = (cc * state + (double)w->skip.w[i] * a) * z / (1 + exp(-z));
       within(t, (double)p->y[n * I + i], y, 1000 * REAL_EPS * (1 + fabs(y)), "row %d", n + 1);
       most = larger(most, fabs(y));
     }
@@ -2692,7 +2669,7 @@ static void experts_forward__alike(Test *t) {
         snprintf(own, sizeof own, "l%d.e%d.%s", l, e, NAMES[k]);
         const Tensor *x = model_tensor(&plain.m, name);
         fact(t, !x == !model_tensor(&b.m, own), "%s and %s", name, own);
-        if (x) copy(lab_at(&b, own), plain.m.params + x->at, x->count);
+        if (x) copy(lab_at(&b, own), x->w, tensor_count(x));
       }
     }
     lab_forward(&plain); lab_forward(&b);
@@ -2771,15 +2748,21 @@ static void published__same_bits(Test *t) {
 
 /* Rows that are made later are those of a whole forward, in which a Mamba block makes all anew. */
 static void published__extend(Test *t) {
-  static const int SHORT[] = {1, 2, 26, 55, 0};
-  for (int i = 0; PUBLISHED[i]; i++) if (!extend_one(t, PUBLISHED[i], SHORT, 75)) return;
+  for (int i = 0; PUBLISHED[i]; i++) {
+    int how = strstr(PUBLISHED[i], "--attention-period") ? EXTEND_ANEW : 0;
+    if (!extend_one(t, PUBLISHED[i], SHORT_PROMPTS, 75, how)) return;
+  }
 }
 
 /* The sink metrics, where not every block attends. */
 static void published__sinks(Test *t) {
-  static const char *const FLAGS[] = {
-    MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1", "--experts 3"};
-  sinks_against_slow(t, FLAGS, 2);
+  LABS(b, 3, 12, MAMBA "--layers 4 --attention-period 3 --extra k --sink-token --kv-heads 1",
+       "--experts 3") {
+    bool attends[4];
+    for (int l = 0; l < 4; l++) attends[l] = slow_attends(&b.m.c, l);
+    lab_against_slow(t, &b, METRIC_REAL, attends);
+    lab_against_slow(t, &b, METRIC_PLUS1, attends);
+  }
 }
 
 /* eval --signs where blocks are forward only: all but the gradient, which says why. */
@@ -2798,7 +2781,8 @@ static void signs__forward_only(Test *t) {
 
 /* Questions of a file, escapes undone, and the lines that are none. */
 static void choices_read__lines(Test *t) {
-  static const char GOOD[] = "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw";
+  static const char GOOD[] = "\xEF\xBB\xBF" "1\tA\\tb\tx\\n\ty\\\\n\\q\r\n\r\n0\t\tu\t\tw\n"
+                             " \xC2\xA0\n \r\n";
   static const struct { const char *text, *said; } BAD[] = {
     {"", "expected a question a line, found none"}, {"\n\n", "found none"},
     {"0\ta\tb", ":1: "}, {"2\ta\tb\tc", ":1: "}, {"\n1\ta\tb\tc\nx\ta\tb\tc", ":3: "},
@@ -2833,8 +2817,10 @@ static double ending_log_p(Test *t, Trainer *r, const Settings *s, const char *c
   Ids ids = {0}, alone = {0}; Acts a; Error e = {0}; double sum = 0;
   snprintf(text, sizeof text, "%s %s", context, ending);
   if (s->data.bos) ids_add(&ids, &bos, 1, &e), ids_add(&alone, &bos, 1, &e);
-  tokenizer_encode(&r->data.encoder, (const unsigned char *)text, strlen(text), &ids, &e);
-  tokenizer_encode(&r->data.encoder, (const unsigned char *)context, strlen(context), &alone, &e);
+  tokenizer_encode(&r->data.tokenizer, (const unsigned char *)text, strlen(text), &ids, &e);
+  size_t context_end = strlen(context);                  /* blanks there are the ending's */
+  while (context_end && context[context_end - 1] == ' ') context_end--;
+  tokenizer_encode(&r->data.tokenizer, (const unsigned char *)context, context_end, &alone, &e);
   int T = (int)ids.size - 1, from = (int)alone.size, V = r->m.c.vocab;
   int cut = T > r->m.c.context ? T - r->m.c.context : 0;
   T -= cut;
@@ -2873,7 +2859,7 @@ static void choices_answer__oracle(Test *t) {
   static const char *const WORDS[] = {
     "the cat", "a dog ran", "house", "saw it", "and \xc3\xa9t\xc3\xa9", "there", "in", "Tom",
     "went far away from", "x"};
-  Settings s; HfOwn own = {.choices = SCRATCH "/choices"};
+  Settings s;
   if (!tale_open(t, &s, "")) return;
   for (int f = 0; f < 3; f++) {
     static const char *const FLAGS[] = {"--context 48", "--context 48 --bos", "--context 7"};
@@ -2886,7 +2872,7 @@ static void choices_answer__oracle(Test *t) {
       double most[2] = {-INFINITY, -INFINITY};
       for (int k = (int)rng_below(&rng, 5); k >= 0; k--) {
         strcat(context, WORDS[rng_below(&rng, 10)]);
-        strcat(context, k ? " " : "");
+        strcat(context, k ? " " : i % 4 ? "" : "  ");
       }
       for (int k = 0; k < endings; k++) {
         snprintf(ending[k], sizeof ending[k], "%s%s%s", WORDS[rng_below(&rng, 10)],
@@ -2907,14 +2893,14 @@ static void choices_answer__oracle(Test *t) {
       bytes_print(&file, &e, "\n");
     }
     file_write(SCRATCH "/choices", file.at, file.size, &e);
-    r.s.own = &own;
-    own.questions = 0; Chosen got;
+    strcpy(r.s.own.choices, SCRATCH "/choices");
+    r.s.own.questions = 0; Chosen got;
     choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 60, "%s", e.text);
     within(t, got.acc, right[0] / 60.0, 1e-12, "acc, %s", FLAGS[f]);
     within(t, got.acc_norm, right[1] / 60.0, 1e-12, "acc_norm, %s", FLAGS[f]);
     fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ, right[0]);
-    own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
+    r.s.own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 7, "%d questions", got.n);
     if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
@@ -2937,7 +2923,7 @@ static void check_model__every_variant(Test *t) {
   enum { EXTRA = (int)(sizeof MORE / sizeof *MORE) };
   int models = 0, rows = 0, measured = 0, n; char last[120];
   scratch_open();
-  char *const *axis = covering(t)->axis;
+  char *const *axis = covering()->axis;
   while (VARIANTS[models].name) models++;
   while (axis[rows]) rows++;
   for (int i = 0; i < models + EXTRA + rows; i++) {
@@ -2947,14 +2933,14 @@ static void check_model__every_variant(Test *t) {
     settings_default(&r.s);
     snprintf(all, sizeof all, "--layers 2 --dim 12 --head-dim 4 --heads 2 --ffn 10 --vocab 13 "
              "--context 40 %s", flags);
-    if (failed(t, flags, settings_flags(&r.s, all, "m", &e) || config_resolve(&r.s.model, &e)
+    if (failed(t, flags, settings_flags(&r.s, all, MODEL, &e) || config_resolve(&r.s.model, &e)
                          || model_create(&r.m, &r.s.model, true, &e), &e)) continue;
     Rng rng = {7};
     for (int k = 0; k < r.m.n_tensors; k++) {
-      const Tensor *x = &r.m.tensor[k];
+      const Tensor *x = r.m.all[k];
       bool gain = strstr(x->name, "norm") && !strstr(x->name, ".b");
-      for (idx j = 0; j < x->count; j++)
-        r.m.params[x->at + j] = (real)(0.4 * rng_normal(&rng) + gain);
+      for (idx j = 0; j < tensor_count(x); j++)
+        x->w[j] = (real)(0.4 * rng_normal(&rng) + gain);
     }
     fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
     fact(t, !checked(t, SCRATCH "/any.ckpt", last, &n) && n >= 4, "%s: %s", flags, last);
@@ -3038,12 +3024,12 @@ static real stored_number(Rng *r, int dtype, unsigned char at[4]) {
 
 /* Tensor x with new numbers that its type can say, and its bytes as they lie in a file. */
 static unsigned char *tensor_drawn(Model *m, const Tensor *x, int dtype, int order, Rng *r) {
-  size_t width = dtype_width(dtype); idx in = x->shape[0], out = x->shape[1];
-  unsigned char *raw = zeroed(x->count * (idx)width, 1);
+  size_t width = dtype_width(dtype); idx in = x->rows, out = x->cols;
+  unsigned char *raw = zeroed(tensor_count(x) * (idx)width, 1);
   for (idx i = 0; i < in; i++) for (idx o = 0; o < out; o++) {
     unsigned char at[4];
     idx place = order == OUT_IN ? o * in + i : i * out + o;
-    real *to = m->params + x->at + i * out + o;
+    real *to = x->w + i * out + o;
     *to = stored_number(r, dtype, at);
     if (frozen(m, x, i * out + o)) { *to = 0; memset(at, 0, 4); }
     memcpy(raw + (size_t)place * width, at, width);
@@ -3057,13 +3043,13 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
   settings_default(&s); s.model = m->c;
   if (failed(t, path, model_file_begin(&w, path, &s, 77, &e), &e)) return false;
   for (int k = 0; k < m->n_tensors; k++) {
-    const Tensor *x = &m->tensor[k];
+    const Tensor *x = m->all[k];
     int dtype = (kind + k) % DTYPES, order = (kind + k) / 2 % 2;
     /* as published ones stand, but sometimes the other way */
     if (!strcmp(x->name, "wte")) order = kind % 5 == 4 ? OUT_IN : IN_OUT;
     if (!strcmp(x->name, "wcls")) order = kind % 5 == 4 ? IN_OUT : OUT_IN;
     unsigned char *raw = tensor_drawn(m, x, dtype, x->rank == 2 ? order : IN_OUT, &r);
-    size_t n = (size_t)x->count * dtype_width(dtype), half = n / 8 * 4;
+    size_t n = (size_t)tensor_count(x) * dtype_width(dtype), half = n / 8 * 4;
     model_file_tensor(&w, x->name, dtype, order, &e);
     if (half) model_file_bytes(&w, raw, half, &e);
     model_file_bytes(&w, raw + half, n - half, &e); free(raw);
@@ -3092,23 +3078,23 @@ static void extend_from_file(Test *t, const Model *m, const Model *file, const i
 
 /* Of every configuration: the same bits from a file, slab by slab or read whole, as in memory. */
 static void model_file__same_bits(Test *t) {
-  const Cover *v = covering(t);
+  const Cover *v = covering();
   const char *path = SCRATCH "/model.bin"; int streamed = 0;
   scratch_open();
   for (int i = 0; i < v->n; i++) {
     char flags[1024]; Lab b; Acts a; Trainer whole, open; Error e = {0};
     pick_flags(&v->pick[i], flags, sizeof flags);
     if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
-    if (failed(t, flags, checkpoint_load(path, &whole, false, &e) ||
+    if (failed(t, flags, checkpoint_load(path, NULL, &whole, &e) ||
                          checkpoint_open(path, &open, &e) ||
                          acts_create(&a, &open.m, 2, 7, ACTS_ONE, &e), &e)) return;
     const Model *m = &open.m;
     fact(t, !whole.m.file && whole.m.count == b.m.count &&
          same_numbers(b.m.count, b.m.params, whole.m.params), "%s: parameters", flags);
     fact(t, open.tokenizer_hash == 77 && !memcmp(&m->c, &b.m.c, sizeof m->c), "%s", flags);
-    fact(t, m->file && stored_tensor(m, m->w.layer[1].wq) == model_tensor(m, "l1.wq") &&
-         !stored_tensor(m, m->w.layer[0].norm1.g), "%s: which tensors stay in the file", flags);
-    for (int k = 0; k < m->n_tensors; k++) streamed += m->tensor[k].at < 0;
+    fact(t, m->file && m->layer[1].wq.product && !m->layer[1].wq.w &&
+         !m->layer[0].norm1.g.product, "%s: which tensors stay in the file", flags);
+    for (int k = 0; k < m->n_tensors; k++) streamed += m->all[k]->product != NULL;
     double loss = lab_loss(&b);
     for (int again = 0; again < 2; again++) {
       model_forward(m, &a, b.ids, 2, 7);
@@ -3138,7 +3124,7 @@ static void model_file__slabs(Test *t) {
   for (int k = 0; k < 3; k++) {
     int slabs = 0;
     const Tensor *x = model_tensor(&open.m, NAMES[k]);
-    for (Slab s = {0}; x->at < 0 && stored_slab(&open.m, x, k == 2, &s); slabs++)
+    for (Slab s = {0}; x->product && stored_slab(x, k == 2, &s); slabs++)
       fact(t, k == 1 ? s.n_out == 264 && s.in0 == slabs * 15872 : s.n_in == 264 && s.out0 ==
            slabs * 15872, "slab %d of %s", slabs, NAMES[k]);
     fact(t, slabs == 2, "%s in %d slabs", NAMES[k], slabs);
@@ -3163,7 +3149,7 @@ static void model_file__slabs(Test *t) {
   model_loss(&open.m, &a, b.targets, 1, T, false, 1);
   for (int i = 0; i < T; i++) fact(t, isnan(a.loss_row[i]), "row %d: %g", i, a.loss_row[i]);
   fact(t, model_fault(&open.m, &e) && strstr(e.text, "checksum of wte"), "%s", e.text);
-  fact(t, !stored_slab(&open.m, model_tensor(&open.m, "l0.w1"), false, &(Slab){0}), "a slab");
+  fact(t, !stored_slab(model_tensor(&open.m, "l0.w1"), false, &(Slab){0}), "a slab");
   acts_free(&a); trainer_free(&open); lab_close(&b);
 }
 
@@ -3172,7 +3158,7 @@ static void evaluate__streamed(Test *t) {
   Settings s; Error e = {0}; Data d = {0}; Trainer open;
   Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
   scratch_open();
-  settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", "eao", &e);
+  settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", MEASURE | EVAL | GENERAL, &e);
   for (int i = 0; i < 37; i++)
     for (int k = 0; k < 10; k++)
       bytes_print(&lines, &e, "%d%c", (int)rng_below(&r, 11), k < 9 ? ' ' : '\n');
@@ -3220,10 +3206,10 @@ static void model_file__links(Test *t) {
     }
     size_t rest = file.size;
     for (int k = 0; k < b.m.n_tensors; k++) {            /* the others, as they come */
-      const Tensor *x = &b.m.tensor[k];
+      const Tensor *x = b.m.all[k];
       if (strchr("qkv", x->name[strlen(x->name) - 1])) continue;
       unsigned char *raw = tensor_drawn(&b.m, x, DTYPE_F32, IN_OUT, &r);
-      bytes_add(&file, raw, 4 * (size_t)x->count, &e); free(raw);
+      bytes_add(&file, raw, 4 * (size_t)tensor_count(x), &e); free(raw);
     }
     if (!e.status) file_write(source, file.at, file.size, &e);
     settings_default(&s); s.model = b.m.c;
@@ -3231,17 +3217,17 @@ static void model_file__links(Test *t) {
     int f = model_file_source(&w, source, 24, link, &e);
     fact(t, f == 1, "source %d: %s", f, e.text);
     for (int k = 0; k < w.head.list.n_tensors && !e.status; k++) {
-      const Tensor *x = &w.head.list.tensor[k];
+      const Tensor *x = w.head.list.all[k];
       const char *part = strchr("qkv", x->name[strlen(x->name) - 1]);
       uint64_t which = part ? (uint64_t)(strchr("qkv", *part) - "qkv") : 0;
-      Extent at = {f, rest, 4 * (uint64_t)x->count, 0};
+      Extent at = {f, rest, 4 * (uint64_t)tensor_count(x), 0};
       uint64_t run = 2 * C * (heads ? D : 1);
       if (part) at = (Extent){f, fused + which * run, run, 3 * run};
       else rest += at.run;
       model_file_copy(&w, x->name, part ? DTYPE_BF16 : DTYPE_F32,
                       part && heads ? OUT_IN : IN_OUT, &at, &e);
     }
-    if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, &back, false, &e), &e))
+    if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, NULL, &back, &e), &e))
       return;
     fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
     trainer_free(&back);
@@ -3251,7 +3237,7 @@ static void model_file__links(Test *t) {
       file.at[3] ^= what < 2;
       file_write(source, file.at, file.size - (what == 1), &e);
       if (what == 2) remove(source);
-      const bool no = (what < 2 ? checkpoint_load(path, &back, false, &e)
+      const bool no = (what < 2 ? checkpoint_load(path, NULL, &back, &e)
                                 : checkpoint_open(path, &back, &e)) == 1;
       fact(t, no == link && (!no || strstr(e.text, what < 2 ? "found another file" :
                          "published, found")), "%d: %s", what, e.text);
@@ -3276,8 +3262,8 @@ static void model_file_end__refuses(Test *t) {
     if (what == 4) model_file_source(&w, SCRATCH "/source", 101, false, &e);
     if (what == 6) model_file_source(&w, SCRATCH "/none", 1, false, &e);
     for (int k = 0; k < w.head.list.n_tensors - (what == 1); k++) {
-      const Tensor *x = &w.head.list.tensor[k];
-      size_t n = 2 * (size_t)x->count;
+      const Tensor *x = w.head.list.all[k];
+      size_t n = 2 * (size_t)tensor_count(x);
       if (what == 3 || (what == 7 && k == 1)) {    /* of 100 bytes: up to 264, 103 */
         Extent at = {model_file_source(&w, SCRATCH "/source", 1, false, &e), 0, n, 0};
         if (k == 1) at = (Extent){at.file, 15, 8, 40};
@@ -3369,7 +3355,7 @@ static bool file_refused(const char *path, const Bytes *file, Error *e) {
   Trainer r;
   *e = (Error){0};
   file_write(path, file->at, file->size, e);
-  const bool no = checkpoint_load(path, &r, false, e) == 1;
+  const bool no = checkpoint_load(path, NULL, &r, e) == 1;
   if (!no) trainer_free(&r);
   return no;
 }
@@ -3440,7 +3426,7 @@ static void sink__streams(Test *t) {
   file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
   file_write(SCRATCH "/odd", ODD, strlen(ODD), &e);
   out = said(t, MODEL_EVAL "--ids " SCRATCH "/ids --csv " SCRATCH "/csv");
-  if (!checkpoint_load(SCRATCH "/m.model", &m, false, &e) &&
+  if (!checkpoint_load(SCRATCH "/m.model", NULL, &m, &e) &&
       !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
     int rows[32], odd = 0;
     for (idx i = 0; i < m.m.count; i++) {    /* F16 whose bytes change places are none of these */
@@ -3462,6 +3448,17 @@ static void sink__streams(Test *t) {
   answers(t, "./sink", "eval " SCRATCH "/m.model", 1, "./hf for a published model");
 }
 
+/* A checkpoint of ./sink, whose settings lack the flags of ./hf alone, at a width that is no default;
+ * and one beside the program is replaced. */
+static void hf__reads_sink(Test *t) {
+  if (!begun(t)) return;
+  for (int twice = 0; twice < 2; twice++)
+    answers(t, "./sink", "train --layers 1 --dim 16 --ffn 16 --context 20 --batch 1 --steps 1 --quiet "
+            "--valid 0.4 --text data/text/letter.txt --force --out sink-test.ckpt", 0, "steps=1 ");
+  answers(t, PROGRAM, "eval sink-test.ckpt --quiet --n 1", 0, ": 1 sequences of 20 tokens");
+  remove("sink-test.ckpt");
+}
+
 static const TestEntry TESTS[] = {
   RUNS(rope_frequency__stretched), RUNS(families__against_library), RUNS(first_open__counts),
   RUNS(families__see_faults), RUNS(families__files), RUNS(families__facts),
@@ -3470,7 +3467,8 @@ static const TestEntry TESTS[] = {
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
   RUNS(published__sinks), RUNS(signs__forward_only), RUNS(families__tokenizers),
-  RUNS(hf__config), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
+  RUNS(families__folders),
+  RUNS(hf__config), RUNS(hf__reads_sink), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),
   RUNS(hf__accounts), RUNS(hf__returns), RUNS(hf__llama2c), RUNS(hf__llama2c_refuses),
@@ -3485,5 +3483,6 @@ static const TestEntry TESTS[] = {
   RUNS(model_head_read__hostile), RUNS(model_file__damage), RUNS(sink__streams)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close, .oracle = &ALL_ROWS});
 }

@@ -34,11 +34,13 @@ static void onset_run__repeats(Test *t) {
       "row soon tiny --first-tokens 4 --pos relative +onset +until\n"
       "row natural tiny +onset\nrow text tiny --first-tokens text +onset +signs\n"
       "row wild tiny --lr 900 --clip 0 --init torch --sim identity --normalizer one "
-      "--first-tokens 4 +onset\nrow two tiny --first-tokens 4 --pos relative --steps 2 +onset\n";
+      "--first-tokens 4 +onset\nrow two tiny --first-tokens 4 --pos relative --steps 2 +onset\n"
+      "row star tiny --first-tokens 4:common --extra k +onset\nrow self tiny --xsa +onset\n";
   static const struct { int row; double steps; bool others, wild; } RUNS[] = {
     {0, 40, true, false}, {0, 40, true, false}, {1, 15, true, false}, {2, 40, false, false},
-    {3, 40, false, false}, {5, 2, true, false}, {4, 0, true, true}};
-  Experiments x; Settings s; Error e = {0}; Bytes text[7] = {{0}};
+    {3, 40, false, false}, {5, 2, true, false}, {4, 0, true, true}, {6, 40, true, false},
+    {7, 40, false, false}};
+  Experiments x; Settings s; Error e = {0}; Bytes text[9] = {{0}};
   if (!tale_open(t, &s, "")) return;                       /* its tokenizer has 320 tokens */
   table_open(&x, TEXT);
   EACH(i, RUNS) {
@@ -66,8 +68,22 @@ static void onset_run__repeats(Test *t) {
          result_number(&r, "times_1@other") != measured(t, &r, "times_1"), "%d at others", m);
     fact(t, !isnan(result_number(&r, "times_1@other")) == RUNS[i].others &&
             !isnan(result_number(&r, "least_other_sink")) == RUNS[i].others, "others");
-    fact(t, !isnan(result_number(&r, "times_1@natural")) == (RUNS[i].row != 2) &&
-            !isnan(result_number(&r, "times_1@block")) == (RUNS[i].row == 2), "natural");
+    const bool natural = RUNS[i].row == 2 || RUNS[i].row == 7, star = RUNS[i].row == 6;
+    fact(t, !isnan(result_number(&r, "times_1@natural")) == !natural &&
+            !isnan(result_number(&r, "times_1@block")) == natural, "natural");
+    const char *null = star ? "least_star" : RUNS[i].row == 7 ? "least_self" : "least_sink";
+    fact(t, measured(t, &r, "least_null") == measured(t, &r, null), "where the null is");
+    fact(t, !isnan(result_number(&r, "least_star")) == star, "a column *");
+    const double *self = result_find(&r, "curve_times_self", &m), *many;
+    fact(t, self && m == n && (soon || two || fabs(self[0] - 1) < 0.5), "the diagonal at first");
+    within(t, self[n - 1], measured(t, &r, "times_self"), 0.3, "times_self");
+    fact(t, result_find(&r, "curve_mass", &m) && m == n && !result_find(&r, "curve_times_*", &m)
+            == !star && (!star || m == n), "curves");
+    many = result_find(&r, "text_q", &m);
+    fact(t, many && m == 10 && many[9] > 0 && many[9] < 1, "%d of 1 .. 256, 317", m);
+    fact(t, natural ? isnan(result_number(&r, "q")) : star ? measured(t, &r, "q") < many[2] :
+         RUNS[i].row == 3 ? fabs(measured(t, &r, "q") - 1 / 16.0) < 1e-3 :
+         measured(t, &r, "q") == many[2], "q %g, %g", result_number(&r, "q"), many[2]);
     fact(t, measured(t, &r, "text_effective") > 20, "the text's");
     fact(t, isfinite(result_number(&r, "signs_kurtosis")) == (RUNS[i].row == 3), "its signs");
     fact(t, isfinite(result_number(&r, "rounded_4")) == (RUNS[i].row == 0), "its cache");
@@ -76,7 +92,7 @@ static void onset_run__repeats(Test *t) {
   }
   fact(t, !e.status, "%s", e.text);
   fact(t, text[0].size && bytes_same(&text[0], &text[1]), "two runs differ");
-  for (int i = 0; i < 7; i++) bytes_free(&text[i]);
+  for (int i = 0; i < 9; i++) bytes_free(&text[i]);
   experiments_free(&x);
 }
 
@@ -98,6 +114,36 @@ static void seen_open__anywhere(Test *t) {
                        0.051, "text");
     trainer_free(&m);
   }
+}
+
+/* Where a row's weight does nothing: *, x*, the diagonal under XSA, else the first token. */
+static void watch_places__by_configuration(Test *t) {
+  static const struct { const char *flags; int null; bool star; } ROWS[] = {
+    {"", ONSET_SINK, false}, {"--extra k", ONSET_STAR, true}, {"--extra logit", ONSET_STAR, true},
+    {"--sink-token", ONSET_STAR, true}, {"--xsa", ONSET_SELF, false},
+    {"--xsa --extra zero", ONSET_STAR, true},
+    {"--sim sigmoid --normalizer one", ONSET_SINK, false}};
+  EACH(r, ROWS) {
+    const Config c = config_of(t, ROWS[r].flags);
+    Watch *w = later(t, 1, sizeof *w, NULL);
+    watch_places(w, &c);
+    fact(t, w->null == ROWS[r].null && w->is[ONSET_STAR] == ROWS[r].star && w->is[ONSET_SINK] &&
+         w->is[ONSET_SELF] && w->is[ONSET_NULL] && !w->is[ONSET_OTHER_SINK], "%s", ROWS[r].flags);
+  }
+}
+
+/* q of two tokens in blocks of 3, of which 3 is 4 of 12 tokens and 4 none: 1/2 / (1/2 + 2/3) = 3/7
+ * and 1; drawn three times as often as 4, 3 has 3/4 / (3/4 + 2/3) = 9/17. */
+static void first_q__by_hand(Test *t) {
+  int32_t ids[] = {3, 0, 5, 3, 1, 7, 3, 2, 5, 7, 3, 0};
+  double even[8] = {[3] = 1, [4] = 1}, often[8] = {[3] = 3, [4] = 1};
+  Error e = {0};
+  Data d = {.vocab = 8, .bos = 1, .fix = 2, .train = {ids, 12, 0}, .first = even, .draws = 2};
+  within(t, first_q(&d, 3, &e), sqrt(3 / 7.0), 1e-12, "even");
+  d.first = often, d.draws = 4;
+  within(t, first_q(&d, 3, &e), pow(9 / 17.0, 0.75), 1e-12, "often");
+  d.held = d.train, d.train.size = 0;          /* of an endless grammar */
+  within(t, first_q(&d, 3, &e), pow(9 / 17.0, 0.75), 1e-12, "held");
 }
 
 /* A step reads 16 tokens, and even weights have alpha 0.1. log 1000 = 6.908, so the loss has made
@@ -280,19 +326,199 @@ static void law_choose__bends(Test *t) {
   }
 }
 
+/* The word that stands last, of a flag and of none; N, and the context of a row's flags. */
+static void flag_word__last(Test *t) {
+  static const char FLAGS[] = "--context 64 --first-tokens 4 --lr 1 --first-tokens 256^0.5:2%";
+  char word[32];
+  flag_word(word, FLAGS, "--first-tokens ");
+  fact(t, is(word, "256^0.5:2%"), "%s", word);
+  flag_word(word, FLAGS, "--batch ");
+  fact(t, is(word, ""), "%s", word);
+  within(t, context_of(FLAGS), 64, 0, "context");
+}
+
+/* Three looks in a row: none but the last three; two of them at the end are a bound. */
+static void curve_onset__by_hand(Test *t) {
+  static const double WHEN[] = {0, 10, 20, 30, 40, 50, 60}, TIMES[] = {9, 2, 2, 1, 2, 3, 2.5};
+  static const struct { double least, tokens; int n, is; } ROWS[] = {
+    {2, 40, 7, 1}, {2, 40, 6, -1}, {2.2, 50, 7, -1}, {1, 10, 7, 1}, {4, 60, 7, -1}};
+  EACH(r, ROWS) {
+    double found;
+    const int is = curve_onset(WHEN, TIMES, ROWS[r].n, ROWS[r].least, &found);
+    fact(t, is == ROWS[r].is && found == ROWS[r].tokens, "%g: %d at %g", ROWS[r].least, is, found);
+  }
+}
+
+/* Runs of N = 1, 4, .. 256 and q = N^-0.5 times 1 or 1/4, censored beyond a budget. */
+static void seen_draw(Seen *s, uint64_t seed, double of_N, double of_q, double sigma) {
+  Rng rng = {seed};
+  *s = (Seen){0};
+  for (int i = 0; i < 60; i++) {
+    const double N = log(4) * (i % 5), q = -N / 2 - log(4) * (i / 5 % 2);
+    const double y = 14 + of_N * N + of_q * q + sigma * rng_normal(&rng), most = 16.5;
+    s->N[i] = N, s->q[i] = q, s->y[i] = fmin(y, most), s->censored[i] = y > most;
+    s->row[i] = i % 10, s->new[i] = i % 10 >= 5;
+  }
+  s->n = 60;
+}
+
+/* A power of N and one with a bend are onset.c's own, fitted there otherwise. */
+static void plane_fit__as_law_fit(Test *t) {
+  Seen s;
+  Sample same = {0};
+  Law one = {.terms = 2}, bent = {.terms = 3, .from = log(2), .to = log(1024)};
+  Plane l;
+  double low, high, from, to;
+  seen_draw(&s, 7, 0.5, -0.3, 0.3);
+  for (int i = 0; i < s.n; i++) sample_add(&same, exp(s.N[i]), exp(s.y[i]), s.censored[i]);
+  fact(t, law_fit(&one, &same, -1, 0) && plane_fit(&l, &s, LAW_N, NULL), "no fit");
+  within(t, l.likelihood, one.likelihood, 1e-6, "the likelihood");
+  within(t, l.at[1], one.at[1], 1e-5, "the power");
+  within(t, l.sigma, one.sigma, 1e-5, "sigma");
+  law_interval(&one, &same, 1, &low, &high), plane_interval(&l, &s, 1, &from, &to);
+  within(t, from, low, 1e-3, "from"), within(t, to, high, 1e-3, "to");
+  fact(t, law_profile(&bent, &same, -1, 0) && plane_fit(&l, &s, LAW_BENT, NULL), "no bend");
+  within(t, l.likelihood, bent.likelihood, 1e-5, "the likelihood with a bend");
+  within(t, plane_aicc(&l, 60), 2 * (5 - l.likelihood) + 60 / 54.0, 1e-9, "AICc");
+}
+
+/* The law that runs were drawn from has the least AICc, foretells best, and is found again. */
+static void plane_fit__tells(Test *t) {
+  static const struct { double of_N, of_q; int kind; } ROWS[] = {
+    {0, 0, LAW_NONE}, {0.5, 0, LAW_N}, {0, -1, LAW_Q}, {0.4, -0.6, LAW_Q_N}};
+  EACH(r, ROWS) {
+    int least = 0, tells = 0;
+    double N = 0, q = 0;
+    for (uint64_t seed = 1; seed <= 20; seed++) {
+      static const int LAWS_ASKED[] = {LAW_NONE, LAW_N, LAW_Q, LAW_Q_N};
+      Seen s;
+      Plane l, old;
+      double aicc[4], foretells[4];
+      seen_draw(&s, seed, ROWS[r].of_N, ROWS[r].of_q, 0.3);
+      for (int k = 0; k < 4; k++) {
+        fact(t, plane_fit(&l, &s, LAWS_ASKED[k], NULL) &&
+                plane_fit(&old, &s, LAWS_ASKED[k], s.new), "no fit");
+        aicc[k] = plane_aicc(&l, s.n), foretells[k] = plane_foretells(&old, &s, s.new);
+        if (LAWS_ASKED[k] != ROWS[r].kind) continue;
+        N += (l.kind == LAW_N ? l.at[1] : l.kind == LAW_Q_N ? l.at[2] : 0) / 20;
+        q += (l.kind == LAW_Q || l.kind == LAW_Q_N ? l.at[1] : 0) / 20;
+      }
+      int a = 0, f = 0;
+      for (int k = 1; k < 4; k++) {
+        if (aicc[k] < aicc[a]) a = k;
+        if (foretells[k] > foretells[f]) f = k;
+      }
+      least += LAWS_ASKED[a] == ROWS[r].kind, tells += LAWS_ASKED[f] == ROWS[r].kind;
+    }
+    note(t, "%s: %d by AICc, %d by what it foretells; ", LAW_NAMES[ROWS[r].kind], least, tells);
+    fact(t, least >= 13 && tells >= 9, "%s: %d and %d of 20", LAW_NAMES[ROWS[r].kind], least,
+         tells);
+    within(t, N, ROWS[r].of_N, 0.06, "the power of N");
+    within(t, q, ROWS[r].of_q, 0.08, "the power of q");
+  }
+}
+
+/* A run in SCRATCH as +onset leaves it: its curve is even up to `million`, beyond it 4 times that,
+ * in 12 looks a million tokens apart; null: its onset, 0 none is looked for; q 0: none is kept. */
+static void leave_curve(const Experiments *x, const char *row, int seed, double million, double q,
+                        double null) {
+  Result r = {.seed = seed, .corpus = "story"};
+  Error e = {0};
+  double when[13], times[13];
+  const bool late = million > 9;
+  snprintf(r.row, sizeof r.row, "%s", row);
+  r.checksum = x->row[experiments_row(x, row)].checksum;
+  for (int i = 0; i < 13; i++) when[i] = 1e6 * i, times[i] = i < million ? 1 : 4;
+  record(&r, &e, !late ? 0 : 1, "censored_sink");
+  record(&r, &e, 1e6 * million, "least_sink");
+  record(&r, &e, 0.75, "times_1@other");
+  if (null > 0) record(&r, &e, 0, "censored_null"), record(&r, &e, 1e6 * null, "least_null");
+  if (q > 0) record(&r, &e, q, "q");
+  record_list(&r, &e, (double[]){1, 4}, 2, "text_q_N");
+  record_list(&r, &e, (double[]){0.9, 0.6}, 2, "text_q");
+  record_list(&r, &e, when, 13, "curve_tokens");
+  record_list(&r, &e, times, 13, "curve_times_1");
+  result_leave(&r, SCRATCH);
+}
+
+/* Items firstness, given and large by results by hand. onset-4 has q by text_q of any run. */
+static void firstness_text__by_hand(Test *t) {
+  static const char TEXT[] = "seeds 3 3\ncorpus story story.grammar\n"
+      "item firstness here: First\nrow onset-1 --context 64 --first-tokens 1 +onset\n"
+      "row onset-4 --context 64 --first-tokens 4 +onset\n"
+      "row onset-text --context 64 --first-tokens text +onset\n"
+      "row first-absent-16 --context 64 --first-tokens 16:absent +onset\n"
+      "row first-q50-16 --context 64 --first-tokens 16:q0.5 +onset\n"
+      "row first-q50-wide --context 64 --first-tokens 16:q0.5wide +onset\n"
+      "item given here: Given\nrow onset-16 --first-tokens 16 +onset\nrow given-k-1 --extra k\n"
+      "row given-k-256 --extra k --lr 1\nitem large here: Large\nrow large-few --lr 2\n"
+      "claim sinks exact here: It sinks\nrule onset-1.least_sink < 9e6\n"
+      "claim large-sinks exact here: It sinks\nrule large-few.least_sink < 9e6\n";
+  static const char *const SHOWN[3][8] = {
+    {"onset-4             4  0.600    4.00   4.00  4.00       4.00  ",
+     "onset-text       2045  0.016    10.0  >10.0  10.0      ",
+     "2 times even: 16 runs, 1 censored, 9",
+     "  N: 2.04M N^0.21 [0.08, 0.36]\n", "  line in N: 2.60M + 0.039M N\n",
+     "first-absent-16 3.02, onset-1 2.00: 1.51 times, of at most 2.5\n",
+     "first-q50-16 2.00, first-q50-wide 5.00: 2.50 times, of at most 2.0: falsified\n"},
+    {"softmax, token 1                   2.00 2.00 2.00: 2.00", "K bias, *  ",
+     "2.00 2.00: 2.00          5.00 5.00: 5.00\n", "K bias, *                             2.50\n"},
+    {"sinks  reproduced  7000000.000        reproduced  7000000.000\n"}};
+  Experiments x; Results r; Error e = {0};
+  scratch_open();
+  table_open(&x, TEXT);
+  for (int seed = 1; seed <= 3; seed++) {
+    leave_curve(&x, "onset-1", seed, 2, 0, 0);
+    leave_curve(&x, "onset-4", seed, 4, 0, 0);
+    if (seed < 2) leave_curve(&x, "onset-text", seed, 10, 0, 0);
+    leave_curve(&x, "first-absent-16", seed, 3 + 0.01 * seed, 1, 0);
+    leave_curve(&x, "first-q50-16", seed, 2, 0.5, 0);
+    leave_curve(&x, "first-q50-wide", seed, 5, 0.5, 0);
+    if (seed < 3) leave_curve(&x, "given-k-1", seed, 2, 0, 2);
+    if (seed < 3) leave_curve(&x, "given-k-256", seed, 2, 0, 5);
+    leave_curve(&x, "large-few", seed, 2, 0, 0);
+  }
+  fact(t, !results_load(&r, &x, SCRATCH, "story", &e), "%s", e.text);
+  for (int i = 0; i < 3; i++) {
+    Bytes *out = bytes_of(t);
+    item_text(out, &r, i, &e);
+    bytes_add(out, "", 1, &e);
+    const char *text = (const char *)out->at;
+    for (int k = 0; SHOWN[i][k]; k++) has_part(t, text, "%s", SHOWN[i][k]);
+    fact(t, !strstr(text, "nan") && !strstr(text, "learned logit"), "%s", text);
+  }
+  results_free(&r); experiments_free(&x);
+}
+
+/* A line: 2M + 0.1M N, without spread but for a little. */
+static void plane_fit__line(Test *t) {
+  Seen s;
+  Plane l;
+  Rng rng = {3};
+  seen_draw(&s, 1, 0, 0, 1);
+  for (int i = 0; i < s.n; i++) {
+    s.y[i] = log(2e6 + 1e5 * exp(s.N[i])) + 0.02 * rng_normal(&rng);
+    s.censored[i] = false;
+  }
+  fact(t, plane_fit(&l, &s, LAW_LINE, NULL), "no line");
+  within(t, exp(l.at[0]), 2e6, 2e5, "t0");
+  within(t, exp(l.at[0] + l.place), 1e5, 2e4, "c");
+  within(t, plane_at(&l, log(16), 0), log(3.6e6), 0.05, "at N = 16");
+}
+
 /* A run in SCRATCH: onsets in million tokens, 0 for none looked for, below 0 censored there. */
 static void leave_run(const Experiments *x, const char *row, int seed, const double onset[ONSETS],
                       const char *ended) {
   Result r = {.seed = seed, .corpus = "story"}; Error e = {0};
   snprintf(r.row, sizeof r.row, "%s", row); snprintf(r.ended, sizeof r.ended, "%s", ended);
   r.checksum = x->row[experiments_row(x, row)].checksum;
-  put(&r, &e, 2.5, "times_1");
-  put(&r, &e, 411.5, "text_effective");
+  record(&r, &e, 2.5, "times_1");
+  record(&r, &e, 411.5, "text_effective");
   for (int k = 0; k < ONSETS; k++) {
     if (onset[k] == 0) continue;
-    put(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s", ONSET_NAMES[k]);
-    put(&r, &e, onset[k] < 0, "censored_%s", ONSET_NAMES[k]);
-    put(&r, &e, 1e6 * fabs(onset[k]), "least_%s", ONSET_NAMES[k]);
+    record(&r, &e, onset[k] < 0 ? NAN : 1e6 * onset[k], "onset_%s", ONSET_NAMES[k]);
+    record(&r, &e, onset[k] < 0, "censored_%s", ONSET_NAMES[k]);
+    record(&r, &e, 1e6 * fabs(onset[k]), "least_%s", ONSET_NAMES[k]);
   }
   result_leave(&r, SCRATCH);
 }
@@ -345,7 +571,7 @@ static void onset_text__by_hand(Test *t) {
   for (int i = 0; i < 4; i++) {
     fact(t, !bytes_add(out[i], "", 1, &e), "%s", e.text);
     const char *text = (const char *)out[i]->at;
-    for (int k = 0; SHOWN[i][k]; k++) has(t, text, "%s", SHOWN[i][k]);
+    for (int k = 0; SHOWN[i][k]; k++) has_part(t, text, "%s", SHOWN[i][k]);
     EACH(k, NEVER) fact(t, !strstr(text, NEVER[k]), "%d: %s", i, NEVER[k]);
   }
   fact(t, !strstr((const char *)out[1]->at, "Million"), "levers have no law");
@@ -361,7 +587,7 @@ static void onset_text__by_hand(Test *t) {
   results_load(&r, &x, SCRATCH, "story", &e);
   out[0]->size = 0;
   fact(t, !item_text(out[0], &r, 0, &e) && !bytes_add(out[0], "", 1, &e), "%s", e.text);
-  has(t, (const char *)out[0]->at, "too few onsets");
+  has_part(t, (const char *)out[0]->at, "too few onsets");
   fact(t, !strstr((const char *)out[0]->at, "nan"), "nothing yet");
   results_free(&r); experiments_free(&x);
 }
@@ -394,8 +620,8 @@ static void draw_corners__by_word(Test *t) {
   for (int i = 0; i < 4; i++) {
     Run *run = &p.runs.run[i / 2 * p.runs.seeds + i % 2];
     run->state = RUN_HELD;
-    put(&run->result, &e, TIMES[i], "times_1");
-    put(&run->result, &e, NORM[i], "norm_ratio");
+    record(&run->result, &e, TIMES[i], "times_1");
+    record(&run->result, &e, NORM[i], "norm_ratio");
   }
   draw_corners(&p, "drawn");
   fact(t, !p.h.text.size, "a picture of nothing");
@@ -455,6 +681,9 @@ static void measure_cache__one_block(Test *t) {
 
 #define ONSET_TESTS \
   RUNS(onset_see__by_hand), RUNS(onset_run__repeats), RUNS(seen_open__anywhere), \
+  RUNS(watch_places__by_configuration), RUNS(first_q__by_hand), \
+  RUNS(flag_word__last), RUNS(curve_onset__by_hand), RUNS(plane_fit__as_law_fit), \
+  RUNS(plane_fit__tells), RUNS(plane_fit__line), RUNS(firstness_text__by_hand), \
   RUNS(measure_cache__one_block), RUNS(measure_onset__by_hand), RUNS(log_above__known), \
   RUNS(law_fit__recovers), RUNS(law_fit__top), RUNS(law_fit__refuses), RUNS(law_choose__bends), \
   RUNS(onset_text__by_hand), RUNS(sink__onset), RUNS(draw_corners__by_word), \

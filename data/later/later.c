@@ -1,13 +1,68 @@
-/* later.c - what later papers and models do to norms, scores and heads, and another optimiser,
- * each forward and backward: DyT, QK-norm, soft-cap and its kin, gates, V-scale, head norm, XSA,
- * Muon. The paper has none of them.
+/* later.c - what later papers and models do to norms, scores, rows, heads and
+ * blocks, each forward and backward, and another optimiser. The paper has none
+ * of them.
  *
- * paper.c, hf.c, bench.c and the tests include this behind sink.c, which calls it through BEYOND,
- * below, where its flags are given; ./sink refuses them. Sections such as 3.7 are sink.c's, and so
- * are letters that no section here defines. What each does to the sink: ./paper remedies.
+ * Companions and tests include this behind sink.c, and later.h before it. A row
+ * is reached by a seam of sink.c (sink.h, Seams): more_setup, at the end, fills
+ * in those that a model needs. Sections such as 3.7 are sink.c's, and so are
+ * letters that no section here defines. What each does to the sink: ./paper
+ * remedies.
  *
  * SPDX-License-Identifier: MIT
+ *
+ * Contents   1 DyT   2 QK-norm   3 Scores before sim   4 Similarities and sums
+ *            5 Clipped weights   6 The way out of a head   7 Blocks
+ *            8 Muon   9 What an evaluation takes from rows   10 The seams
+ *            11 check later
  */
+
+/* Does --gate gate o, the output of a head? And G: gates of a row, of o or v. */
+static bool config_gates_o(const Config *c) {
+  return c->gate && c->gate != GATE_VALUE;
+}
+static idx config_gates(const Config *c) {
+  if (c->gate == GATE_VALUE)
+    return (idx)c->kv_heads * c->head_dim;
+  if (c->gate == GATE_ELEMENT)
+    return (idx)c->heads * c->head_dim;
+  return c->gate ? c->heads : 0;
+}
+
+/* Are scores changed before sim? Are weights clipped? Is o changed? Is z_i* a
+ * number? */
+static bool config_score_mod(const Config *c) {
+  return c->soft_cap > 0 || c->gain || c->shift;
+}
+static bool config_clips(const Config *c) {
+  return c->clip_low < 0 || c->clip_high > 1;
+}
+static bool config_leaves(const Config *c) {
+  return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
+}
+static bool fixed_logit(const Config *c) {
+  return c->extra == EXTRA_LOGIT && !isnan(c->extra_logit);
+}
+
+static int blocks_attending(const Model *m) {
+  int n = 0;
+  for (int l = 0; l < m->c.layers; l++)
+    n += block_attends(m, l);
+  return n;
+}
+
+/* *to = *from, which is empty afterwards: the list of a Model points into it. */
+static void model_move(Model *to, Model *from) {
+  *to = *from;
+  for (int i = 0; i < to->n_tensors; i++) {
+    uintptr_t at = (uintptr_t)to->all[i], first = (uintptr_t)from;
+    if (at >= first && at < first + sizeof *from)
+      to->all[i] = (Tensor *)(void *)((char *)to + (at - first));
+  }
+  *from = (Model){0};
+}
+
+/* Of a head in one sequence: dhnorm [D], dcscale, dsbias, dvscale. */
+static idx late_size(const Config *c) { return c->head_dim + 3; }
 
 /* ----------
  * 1  DyT   Zhu et al. 2025, in place of a norm (3.2)
@@ -20,27 +75,27 @@
 
 /* One row of y = g tanh(a x) + b. */
 static void dyt_row(idx C, real *y, const real *x, const Norm *w) {
-  for (idx ch = 0; ch < C; ch++) y[ch] = w->a[0] * x[ch];
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->a.w[0] * x[ch];
   vec_tanh(C, y, y);
-  for (idx ch = 0; ch < C; ch++) y[ch] = w->g[ch] * y[ch] + w->b[ch];
+  for (idx ch = 0; ch < C; ch++) y[ch] = w->g.w[ch] * y[ch] + w->b.w[ch];
 }
 
 /* x, y [rows,C]. */
-static void dyt_forward(const Config *c, real *y, const real *x, const Norm *w, idx rows) {
-  idx C = c->dim;
+static void dyt_forward(const Norm *w, real *y, const real *x, idx rows) {
+  idx C = w->g.rows;
   PARALLEL
   for (idx n = 0; n < rows; n++) dyt_row(C, y + n * C, x + n * C, w);
 }
 
 /* One row of dx += a (1 - t^2) g dy, with t = tanh(a x). Returns its part of da. */
 static real dyt_row_backward(idx C, real *dx, const real *dy, const real *x, const Norm *w) {
-  real a = w->a[0], t[CHUNK], da = 0;
+  real a = w->a.w[0], t[CHUNK], da = 0;
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
     for (idx j = 0; j < some; j++) t[j] = a * x[from + j];
     vec_tanh(some, t, t);
     /* t becomes the gradient of a x */
-    for (idx j = 0; j < some; j++) t[j] = (1 - t[j] * t[j]) * w->g[from + j] * dy[from + j];
+    for (idx j = 0; j < some; j++) t[j] = (1 - t[j] * t[j]) * w->g.w[from + j] * dy[from + j];
     for (idx j = 0; j < some; j++) dx[from + j] += a * t[j];
     da += vec_dot(some, t, x + from);
   }
@@ -59,20 +114,19 @@ WIDE(dyt_gains,
   for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients d are added to, from dy, x [rows,C]. part [rows,2], a norm's stat,
+/* dx [rows,C] and the gradients of w are added to, from dy, x [rows,C]. part [rows,2], a norm's stat,
  * takes each row's part of da, to be added up in order. */
-static void dyt_backward(const Config *c, real *dx, const Norm *d, const real *dy, const real *x,
-                         real *part, const Norm *w, idx rows) {
-  idx C = c->dim;
+static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x, real *part, idx rows) {
+  idx C = w->g.rows;
   PARALLEL
   for (idx n = 0; n < rows; n++)
     part[2 * n] = dyt_row_backward(C, dx + n * C, dy + n * C, x + n * C, w);
   PARALLEL
   for (idx from = 0; from < C; from += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      dyt_gains(at_most(C - from, CHANNELS), d->g + from, d->b + from, dy + n * C + from,
-                x + n * C + from, w->a[0]);
-  for (idx n = 0; n < rows; n++) d->a[0] += part[2 * n];
+      dyt_gains(at_most(C - from, CHANNELS), w->g.d + from, w->b.d + from, dy + n * C + from,
+                x + n * C + from, w->a.w[0]);
+  for (idx n = 0; n < rows; n++) w->a.d[0] += part[2 * n];
 }
 
 /* ----------
@@ -81,48 +135,39 @@ static void dyt_backward(const Config *c, real *dx, const Norm *d, const real *d
  * q = qnorm q0 r (3.2) in each head before it rotates; so k. While the gains are 1, |q| and |k| are
  * sqrt(D), which bounds <q, k> / sqrt(D). --qk-whole (OLMo 2's) norms a row's heads as one. */
 
-/* c for the functions of 3.2: RMSNorm over the D dims of a head, or of so many heads. */
-static Config head_norm_of(const Config *c, idx heads) {
-  Config own = *c;
-  own.norm = NORM_RMS;
-  own.dim = (int)heads * c->head_dim;
-  return own;
+/* q [rows,heads,D] from q0, with stat of each norm: [.,2]. A gain of heads D
+ * numbers norms them as one. */
+static void qk_row_norm(real *q, real *stat, const real *q0, const Norm *w,
+                        idx all) {
+  norm_forward(q, stat, q0, w, all / w->g.rows);
 }
 
-/* q [rows,heads,D] from q0, with stat of each norm: [.,2]. */
-static void qk_row_norm(const Config *c, real *q, real *stat, const real *q0, const Norm *w,
-                        idx rows, idx heads) {
-  const Config own = head_norm_of(c, c->qk_whole ? heads : 1);
-  norm_forward(&own, q, stat, q0, w, rows * heads * c->head_dim / own.dim);
-}
-
-/* la->q [rows,H,D] and k [rows,K,D], from la->q0 and la->k0. */
+/* la->q [rows,H,D] and k [rows,K,D] are normed; la->q0 and la->k0 keep them. */
 static void qk_norm_forward(const Model *m, Acts *a, int l, real *k, idx rows) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
+  const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  qk_row_norm(c, la->q, la->qstat, la->q0, &w->qnorm, rows, c->heads);
-  qk_row_norm(c, k, la->kstat, la->k0, &w->knorm, rows, c->kv_heads);
+  idx D = m->c.head_dim, Q = rows * m->c.heads * D, K = rows * m->c.kv_heads * D;
+  copy(la->q0, la->q, Q);
+  copy(la->k0, k, K);
+  qk_row_norm(la->q, la->qstat, la->q0, &w->qnorm, Q);
+  qk_row_norm(k, la->kstat, la->k0, &w->knorm, K);
 }
 
-/* dq, q's gradient, becomes q0's as in 3.2; so dk. norm_backward adds: hence scratch, as long. */
-static void qk_row_norm_backward(const Config *c, real *dq, const Norm *d, const real *q0,
-                                 real *stat, const Norm *w, real *scratch, idx rows, idx heads) {
-  const Config own = head_norm_of(c, c->qk_whole ? heads : 1);
-  idx all = rows * heads * c->head_dim;
+/* dq, q's gradient, becomes q0's as in 3.2. norm_backward adds: hence scratch. */
+static void qk_row_norm_backward(real *dq, const real *q0, real *stat, Norm *w,
+                                 real *scratch, idx all) {
   zero(scratch, all);
-  norm_backward(&own, scratch, d, dq, q0, stat, w, all / own.dim);
+  norm_backward(scratch, dq, q0, stat, w, all / w->g.rows);
   copy(dq, scratch, all);
 }
 
 /* a->dq and a->dk in place. */
 static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l], *d = &m->d.layer[l];
+  Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  qk_row_norm_backward(c, a->dq, &d->qnorm, la->q0, la->qstat, &w->qnorm, a->dphi, rows, c->heads);
-  qk_row_norm_backward(c, a->dk, &d->knorm, la->k0, la->kstat, &w->knorm, a->dphi, rows,
-                       c->kv_heads);
+  idx D = m->c.head_dim, Q = rows * m->c.heads * D, K = rows * m->c.kv_heads * D;
+  qk_row_norm_backward(a->dq, la->q0, la->qstat, &w->qnorm, a->dqk, Q);
+  qk_row_norm_backward(a->dk, la->k0, la->kstat, &w->knorm, a->dqk, K);
 }
 
 /* ----------
@@ -138,14 +183,14 @@ static void qk_norm_backward(Model *m, Acts *a, int l, idx rows) {
  *   dc_h = log(n_i) sum_j y_j dz_j      of 3.7's z_j: dz_j = (1 - (y_j / X)^2) dy_j, by tanh' */
 
 static real score_gain(const Config *c, const Layer *w, idx h, idx seen) {
-  return c->gain ? w->cscale[h] * real_log((real)seen) : 1;   /* c_h log(n_i), or none */
+  return c->gain ? w->cscale.w[h] * real_log((real)seen) : 1;   /* c_h log(n_i), or none */
 }
 
 /* z [n] in place; seen: n_i. y [n] is for the backward, or NULL. What is masked stays, y = 0. */
 static void scores_forward(const Config *c, const Layer *w, idx h, idx seen, idx n, real *z,
                            real *y) {
   real gain = score_gain(c, w, h, seen), X = (real)c->soft_cap;
-  real shift = w->sbias ? w->sbias[h] : c->shift ? -real_log((real)seen) : 0;
+  real shift = w->sbias.w ? w->sbias.w[h] : c->shift ? -real_log((real)seen) : 0;
   for (idx j = 0; j < n; j++) {
     bool masked = z[j] == -INFINITY;
     if (X > 0 && !masked) z[j] = (real)(c->soft_cap * tanh((double)z[j] / c->soft_cap));
@@ -164,7 +209,244 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, id
 }
 
 /* ----------
- * 4  The way out of a head
+ * 4  Similarities and sums
+ *
+ *   relu       s = max(z, 0)     s' = 1 above 0, else 0
+ *   count      Z = n_i: how many keys the mask shows row i, * not among them
+ *   rectified  e^z, but 0 where z < 0; then as exp over its sum
+ *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)
+ *
+ * SOFTPICK. Every term is multiplied by e^-m, m = max(0, top). The factor cancels
+ * but for e, so the derivative holds m fixed: u_j = e^(z_j - m) - e^-m, u'_j =
+ * e^(z_j - m); both are 0 if masked.
+ *
+ *   a_j = max(u_j, 0) / Z    Z = sum_j |u_j| + e    s'_k = u'_k above 0, else 0
+ *                                                   dlogz_k = sign(u_k) u'_k / Z
+ *
+ * A key with a score below 0 gets no weight, and through Z lessens the weights of
+ * all others. By hand, z = (log 3, -log 2), da = (1, -1): a = (4/5, 0), s'/Z = (6/5,
+ * 0), dlogz = (6/5, -1/5), delta = 0.8, dz = (0.24, 0.16). */
+
+/* c with another similarity and normaliser: rows of sink.c that these are made
+ * of. */
+static Config row_as(const Config *c, int sim, int normalizer) {
+  Config own = *c;
+  own.sim = sim;
+  own.normalizer = normalizer;
+  return own;
+}
+
+static idx keys_shown(idx n, const real *z) {
+  idx seen = 0;
+  for (idx j = 0; j < n; j++)
+    seen += z[j] != -INFINITY;
+  return seen;
+}
+
+/* The plain form of a row: its fast forms, one after the other. */
+static real row_in_turn(const RowKind *k, const Config *c, idx n, const real *z,
+                        real *a, real *deriv, real *dlogz) {
+  copy(a, z, n);
+  real row_stat = k->forward(c, n, a, deriv);
+  k->backward(c, n, z, row_stat, a, deriv, dlogz);
+  return k->normalizer(c, row_stat);
+}
+
+/* relu is the identity of max(z, 0); a count is Z = 1, then a division. */
+static Config count_as(const Config *c) {
+  return row_as(c, c->sim == SIM_RELU ? SIM_IDENTITY : c->sim,
+                c->normalizer == NORMALIZER_COUNT ? NORMALIZER_ONE
+                                                  : c->normalizer);
+}
+
+static real count_forward(const Config *c, idx n, real *z, real *spare) {
+  const Config own = count_as(c);
+  idx seen = keys_shown(n - 1, z + 1);
+  for (idx j = 0; c->sim == SIM_RELU && j < n; j++)
+    if (z[j] < 0 && z[j] != -INFINITY)
+      z[j] = 0;
+  real row_stat = row_forward(&own, n, z, spare);
+  if (c->normalizer != NORMALIZER_COUNT)
+    return row_stat;
+  for (idx j = 0; j < n; j++)
+    z[j] = seen ? z[j] / (real)seen : 0;
+  return (real)seen;
+}
+
+static void count_backward(const Config *c, idx n, const real *z, real row_stat,
+                           real *a, real *deriv, real *dlogz) {
+  const Config own = count_as(c);
+  bool relu = c->sim == SIM_RELU;
+  copy(dlogz, z, n);                     /* scratch: max(z, 0) */
+  for (idx j = 0; relu && j < n; j++)
+    if (z[j] < 0 && z[j] != -INFINITY)
+      dlogz[j] = 0;
+  copy(a, dlogz, n);
+  row_backward(&own, n, relu ? a : z, row_stat, a, deriv, dlogz);
+  for (idx j = 0; relu && j < n; j++)
+    if (!(z[j] > 0)) {
+      deriv[j] = 0;
+      dlogz[j] = 0;
+    }
+  if (c->normalizer != NORMALIZER_COUNT)
+    return;
+  for (idx j = 0; j < n; j++) {
+    a[j] = row_stat == 0 ? 0 : a[j] / row_stat;
+    deriv[j] = row_stat == 0 ? 0 : deriv[j] / row_stat;
+  }
+}
+
+static real count_normalizer(const Config *c, real row_stat) {
+  const Config own = count_as(c);
+  return c->normalizer == NORMALIZER_COUNT ? row_stat
+                                           : row_normalizer(&own, row_stat);
+}
+
+static real count_plain(const Config *c, idx n, const real *z, real *a,
+                        real *deriv, real *dlogz);
+static const RowKind COUNT_ROW = {
+  .plain = count_plain, .forward = count_forward, .backward = count_backward,
+  .normalizer = count_normalizer, .metric = row_metric};
+static real count_plain(const Config *c, idx n, const real *z, real *a,
+                        real *deriv, real *dlogz) {
+  return row_in_turn(&COUNT_ROW, c, n, z, a, deriv, dlogz);
+}
+
+/* m = |a|, of sum 1 or less: weights that go unspent are no token's. */
+static void metric_of_weights(const Config *c, idx n, const real *a, real Z,
+                              real *m) {
+  (void)c, (void)Z;
+  for (idx j = 0; j < n; j++)
+    m[j] = real_abs(a[j]);
+}
+
+static real rectified_forward(const Config *c, idx n, real *z, real *spare) {
+  const Config own = row_as(c, SIM_EXP, NORMALIZER_SUM);
+  for (idx j = 0; j < n; j++)
+    if (z[j] < 0)
+      z[j] = -INFINITY;                  /* a NaN stays one */
+  if (vec_max(n, z) != -INFINITY)
+    return row_forward(&own, n, z, spare);
+  for (idx j = 0; j < n; j++)            /* no score is left */
+    if (z[j] == -INFINITY)
+      z[j] = 0;
+  return 0;
+}
+
+static void rectified_backward(const Config *c, idx n, const real *z,
+                               real row_stat, real *a, real *deriv,
+                               real *dlogz) {
+  const Config own = row_as(c, SIM_EXP, NORMALIZER_SUM);
+  row_backward(&own, n, z, row_stat, a, deriv, dlogz);
+  for (idx j = 0; j < n; j++)
+    if (z[j] < 0)
+      a[j] = deriv[j] = dlogz[j] = 0;
+}
+
+static real rectified_normalizer(const Config *c, real row_stat) {
+  (void)c;
+  return real_exp(row_stat);
+}
+
+static real rectified_plain(const Config *c, idx n, const real *z, real *a,
+                            real *deriv, real *dlogz);
+static const RowKind RECTIFIED_ROW = {
+  .plain = rectified_plain, .forward = rectified_forward,
+  .backward = rectified_backward, .normalizer = rectified_normalizer,
+  .metric = metric_of_weights};
+static real rectified_plain(const Config *c, idx n, const real *z, real *a,
+                            real *deriv, real *dlogz) {
+  return row_in_turn(&RECTIFIED_ROW, c, n, z, a, deriv, dlogz);
+}
+
+/* u and u' of softpick. Near 0 e^z - 1 has its digits from expm1; far from it e^z
+ * may overflow. */
+static void sim_softpick(idx n, const real *z, real *u, real *du) {
+  real top = vec_max(n, z), m = top > 0 ? top : 0, less = real_exp(-m);
+  vec_exp(n, u, z, m);
+  if (du)
+    copy(du, u, n);
+  for (idx j = 0; j < n; j++)
+    u[j] = real_abs(z[j]) < 1 ? less * (real)expm1(z[j]) : u[j] - less;
+  for (idx j = 0; j < n; j++)
+    if (z[j] == -INFINITY)
+      u[j] = 0;
+}
+
+static real softpick_normalizer(const Config *c, real row_stat) {
+  (void)c;
+  return row_stat + NORMALIZER_EPS;
+}
+
+static real softpick_forward(const Config *c, idx n, real *z, real *spare) {
+  sim_softpick(n, z, spare, NULL);
+  for (idx j = 0; j < n; j++) {
+    z[j] = real_abs(spare[j]);
+    spare[j] = spare[j] < 0 ? 0 : spare[j];
+  }
+  real row_stat = vec_sum(n, z), Z = softpick_normalizer(c, row_stat);
+  for (idx j = 0; j < n; j++)
+    z[j] = spare[j] / Z;
+  return row_stat;
+}
+
+static void softpick_backward(const Config *c, idx n, const real *z,
+                              real row_stat, real *a, real *deriv, real *dlogz) {
+  real Z = softpick_normalizer(c, row_stat);
+  sim_softpick(n, z, a, deriv);
+  for (idx j = 0; j < n; j++) {
+    a[j] /= Z;
+    deriv[j] /= Z;
+    dlogz[j] = deriv[j];                 /* sign(u) u'/Z */
+    if (a[j] > 0)
+      continue;
+    dlogz[j] = a[j] < 0 ? -deriv[j] : 0;
+    if (a[j] <= 0)                       /* a NaN stays one */
+      a[j] = deriv[j] = 0;
+  }
+}
+
+static real softpick_plain(const Config *c, idx n, const real *z, real *a,
+                           real *deriv, real *dlogz);
+static const RowKind SOFTPICK_ROW = {
+  .plain = softpick_plain, .forward = softpick_forward,
+  .backward = softpick_backward, .normalizer = softpick_normalizer,
+  .metric = metric_of_weights};
+static real softpick_plain(const Config *c, idx n, const real *z, real *a,
+                           real *deriv, real *dlogz) {
+  return row_in_turn(&SOFTPICK_ROW, c, n, z, a, deriv, dlogz);
+}
+
+/* ----------
+ * 5  Clipped weights   --clip-low G <= 0, --clip-high X >= 1
+ *
+ *   a'_j = min(max((X - G) a_j + G, 0), 1)      0 or 1 at finite scores too
+ *   da_j = (X - G) da'_j, or 0 where a'_j was cut; then delta and dz as in 3.6
+ *
+ * A row weighs less than its m says. */
+
+/* a' in place. A masked weight stays 0. */
+static void row_clip(const Config *c, idx n, real *a) {
+  real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
+  for (idx j = 0; j < n; j++) {
+    real y = width * a[j] + G;
+    a[j] = y < 0 ? 0 : y;
+    if (y > 1)
+      a[j] = 1;
+  }
+}
+
+/* From da' to da, in place; a as it was before the clip. */
+static void row_clip_backward(const Config *c, idx n, const real *a, real *da) {
+  real G = (real)c->clip_low, width = (real)(c->clip_high - c->clip_low);
+  for (idx j = 0; j < n; j++) {
+    real y = width * a[j] + G;
+    da[j] *= y < 0 || y > 1 ? 0 : width;
+  }
+}
+
+/* ----------
+ * 6  The way out of a head
  *
  * The steps below, each by its flag, change the o_i of 3.7 in this order. x [C] is what W_Q reads,
  * u = x W_g [G] for G gates a row (config_gates), g = 1/(1 + e^-u), and e = 1e-8:
@@ -190,14 +472,15 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, id
 _Static_assert(GATE_ROWS == 5, "a new gate: config_gates, and all of this section");
 /* la->gate [rows,G] from x [rows,C]; --gate value: v [rows,K,D] becomes g v, la->v0 keeps v. */
 static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x, idx rows) {
-  const Layer *w = &m->w.layer[l];
+  const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
-  if (w->wg) linear_forward(m, la->gate, x, w->wg, NULL, rows, m->c.dim, G);
+  if (!w->gate.w)   /* W_g may lie in its file */
+    linear_forward(la->gate, x, &w->wg, NULL, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     real *g = la->gate + n * G;
-    vec_sigmoid(G, g, w->wg ? g : w->gate);   /* g = 1/(1 + e^-u) */
+    vec_sigmoid(G, g, w->gate.w ? w->gate.w : g);   /* g = 1/(1 + e^-u) */
     if (la->v0) copy(la->v0 + n * G, v + n * G, G);
     if (m->c.gate == GATE_VALUE) vec_multiply(G, v + n * G, g);
   }
@@ -205,11 +488,9 @@ static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
 
 /* dx [rows,C] is added to, from a->dgate [rows,G] or, of --gate value, a->dv, which becomes dv0. */
 static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x, idx rows) {
-  const Config *c = &m->c;
-  const Layer *w = &m->w.layer[l];
-  Layer *d = &m->d.layer[l];
+  Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
-  idx G = config_gates(c);
+  idx G = config_gates(&m->c);
   PARALLEL
   for (idx j = 0; j < rows * G; j++) {
     real g = la->gate[j];
@@ -219,8 +500,10 @@ static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x, idx
     }
     a->dgate[j] *= g * (1 - g);   /* g = 1/(1 + e^-u) */
   }
-  if (w->wg) linear_backward(dx, true, d->wg, NULL, a->dgate, x, w->wg, rows, c->dim, G);
-  for (idx n = 0; w->gate && n < rows; n++) vec_add(G, d->gate, a->dgate + n * G);
+  if (w->wg.d)
+    linear_backward(dx, true, a->dgate, x, &w->wg, NULL, rows);
+  for (idx n = 0; w->gate.d && n < rows; n++)
+    vec_add(G, w->gate.d, a->dgate + n * G);
 }
 
 /* All steps but the head norm on one row av [D] of head h, whose own value is v [D]. o [D], the
@@ -230,33 +513,38 @@ static void leave_row(const Config *c, const Layer *w, idx h, real *o, real *pla
   idx D = c->head_dim, each = c->gate == GATE_ELEMENT;
   copy(plain, av, D);
   if (c->xsa) add_times(D, plain, -vec_dot(D, av, v) / (vec_dot(D, v, v) + NORMALIZER_EPS), v);
-  if (w->vplus) vec_add(D, plain, w->vplus + h * D);
-  real scale = w->vscale ? w->vscale[h] : 1;
+  if (w->vplus.w)
+    vec_add(D, plain, w->vplus.w + h * D);
+  real scale = w->vscale.w ? w->vscale.w[h] : 1;
   for (idx d = 0; d < D; d++) o[d] = scale * plain[d] * (g ? g[each * d] : 1);
 }
 
 /* From la->av to la->o, each [rows,H,D]; v [rows,K,D] is those rows' own. */
 static void leave_forward(const Model *m, Acts *a, int l, const real *v, idx rows) {
-  const Config *c = &m->c, head = head_norm_of(c, 1);
-  const Layer *w = &m->w.layer[l];
+  const Config *c = &m->c;
+  const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
+  const real *from = la->av ? la->av : la->o;
   idx D = c->head_dim, H = c->heads, group = H / c->kv_heads, G = config_gates(c);
+  if (la->av)
+    copy(la->av, la->o, rows * H * D);
   PARALLEL
   for (idx n = 0; n < rows; n++)
     for (idx h = 0; h < H; h++) {
       idx at = (n * H + h) * D;
-      real *plain = attention_scratch(a), *o = w->hnorm ? plain + D : la->o + at, stat[2];
-      leave_row(c, w, h, o, plain, la->av + at, v + (n * H + h) / group * D,
+      real *plain = attention_scratch(a), *o = w->hnorm.w ? plain + D : la->o + at, stat[2];
+      leave_row(c, w, h, o, plain, from + at, v + (n * H + h) / group * D,
                 config_gates_o(c) ? la->gate + n * G + h * G / H : NULL);
-      if (w->hnorm) norm_row(&head, D, la->o + at, stat, o, &(Norm){.g = w->hnorm + h * D});
+      if (w->hnorm.w)
+        norm_row(D, c->norm_eps, la->o + at, stat, o, w->hnorm.w + h * D, NULL);
     }
 }
 
 /* a->dout [B,N,H,D] becomes la->av's gradient; a->dv [B,N,K,D], dgate, slots are added to. A task
  * owns the dv of its sequence and key head, and walks down the rows of its heads, one by one. */
-static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c, head = head_norm_of(c, 1);
-  const Layer *w = &m->w.layer[l];
+static void leave_backward(Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c;
+  const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, group = H / K, G = config_gates(c);
   idx each = c->gate == GATE_ELEMENT;
@@ -265,19 +553,19 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
     for (idx turn = 0; turn < group * N; turn++) {
       idx b = task / K, h = task % K * group + turn / N, n = b * N + turn % N;
       idx at = (n * H + h) * D, own = (n * K + task % K) * D, gate = n * G + h * G / H;
-      const real *av = la->av + at, *v = la->v + own, scale = w->vscale ? w->vscale[h] : 1;
+      const real *av = la->av + at, *v = la->v + own, scale = w->vscale.w ? w->vscale.w[h] : 1;
       const real *g = config_gates_o(c) ? la->gate + gate : NULL;
       real *plain = attention_scratch(a), *gated = plain + D, *dgated = gated + D, stat[2];
-      real *slot = a->slot + (b * H + h) * slot_size(c), *dvplus = slot + 2 * D;
-      real *dhnorm = slot + 3 * D, *dscale = slot + 4 * D + 3;
+      real *dvplus = a->slot + (b * H + h) * slot_size(c) + 2 * D;
+      real *dhnorm = a->late_slot + (b * H + h) * late_size(c), *dscale = dhnorm + D + 2;
       real *dy = a->dout + at, *dv = a->dv + own;   /* both go on to 3.7 */
       leave_row(c, w, h, gated, plain, av, v, g);   /* again */
-      if (w->hnorm) {   /* o = hnorm gated r */
-        const Norm gain = {.g = w->hnorm + h * D};
-        norm_row(&head, D, dgated, stat, gated, &gain);   /* for r */
+      if (w->hnorm.w) {   /* o = hnorm gated r */
+        const real *gain = w->hnorm.w + h * D;
+        norm_row(D, c->norm_eps, dgated, stat, gated, gain, NULL);   /* for r */
         norm_gains(D, dhnorm, NULL, dy, gated, stat);
         zero(dgated, D);
-        norm_row_backward(&head, D, dgated, dy, gated, stat, gain.g);
+        norm_row_backward(D, dgated, dy, gated, stat, gain, false);
         copy(dy, dgated, D);
       }
       for (idx d = 0; d < D; d++) {   /* gated = g c plain */
@@ -298,8 +586,95 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
+/* Several x* have no form of the authors: their dummy row stands for one. */
+static inline int metric_refuses(const Config *c, int rows, Error *e) {
+  if (rows != METRIC_PLUS1 || c->sink_token < 2) return 0;
+  return fail(e, 2, "--metric-rows plus1: it knows one sink token, and there "
+              "are %d. Try: --metric-rows real", c->sink_token);
+}
+
 /* ----------
- * 5  Muon   Jordan 2024
+ * 7  Blocks
+ *
+ *   parallel   u = x + MHSA(n1 x)        y = u + FFN(n2 x)        GPT-NeoX's
+ *   sandwich   u = x + n3(MHSA(n1 x))    y = u + n4(FFN(n2 u))    Gemma 2's
+ *              without n1 and n2 under --behind-only              OLMo 2's
+ *
+ * A final norm ends both stacks. Backward, as in chapter 4:
+ *
+ *          parallel                          sandwich
+ *   du  =  dy                                dy + n2'^T FFN'^T n4'^T dy
+ *   dx  =  dy + n1'^T MHSA'^T dy             du + n1'^T MHSA'^T n3'^T du
+ *             + n2'^T FFN'^T dy */
+
+static void parallel_forward(const Model *m, Acts *a, int l, int B, idx N) {
+  const Layer *w = &m->layer[l];
+  LayerActs *la = &a->layer[l];
+  idx rows = B * N, n = rows * m->c.dim;
+  norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
+  mix(m, a, l, la->s1, la->n1, B, N);
+  add_rows(la->s1, la->x, n);
+  norm_forward(la->n2, la->n2stat, la->x, &w->norm2, rows);
+  feed(m, a, l, la->s2, la->n2, rows);
+  add_rows(la->s2, la->s1, n);
+  a->h = la->s2;
+}
+
+static void parallel_backward(Model *m, Acts *a, int l, int B, idx N) {
+  Layer *w = &m->layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx rows = B * N, n = rows * m->c.dim;
+  zero(a->dx, n);
+  ffn_backward(&m->c, w, la, a, a->dn, a->dh, la->n2, rows);
+  norm_backward(a->dx, a->dn, la->x, la->n2stat, &w->norm2, rows);
+  mhsa_backward(m, a, l, a->dn, a->dh, la->n1, B, N);
+  norm_backward(a->dx, a->dn, la->x, la->n1stat, &w->norm1, rows);
+  add_rows(a->dh, a->dx, n);
+}
+
+static void sandwich_forward(const Model *m, Acts *a, int l, int B, idx N) {
+  const Layer *w = &m->layer[l];
+  LayerActs *la = &a->layer[l];
+  bool bare = m->c.behind_only;
+  idx rows = B * N, n = rows * m->c.dim;
+  if (!bare)
+    norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
+  mix(m, a, l, la->out1, bare ? la->x : la->n1, B, N);
+  norm_forward(la->s1, la->n3stat, la->out1, &w->norm3, rows);
+  add_rows(la->s1, la->x, n);
+  if (!bare)
+    norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
+  feed(m, a, l, la->out2, bare ? la->s1 : la->n2, rows);
+  norm_forward(la->s2, la->n4stat, la->out2, &w->norm4, rows);
+  add_rows(la->s2, la->s1, n);
+  a->h = la->s2;
+}
+
+static void sandwich_backward(Model *m, Acts *a, int l, int B, idx N) {
+  Layer *w = &m->layer[l];
+  const LayerActs *la = &a->layer[l];
+  bool bare = m->c.behind_only;
+  idx rows = B * N, n = rows * m->c.dim;
+  /* y = u + n4(FFN(n2 u)) */
+  zero(a->dx, n);
+  norm_backward(a->dx, a->dh, la->out2, la->n4stat, &w->norm4, rows);
+  ffn_backward(&m->c, w, la, a, a->dn, a->dx, bare ? la->s1 : la->n2, rows);
+  if (bare)
+    add_rows(a->dh, a->dn, n);
+  else
+    norm_backward(a->dh, a->dn, la->s1, la->n2stat, &w->norm2, rows);
+  /* u = x + n3(MHSA(n1 x)) */
+  zero(a->dx, n);
+  norm_backward(a->dx, a->dh, la->out1, la->n3stat, &w->norm3, rows);
+  mhsa_backward(m, a, l, a->dn, a->dx, bare ? la->x : la->n1, B, N);
+  if (bare)
+    add_rows(a->dh, a->dn, n);
+  else
+    norm_backward(a->dh, a->dn, la->x, la->n1stat, &w->norm1, rows);
+}
+
+/* ----------
+ * 8  Muon   Jordan 2024
  *
  * It steps the matrices of the blocks, each whole as it is stored, heads side by side. AdamW steps
  * all else, at the same lr. A step of w [rows,columns] by its gradient g; M, first 0, is in m1:
@@ -320,15 +695,17 @@ static void leave_backward(const Model *m, Acts *a, int l, int B, idx N) {
 static const struct Muon { double keep, eps, a, b, c, size; int times; } MUON = {
   0.95, 1e-7, 3.4445, -4.7750, 2.0315, 0.2, 5};
 
-/* Numbers of scratch that its step of x needs: two like the matrix, two squares; 0: AdamW steps
- * here. x NULL: the most that a tensor of m needs. */
-static idx muon_room(const Model *m, const Tensor *x) {
+/* Numbers of scratch that its step of t needs: two like the matrix, two squares;
+ * 0: AdamW steps here. t NULL: the most that a tensor of m needs. */
+static idx muon_room(const Model *m, const Tensor *t) {
   idx most = 0;
-  for (int i = 0; !x && i < m->n_tensors; i++)
-    if (muon_room(m, &m->tensor[i]) > most) most = muon_room(m, &m->tensor[i]);
-  if (!x) return most;
-  idx few = at_most(x->shape[0], x->shape[1]);
-  return x->layer >= 0 && x->matrix ? 2 * x->count + 2 * few * few : 0;
+  for (int i = 0; !t && i < m->n_tensors; i++)
+    if (muon_room(m, m->all[i]) > most)
+      most = muon_room(m, m->all[i]);
+  if (!t)
+    return most;
+  idx few = at_most(t->rows, t->cols);
+  return t->layer >= 0 && t->matrix ? 2 * tensor_count(t) + 2 * few * few : 0;
 }
 
 /* z [n] = p x + q y; z may be x or y. */
@@ -338,12 +715,12 @@ static void blend(idx n, real *z, double p, const real *x, double q, const real 
     for (idx j = from; j < from + chunk(n, from); j++) z[j] = (real)p * x[j] + (real)q * y[j];
 }
 
-/* One step of w, and of M, each [R,C], by s->shrink times w's gradient g; scratch [muon_room]. */
-static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real *M, real *scratch) {
-  idx n = R * C, k = at_most(R, C);
+/* One step of t, and of M, each [R,C], by s->shrink times its gradient; scratch [muon_room]. */
+static void muon_step(const Step *s, Tensor *t, real *M, real *scratch) {
+  idx R = t->rows, C = t->cols, n = R * C, k = at_most(R, C);
   real *x = scratch, *y = x + n, *A = y + n, *B = A + k * k;   /* [R,C] [R,C] [k,k] [k,k] */
-  blend(n, M, MUON.keep, M, s->shrink, g);   /* M <- 0.95 M + g */
-  blend(n, x, MUON.keep, M, s->shrink, g);   /* G = g + 0.95 M */
+  blend(n, M, MUON.keep, M, s->shrink, t->d);   /* M <- 0.95 M + g */
+  blend(n, x, MUON.keep, M, s->shrink, t->d);   /* G = g + 0.95 M */
   blend(n, x, 1 / (sqrt(square_sum(n, x)) + MUON.eps), x, 0, x);   /* X = G / (|G| + 1e-7) */
   for (int i = 0; i < MUON.times; i++) {
     /* B = b A + c A A with A = X X^T, or the smaller X^T X, since (X X^T) X = X (X^T X) */
@@ -359,12 +736,373 @@ static void muon_step(const Step *s, idx R, idx C, real *w, const real *g, real 
     y = x;
     x = next;
   }
-  blend(n, w, 1 - s->lr * s->wd, w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
+  blend(n, t->w, 1 - s->lr * s->wd, t->w, -MUON.size * sqrt((double)(R > C ? R : C)) * s->lr, x);
 }
 
-static const Beyond BEYOND = {
-  .dyt = dyt_forward, .dyt_backward = dyt_backward, .qk_norm = qk_norm_forward,
-  .qk_norm_backward = qk_norm_backward, .scores = scores_forward,
-  .scores_backward = scores_backward, .gate = gate_forward, .gate_backward = gate_backward,
-  .leave = leave_forward, .leave_backward = leave_backward,
-  .muon_room = muon_room, .muon_step = muon_step};
+/* ----------
+ * 9  What an evaluation takes from rows
+ *
+ * eval --ablate takes one column j from all rows but j's own, in all blocks and
+ * heads:
+ *
+ *   key      z_ij = -infinity      i spreads its weight over what else it sees
+ *   value    o_i loses a_ij v_j    the weight is still spent, and buys nothing
+ *   mean     v_j becomes the mean of the sequence's v */
+
+/* ABLATE_*; [B] the column of each sequence, from 0, or -1 for *; the weight that
+ * each row lost, [B,H,N], for the mean. */
+typedef struct Ablation {
+  int what;
+  const int *column;
+  idx N;
+  real *taken;
+} Ablation;
+
+/* Which of the row's 1+n columns is ablated: 0 is *, -1 none. */
+static idx ablated_column(const Acts *a, const RowAt *at, idx n) {
+  idx j = a->ablation ? a->ablation->column[at->b] : at->i;
+  if (j < 0)
+    return 0;
+  return j != at->i && j >= at->lo && j < at->lo + n ? 1 + j - at->lo : -1;
+}
+
+/* Takes a value's weight from row w [1+n], and keeps it for the mean. */
+static void ablate_weight(const Model *m, const Acts *a, const RowAt *at, idx n,
+                          real *w) {
+  idx cut = ablated_column(a, at, n);
+  const Ablation *x = a->ablation;
+  if (x->taken)
+    x->taken[(at->b * m->c.heads + at->h) * x->N + at->i] = cut < 0 ? 0 : w[cut];
+  if (cut >= 0)
+    w[cut] = 0;
+}
+
+/* o_i += scale taken_i mean v, in every head of rows = B N rows. */
+static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
+  const Config *c = &m->c;
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = a->ablation->N;
+  PARALLEL
+  for (idx bh = 0; bh < rows / N * H; bh++) {
+    idx b = bh / H, h = bh % H;
+    real *mean = attention_scratch(a);
+    zero(mean, D);
+    for (idx j = 0; j < N; j++)
+      vec_add(D, mean, la->v + ((b * N + j) * K + h / (H / K)) * D);
+    vec_scale(D, mean, (real)(1 / (double)N));
+    for (idx i = 0; i < N; i++)
+      add_times(D, la->o + ((b * N + i) * H + h) * D,
+                (real)c->scale * a->ablation->taken[bh * N + i], mean);
+  }
+}
+
+/* ----------
+ * 10  The seams of sink.c */
+
+static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
+                        real *z, real *y) {
+  const Config *c = &m->c;
+  if (a->hide)
+    a->hide(a, at->l, at->b, at->i, at->lo, n, z + 1);
+  y[0] = 0;                              /* n_i, for the backward too */
+  if (c->gain || c->shift || c->extra == EXTRA_LOGN)
+    y[0] = (real)keys_shown(n, z + 1);
+  if (c->extra == EXTRA_LOGN)
+    z[0] = real_log(y[0]);
+  if (fixed_logit(c))
+    z[0] = (real)c->extra_logit;
+  if (config_score_mod(c))
+    scores_forward(c, &m->layer[at->l], at->h, (idx)y[0], n, z + 1, y + 1);
+  idx cut = ablated_column(a, at, n);
+  if (cut >= 0 && a->ablation && a->ablation->what == ABLATE_KEY1)
+    z[cut] = -INFINITY;
+}
+
+static void late_scores_backward(Model *m, const Acts *a, const RowAt *at, idx n,
+                                 real *dz, const real *y) {
+  const Config *c = &m->c;
+  idx bh = at->b * c->heads + at->h;
+  real *dc_df = a->late_slot + bh * late_size(c) + c->head_dim;
+  if (config_score_mod(c))
+    scores_backward(c, &m->layer[at->l], at->h, (idx)y[0], n, dz + 1, y + 1,
+                    dc_df);
+}
+
+static void late_weights(const Model *m, const Acts *a, const RowAt *at, idx n,
+                         real *w) {
+  if (config_clips(&m->c))
+    row_clip(&m->c, n + 1, w);
+  if (a->ablation && a->ablation->what != ABLATE_KEY1)
+    ablate_weight(m, a, at, n, w);
+}
+
+static void late_weights_backward(const Model *m, const Acts *a, const RowAt *at,
+                                  idx n, const real *w, real *da) {
+  (void)a, (void)at;
+  row_clip_backward(&m->c, n + 1, w, da);
+}
+
+static void late_qkv(const Model *m, Acts *a, int l, real *k, real *v,
+                     const real *x, idx rows) {
+  if (m->c.gate)
+    gate_forward(m, a, l, v, x, rows);
+  if (m->c.qk_norm)
+    qk_norm_forward(m, a, l, k, rows);
+}
+
+static void late_leave(const Model *m, Acts *a, int l, const real *v, idx rows) {
+  if (a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN)
+    ablate_mean(m, a, l, rows);
+  if (config_leaves(&m->c))
+    leave_forward(m, a, l, v, rows);
+  else if (m->layer[l].vplus.w)
+    vplus_forward(m, l, &a->layer[l], rows);
+}
+
+/* Zeroes what a block's heads add to, and adds it up, in order. */
+static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
+  const Config *c = &m->c;
+  Layer *w = &m->layer[l];
+  idx D = c->head_dim, H = c->heads;
+  if (begin) {
+    if (a->dgate)
+      zero(a->dgate, B * N * config_gates(c));
+    zero(a->late_slot, B * H * late_size(c));
+    return;
+  }
+  real *const of_head[] = {w->cscale.d, w->sbias.d, w->vscale.d};
+  for (idx bh = 0; bh < B * H; bh++) {
+    const real *slot = a->late_slot + bh * late_size(c);
+    idx h = bh % H;
+    for (idx d = 0; w->hnorm.d && d < D; d++)
+      w->hnorm.d[h * D + d] += slot[d];
+    for (int x = 0; x < 3; x++)
+      if (of_head[x])
+        of_head[x][h] += slot[D + x];
+  }
+}
+
+/* DyT's slope follows a norm's bias, and its functions take the norm's place. */
+static void dyt_tensor(Model *m, Norm *w, const char *name, int l) {
+  char slope[16];
+  if (m->c.norm != NORM_DYT || !w->g.rows)
+    return;
+  snprintf(slope, sizeof slope, "%s.a", name);
+  list_tensor(m, &w->a, slope, l, 1, 0, INITIAL_ZERO);
+  w->a.start = 0.5;
+  w->forward = dyt_forward;
+  w->backward = dyt_backward;
+}
+
+static void late_tensors(Model *m, int l, const char *after) {
+  const Config *c = &m->c;
+  Layer *w = l < 0 ? NULL : &m->layer[l];
+  int D = c->head_dim, H = c->heads, K = c->kv_heads;
+  bool by_input = c->gate && c->gate != GATE_STATIC;
+  if (!strcmp(after, "normf"))
+    dyt_tensor(m, &m->normf, after, l);
+  if (!strcmp(after, "norm1"))
+    dyt_tensor(m, &w->norm1, after, l);
+  if (!strcmp(after, "norm2"))
+    dyt_tensor(m, &w->norm2, after, l);
+  if (!strcmp(after, "norm3"))
+    dyt_tensor(m, &w->norm3, after, l);
+  if (!strcmp(after, "norm4"))
+    dyt_tensor(m, &w->norm4, after, l);
+  if (!strcmp(after, "vplus")) {
+    has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
+    has(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
+        INITIAL_ZERO);
+    has(m, &w->wg, by_input, "wg", l, c->dim, (int)config_gates(c),
+        INITIAL_LINEAR);
+    has(m, &w->gate, c->gate == GATE_STATIC, "gate", l, H, 0, INITIAL_ZERO);
+    has(m, &w->vscale, c->v_scale, "vscale", l, H, 0, INITIAL_ONE);
+    has(m, &w->hnorm, c->head_norm, "hnorm", l, H * D, 0, INITIAL_ONE);
+    has(m, &w->qnorm.g, c->qk_norm, "qnorm", l, c->qk_whole ? H * D : D, 0,
+        INITIAL_ONE);
+    has(m, &w->knorm.g, c->qk_norm, "knorm", l, c->qk_whole ? K * D : D, 0,
+        INITIAL_ONE);
+    w->cscale.start = 1 / log(c->context);   /* c_h log(n) is 1 at the end */
+    w->sbias.start = -log(c->context);
+    w->qnorm.eps = c->norm_eps;
+    w->knorm.eps = c->norm_eps;
+  }
+  if (!strcmp(after, "ffn") && c->place == PLACE_SANDWICH) {
+    has_norm(m, &w->norm3, "norm3", l);
+    has_norm(m, &w->norm4, "norm4", l);
+  }
+  MODELS_TENSORS(m, l, after);
+}
+
+static bool late_lacks(const Model *m, int l, const char *name) {
+  (void)l;
+  bool norm12 = !strncmp(name, "norm1", 5) || !strncmp(name, "norm2", 5);
+  if (m->c.behind_only && norm12)
+    return true;
+  if (fixed_logit(&m->c) && !strcmp(name, "logit"))
+    return true;
+  return MODELS_LACKS(m, l, name);
+}
+
+static void late_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
+  const Config *c = &m->c;
+  idx rows = (idx)a->B * a->N, C = rows * c->dim, heads = rows * c->heads;
+  idx own = rows * c->kv_heads, Q = heads * c->head_dim, K = own * c->head_dim;
+  bool qk = c->qk_norm, sandwich = c->place == PLACE_SANDWICH;
+  idx G = rows * config_gates(c), slots = (idx)a->B * c->heads * late_size(c);
+  if (la) {
+    const Room room[] = {
+      {&la->av, keeps && config_leaves(c) ? Q : 0}, {&la->gate, G},
+      {&la->v0, keeps && c->gate == GATE_VALUE ? K : 0}, {&la->q0, qk ? Q : 0},
+      {&la->k0, qk ? K : 0}, {&la->qstat, qk ? 2 * heads : 0},
+      {&la->kstat, qk ? 2 * own : 0}, {&la->out1, sandwich ? C : 0},
+      {&la->out2, sandwich && keeps ? C : 0},
+      {&la->n3stat, sandwich ? 2 * rows : 0},
+      {&la->n4stat, sandwich ? 2 * rows : 0}};
+    arena_take(a, room, sizeof room / sizeof *room);
+    if (!keeps)
+      la->out2 = la->out1;
+  } else {
+    const Room room[] = {{&a->dgate, keeps ? G : 0}, {&a->dqk, keeps && qk ? Q : 0},
+                         {&a->late_slot, keeps ? slots : 0}};
+    arena_take(a, room, sizeof room / sizeof *room);
+  }
+  MODELS_ROOM(m, a, la, keeps);
+}
+
+/* Rows that an evaluation will take something from: hide, ablation. */
+static void rows_watch(Model *m) {
+  m->seams.scores = late_scores;
+  m->seams.weights = late_weights;
+  m->seams.leave = late_leave;
+}
+
+/* Block l's backward, and Acts.after behind it. */
+static void watched_backward(Model *m, Acts *a, int l, int B, idx N) {
+  m->seams.block_backward = a->watched;
+  block_backward(m, a, l, B, N);
+  m->seams.block_backward = watched_backward;
+  a->after(a, l, B, N);
+}
+
+/* From now on `after` is called; until m's seams are what they were. */
+static void backward_watch(Model *m, Acts *a,
+                           void (*after)(const Acts *a, int l, int B, idx N)) {
+  a->after = after;
+  a->watched = m->seams.block_backward;
+  m->seams.block_backward = watched_backward;
+}
+
+static int more_resolve(Config *c, Error *e) {
+  bool p_norm = c->normalizer == NORMALIZER_PNORM;
+  bool sum = c->normalizer == NORMALIZER_SUM, identity = c->sim == SIM_IDENTITY;
+  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED;
+  bool starts = c->gain || c->shift == SHIFT_LEARNED;
+  if (c->place != PLACE_SANDWICH)
+    c->behind_only = 0;
+  if (p_norm && c->pnorm < 1 && identity && c->shift)
+    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
+                "at 0. Try: --pnorm 2, or --sim exp");
+  if (identity && c->shift && sum)
+    return fail(e, 2, "--score-bias makes scores of either sign with --sim "
+                "identity. Try: --normalizer one or clamp, or --sim exp");
+  if (own_sum && !sum)
+    return fail(e, 2, "--sim softpick and rectified have their own sum, and no "
+                "other normaliser. Try: --normalizer sum");
+  if (own_sum && c->kernel == KERNEL_ELU)
+    return fail(e, 2, "--kernel elu keeps scores positive, and --sim softpick "
+                "and rectified are for either sign. Try: --kernel identity");
+  if (c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT)
+    return fail(e, 2, "--normalizer count bounds no e^z. Try: --sim relu or "
+                "sigmoid, or --normalizer sum");
+  if (config_clips(c) && !sum)
+    return fail(e, 2, "--clip-low and --clip-high are for weights that sum to "
+                "1. Try: --normalizer sum");
+  if (starts && c->context == 1)
+    return fail(e, 2, "--score-scale and --score-bias start from the context's "
+                "logarithm, and that of 1 is 0. Try: --context 2");
+  return MODELS_RESOLVE(c, e);
+}
+
+static int more_setup(Model *m, Error *e) {
+  (void)e;
+  const Config *c = &m->c;
+  Seams *s = &m->seams;
+  s->tensors = late_tensors;
+  s->lacks = late_lacks;
+  s->room = late_room;
+  s->step_room = muon_room;
+  s->step = muon_step;
+  if (c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT)
+    s->row = &COUNT_ROW;
+  if (c->sim == SIM_SOFTPICK)
+    s->row = &SOFTPICK_ROW;
+  if (c->sim == SIM_RECTIFIED)
+    s->row = &RECTIFIED_ROW;
+  if (config_score_mod(c) || c->extra == EXTRA_LOGN || fixed_logit(c)) {
+    s->scores = late_scores;
+    s->scores_backward = late_scores_backward;
+  }
+  if (config_clips(c)) {
+    s->weights = late_weights;
+    s->weights_backward = late_weights_backward;
+  }
+  if (c->gate || c->qk_norm)
+    s->qkv = late_qkv;
+  if (c->qk_norm)
+    s->qk_backward = qk_norm_backward;
+  if (c->gate)
+    s->v_backward = gate_backward;
+  if (config_leaves(c)) {
+    s->leave = late_leave;
+    s->leave_backward = leave_backward;
+  }
+  if (c->gate || c->gain || c->shift || config_leaves(c))
+    s->slots = late_slots;
+  if (c->place == PLACE_PARALLEL) {
+    s->block = parallel_forward;
+    s->block_backward = parallel_backward;
+  }
+  if (c->place == PLACE_SANDWICH) {
+    s->block = sandwich_forward;
+    s->block_backward = sandwich_backward;
+  }
+  return MODELS_SETUP(m, e);
+}
+
+/* dump --all: the gates of each query head. Of values they have all rows, else the T
+ * real ones; of elements and values D numbers each, else one. */
+static void more_dump(struct Dump *d) {
+  const Config *c = &d->m->c;
+  const bool value = c->gate == GATE_VALUE, each = value || c->gate == GATE_ELEMENT;
+  idx L = c->layers, B = d->B, H = c->heads, D = each ? c->head_dim : 1;
+  idx own = value ? c->kv_heads : H, rows = value ? d->N : d->T;
+  if (!c->gate) return;
+  npy_begin(d, "gate", (idx[]){L, B, H, rows, each ? D : 0});
+  for (idx i = 0; i < L * B * H * rows; i++) {   /* (l, b, h, n), in that order */
+    idx h = i / rows % H, n = (i / rows / H % B + 1) * d->N - rows + i % rows;
+    npy_add(d, d->a->layer[i / rows / H / B].gate + (n * own + h / (H / own)) * D, D);
+  }
+}
+/* ----------
+ * 11  What these and other later rows make of the states of a repeated token: `check later`
+ *
+ * Section 7.2's rule for them. Gates, norms and caps act on each token alone, or on a score, and
+ * leave a row's sum; a logit, a clip and a softmax that can be 0 do not. */
+static const char *const LATER_EQUAL_SUMS[] = {
+  "--place parallel", "--place sandwich --norm dyt",
+  "--soft-cap 2 --score-scale logn --score-bias learned", "--gate head --xsa",
+  "--gate element --head-norm", "--gate value --qk-norm", "--gate static --v-scale", NULL};
+static const char *const LATER_OTHER_SUMS[] = {
+  "--extra logit --extra-logit -1", "--sim sigmoid --extra logn", "--sim softpick --extra k",
+  "--sim rectified --extra k", "--sim relu --normalizer one",
+  "--sim sigmoid --normalizer count --extra kv", "--clip-low -0.5 --clip-high 1.2",
+  "--sink-token 3", NULL};
+
+static void check_later(Page *p) {
+  state_rows(p, LATER_EQUAL_SUMS, INSIDE, STATES);
+  state_rows(p, LATER_OTHER_SUMS, 0, 0);
+}
+#define LATER_CHECK \
+  {"later", "States of repeated tokens, rows of later papers\n They stay equal where the weights " \
+   "of every row have one sum, whatever else a block has.", check_later}

@@ -1,6 +1,6 @@
 /* test_later.c - the tests of what is not the paper's: the rows of sink.c that it does not
  * have, each from its definition, by identities and by numbers worked by hand. Their gradients and
- * forms are held with all others in test_sink.c, by the axes of its section 0.4.
+ * forms are held with all others in data/check/test_rows.c, by its axes.
  *
  *     cc -O2 -DSINK_DOUBLE data/later/test_later.c -o test_later -lm && ./test_later
  *
@@ -8,11 +8,16 @@
  */
 #define SINK_NO_MAIN
 #include "../paper/options.h"
+#include "../later/later.h"
 #include "../../sink.c"
 #include "later.c"
-#define TEST_FRAME
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
-#include "../../test_sink.c"
+#include "../check/harness.c"
+#include "../check/programs.c"
 
 /* ---- 1  Scores and their row: 3.6, 3.7 ---- */
 
@@ -29,8 +34,8 @@ static void null_logit__gate(Test *t) {
       with[j] = plain[j] = (real)sin(5.0 * j);
       sum += exp((double)with[j]);
     }
-    row_forward(&c, 1 + N, N, with, spare);
-    row_forward(&c, 1 + N, N, plain, spare);
+    row_forward(&c, 1 + N, with, spare);
+    row_forward(&c, 1 + N, plain, spare);
     for (int j = 1; j <= N; j++)
       within(t, (double)with[j], (double)plain[j] / (1 + exp(SLOTS[k] - log(sum))), 8 * REAL_EPS,
              "b = %g, key %d", SLOTS[k], j);
@@ -44,7 +49,7 @@ static void before_sim__by_hand(Test *t) {
   real c_h[] = {9, 3}, b_h[] = {9, (real)0.25}, three = (real)log(3), y[5], dc_db[] = {0, 0};
   real z[] = {three, 0, -three, (real)1e4, -(real)INFINITY}, dz[] = {1, 2, 4, 8, 0};
   const Config c = config_of(t, "--soft-cap 2 --score-scale logn --score-bias learned");
-  const Layer w = {.cscale = c_h, .sbias = b_h};
+  const Layer w = {.cscale = {.w = c_h}, .sbias = {.w = b_h}};
   const double g = 3 * log(4), to[] = {g + 0.25, 0.25, 0.25 - g, 2 * g + 0.25, -INFINITY},
                back[] = {0.75 * g, 2 * g, 3 * g, 0, 0};
   scores_forward(&c, &w, 1, 4, 5, z, y);
@@ -58,50 +63,81 @@ static void before_sim__by_hand(Test *t) {
   within(t, (double)dc_db[1], 15, 0, "db_h");
 }
 
-/* A row by its flags, forward and backward. */
-typedef struct Row { real a[8], deriv[8], dlogz[8], m[8], row_stat; } Row;
-static Row row_of(Test *t, const char *flags, int n, int seen, const double *z) {
-  const Config c = config_of(t, "%s", flags); real of[8], again[8]; Row r;
-  for (int j = 0; j < n; j++) r.a[j] = of[j] = (real)z[j];
-  r.row_stat = row_forward(&c, n, seen, r.a, again);
-  row_metric(&c, n, r.a, r.row_stat, r.m);
-  row_backward(&c, n, of, r.row_stat, again, r.deriv, r.dlogz);
-  for (int j = 0; j < n; j++)
+/* How a model of c makes weights of a row. */
+static const RowKind *kind_of(Test *t, const Config *c) {
+  Model m = {.c = *c, .seams = {.row = &PAPER_ROW}};
+  fact(t, !more_setup(&m, fresh(t)), "%s", t->e.text);
+  return m.seams.row;
+}
+
+/* A row by its flags, forward and backward, in both forms. Its first column is *,
+ * masked unless it is given; the others come first in what is returned. */
+typedef struct Row { real a[8], deriv[8], dlogz[8], m[8]; } Row;
+static Row row_of(Test *t, const char *flags, int n, bool star, const double *z) {
+  const Config c = config_of(t, "%s", flags);
+  const RowKind *k = kind_of(t, &c);
+  real of[8] = {-(real)INFINITY}, again[8], plain[3][8];
+  const int first = !star, all = n + first;
+  Row r;
+  for (int j = 0; j < n; j++) of[first + j] = (real)z[j];
+  copy(r.a, of, all);
+  const real row_stat = k->forward(&c, all, r.a, again), Z = k->normalizer(&c, row_stat);
+  k->metric(&c, all, r.a, Z, r.m);
+  k->backward(&c, all, of, row_stat, again, r.deriv, r.dlogz);
+  const real theirs = k->plain(&c, all, of, plain[0], plain[1], plain[2]);
+  within(t, (double)theirs, (double)Z, 8 * REAL_EPS * fabs((double)Z), "%s: Z in plain", flags);
+  for (int j = 0; j < all; j++) {
     within(t, (double)again[j], (double)r.a[j], 8 * REAL_EPS, "%s: weight %d made again", flags, j);
+    within(t, (double)plain[0][j], (double)r.a[j], 8 * REAL_EPS, "%s: weight %d", flags, j);
+    within(t, (double)plain[1][j], (double)r.deriv[j], 8 * REAL_EPS, "%s: deriv %d", flags, j);
+    within(t, (double)plain[2][j], (double)r.dlogz[j], 8 * REAL_EPS, "%s: dlogz %d", flags, j);
+  }
+  if (first) {
+    fact(t, !(r.a[0] != 0 || r.m[0] != 0 || r.deriv[0] != 0 || r.dlogz[0] != 0), "%s: *", flags);
+    memmove(r.a, r.a + 1, 7 * sizeof *r.a);
+    memmove(r.m, r.m + 1, 7 * sizeof *r.m);
+    memmove(r.deriv, r.deriv + 1, 7 * sizeof *r.deriv);
+    memmove(r.dlogz, r.dlogz + 1, 7 * sizeof *r.dlogz);
+  }
   return r;
 }
 
 /* Rows worked by hand: weights, s'/Z, dlogz and m. The 1e-8 in Z is left out of them. */
 static void row__by_hand(Test *t) {
   const double inf = INFINITY, e = exp(1);
-  const struct { const char *flags; int n, seen; double z[4], a[4], deriv[4], dlogz[4], m[4]; }
+  const struct { const char *flags; int n, star; double z[5], a[5], deriv[5], dlogz[5], m[5]; }
   ROWS[] = {
     /* e^z - 1 = (2, -1/2), and so Z = 5/2 */
-    {"--sim softpick", 2, 2, {log(3), -log(2)}, {0.8, 0}, {1.2, 0}, {1.2, -0.2}, {0.8, 0}},
-    {"--sim softpick", 4, 2, {log(3), -log(2), -inf, 0}, {0.8, 0, 0, 0}, {1.2, 0, 0, 0},
+    {"--sim softpick", 2, 0, {log(3), -log(2)}, {0.8, 0}, {1.2, 0}, {1.2, -0.2}, {0.8, 0}},
+    {"--sim softpick", 4, 0, {log(3), -log(2), -inf, 0}, {0.8, 0, 0, 0}, {1.2, 0, 0, 0},
      {1.2, -0.2, 0, 0}, {0.8, 0, 0, 0}},
     /* none above 0: no weight, but Z = 1/2 + 3/4; far below 0 e^z - 1 is -1 */
-    {"--sim softpick", 2, 2, {-log(2), -log(4)}, {0}, {0}, {-0.4, -0.2}, {0}},
-    {"--sim softpick", 3, 3, {-1e4, -1e5, -200}, {0}, {0}, {0}, {0}},
+    {"--sim softpick", 2, 0, {-log(2), -log(4)}, {0}, {0}, {-0.4, -0.2}, {0}},
+    {"--sim softpick", 3, 0, {-1e4, -1e5, -200}, {0}, {0}, {0}, {0}},
     /* far above it is softmax, and e^z would overflow */
-    {"--sim softpick", 2, 2, {1e4 + 1, 1e4}, {e / (e + 1), 1 / (e + 1)},
+    {"--sim softpick", 2, 0, {1e4 + 1, 1e4}, {e / (e + 1), 1 / (e + 1)},
      {e / (e + 1), 1 / (e + 1)}, {e / (e + 1), 1 / (e + 1)}, {e / (e + 1), 1 / (e + 1)}},
-    {"--sim rectified", 4, 4, {log(2), -1, 0, -inf}, {2 / 3.0, 0, 1 / 3.0, 0},
+    {"--sim rectified", 4, 0, {log(2), -1, 0, -inf}, {2 / 3.0, 0, 1 / 3.0, 0},
      {2 / 3.0, 0, 1 / 3.0, 0}, {2 / 3.0, 0, 1 / 3.0, 0}, {2 / 3.0, 0, 1 / 3.0, 0}},
-    {"--sim rectified", 3, 3, {-1, -1e5, -inf}, {0}, {0}, {0}, {0}},
-    {"--sim rectified", 2, 2, {1e4, 1e3}, {1, 0}, {1, 0}, {1, 0}, {1, 0}},
-    {"--sim relu", 4, 3, {3, -2, 1, -inf}, {0.75, 0, 0.25, 0}, {0.25, 0, 0.25, 0},
+    {"--sim rectified", 3, 0, {-1, -1e5, -inf}, {0}, {0}, {0}, {0}},
+    {"--sim rectified", 2, 0, {1e4, 1e3}, {1, 0}, {1, 0}, {1, 0}, {1, 0}},
+    {"--sim relu", 4, 0, {3, -2, 1, -inf}, {0.75, 0, 0.25, 0}, {0.25, 0, 0.25, 0},
      {0.25, 0, 0.25, 0}, {0.75, 0, 0.25, 0}},
-    {"--sim relu", 2, 2, {0, -1}, {0}, {0}, {0}, {0}},
-    {"--sim relu --normalizer count", 3, 5, {3, -2, 1}, {0.6, 0, 0.2}, {0.2, 0, 0.2}, {0},
+    {"--sim relu", 2, 0, {0, -1}, {0}, {0}, {0}, {0}},
+    {"--sim relu --normalizer count", 5, 0, {3, -2, 1, -1, -9}, {0.6, 0, 0.2}, {0.2, 0, 0.2}, {0},
      {0.75, 0, 0.25}},
-    {"--sim relu --normalizer pnorm --pnorm 2", 3, 3, {3, 0, 4}, {0.6, 0, 0.8}, {0.2, 0, 0.2},
+    /* two keys beside *, which is none; one of three is masked */
+    {"--sim relu --normalizer count", 3, 1, {2, 3, -2}, {1, 1.5, 0}, {0.5, 0.5, 0}, {0},
+     {0.4, 0.6, 0}},
+    {"--sim relu --normalizer count", 3, 0, {3, -inf, 1}, {1.5, 0, 0.5}, {0.5, 0, 0.5}, {0},
+     {0.75, 0, 0.25}},
+    {"--sim relu --normalizer pnorm --pnorm 2", 3, 0, {3, 0, 4}, {0.6, 0, 0.8}, {0.2, 0, 0.2},
      {0.12, 0, 0.16}, {3 / 7.0, 0, 4 / 7.0}},
-    {"--sim relu --normalizer clamp", 2, 2, {0.5, -3}, {0.5, 0}, {1, 0}, {0}, {1, 0}},
-    {"--sim identity --normalizer count", 2, 2, {3, -1}, {1.5, -0.5}, {0.5, 0.5}, {0},
+    {"--sim relu --normalizer clamp", 2, 0, {0.5, -3}, {0.5, 0}, {1, 0}, {0}, {1, 0}},
+    {"--sim identity --normalizer count", 2, 0, {3, -1}, {1.5, -0.5}, {0.5, 0.5}, {0},
      {0.75, 0.25}}};
   EACH(i, ROWS) {
-    const Row r = row_of(t, ROWS[i].flags, ROWS[i].n, ROWS[i].seen, ROWS[i].z);
+    const Row r = row_of(t, ROWS[i].flags, ROWS[i].n, ROWS[i].star, ROWS[i].z);
     const double big = REAL_EPS * fmax(1, fabs(ROWS[i].z[0]));   /* z itself is rounded */
     for (int j = 0; j < ROWS[i].n; j++) {
       const double got[] = {(double)r.a[j], (double)r.deriv[j], (double)r.dlogz[j], (double)r.m[j]};
@@ -120,7 +156,7 @@ static void softpick__small_scores(Test *t) {
   static const double SIZES[] = {1e-3, 1e-6, 1e-9, 1e-15, 0.99, 1.01, 30};
   EACH(k, SIZES) {
     const double z = (double)(real)SIZES[k], u = expm1(z) * exp(-z), e = (double)(real)1e-8;
-    const Row r = row_of(t, "--sim softpick", 2, 2, (double[]){z, -z});
+    const Row r = row_of(t, "--sim softpick", 2, false, (double[]){z, -z});
     const double Z = u + fabs(expm1(-z)) * exp(-z) + e;
     within(t, (double)r.a[0] * Z / u, 1, 8 * REAL_EPS, "the weight at %g", z);
     within(t, (double)r.dlogz[1] * Z / exp(-2 * z), -1, 8 * REAL_EPS, "dlogz at %g", -z);
@@ -133,9 +169,11 @@ static void row__nan(Test *t) {
                                       "--sim relu --normalizer count"};
   EACH(k, FLAGS) {
     const Config c = config_of(t, "%s", FLAGS[k]);
-    real z[] = {-1, (real)NAN, -2}, m[3], spare[3];
-    row_metric(&c, 3, z, row_forward(&c, 3, 3, z, spare), m);
-    fact(t, isnan((double)z[1]) && isnan((double)m[1]), "%s: no NaN", FLAGS[k]);
+    const RowKind *kind = kind_of(t, &c);
+    real z[] = {-(real)INFINITY, -1, (real)NAN, -2}, m[4], spare[4];
+    const real row_stat = kind->forward(&c, 4, z, spare);
+    kind->metric(&c, 4, z, kind->normalizer(&c, row_stat), m);
+    fact(t, isnan((double)z[2]) && isnan((double)m[2]), "%s: no NaN", FLAGS[k]);
   }
 }
 
@@ -175,7 +213,7 @@ static void gradients__dead_heads(Test *t) {
     fact(t, isfinite(loss), "the loss is %g, %s", loss, b.flags);
     EACH(k, DEAD) {
       const Tensor *x = model_tensor(&b.m, DEAD[k]);
-      within(t, biggest(x->count, b.m.grads + x->at), 0, 0, "d%s, %s", DEAD[k], b.flags);
+      within(t, biggest(tensor_size(x), tensor_d(&b.m, x)), 0, 0, "d%s, %s", DEAD[k], b.flags);
     }
   }
 }
@@ -183,7 +221,7 @@ static void gradients__dead_heads(Test *t) {
 /* One key: log 1 = 0 exactly, whatever c_h. --score-bias logn takes log(4) off. A NaN stays one. */
 static void before_sim__one_key(Test *t) {
   real c_h[] = {7}, z[] = {5, (real)NAN};
-  const Layer w = {.cscale = c_h};
+  const Layer w = {.cscale = {.w = c_h}};
   const Config scale = config_of(t, "--score-scale logn"), bias = config_of(t, "--score-bias logn"),
                cap = config_of(t, "--soft-cap 3");
   scores_forward(&bias, &(Layer){0}, 0, 4, 2, z, NULL);
@@ -194,20 +232,31 @@ static void before_sim__one_key(Test *t) {
   fact(t, z[0] == 0 && isnan((double)z[1]), "one key: %g, NaN: %g", (double)z[0], (double)z[1]);
 }
 
-/* n_i is what the mask shows: counted, under every mask, with fewer rows than the prefix too. */
-static void keys_seen__as_visible(Test *t) {
-  static const char *const MASKS[] = {
-    "", "--window 1", "--window 3", "--prefix 4", "--prefix 2 --window 3", "--window 9 --prefix 9",
-    "--sink-token --window 2 --prefix 3", "--sink-token", "--window 2 --window-period 2"};
-  EACH(k, MASKS) {
-    const Config c = config_of(t, "%s", MASKS[k]);
-    for (int l = 0; l < 2; l++) for (idx N = 2; N < 12; N++) for (idx i = 0; i < N; i++) {
-      idx n = 0;
-      for (idx j = 0; j < N; j++) n += visible(&c, l, i, j);
-      fact(t, keys_seen(&c, l, N, i) == n, "%s: row %lld of %lld sees %lld keys, not %lld",
-           MASKS[k], i, N, n, keys_seen(&c, l, N, i));
-    }
-  }
+/* n_i is what the mask shows: of --extra logn, whose * has the score log(n_i), under every mask, with
+ * fewer rows than the prefix too, in tiles and in plain. (Windows of some layers: test_rows.c.) */
+static void keys_shown__as_visible(Test *t) {
+  static const int SIZES[] = {2, 3, 5, 11, 45};
+  EACH(k, SIZES)
+    LABS(b, 1, SIZES[k], "--extra logn", "--extra logn --window 1", "--extra logn --window 3",
+         "--extra logn --prefix 4", "--extra logn --prefix 2 --window 3",
+         "--extra logn --window 9 --prefix 9",
+         "--extra logn --sink-token --window 2 --prefix 3", "--extra logn --sink-token")
+      for (int plain = 0; plain < 2; plain++) {
+        const Config *c = &b.m.c;
+        const int T = b.T, N = config_rows(c, T), S = config_columns(c, T);
+        b.m.plain = plain;
+        lab_maps(&b);
+        lab_forward(&b);
+        for (int row = 0; row < 4 * N; row++) {          /* two blocks, two heads */
+          const int l = row / N / 2, h = row / N % 2, i = row % N;
+          int n = 0;
+          for (int j = 0; j < N; j++)
+            n += (j >= c->sink_token && j < c->sink_token + c->prefix)
+                 || (j <= i && (!c->window || j > i - c->window));
+          within(t, (double)b.probe[l].z[((idx)h * N + i) * S], log(n), 4 * REAL_EPS,
+                 "%s: row %d of %d", b.flags, i, N);
+        }
+      }
 }
 
 /* What is learned of the scores starts from the context, under every start; a fixed logit is none
@@ -234,8 +283,8 @@ static void gradients__one_key(Test *t) {
     EACH(k, DEAD) {
       const Tensor *x = model_tensor(&b.m, DEAD[k]);
       bool meets = k == 5 && b.m.c.extra;
-      fact(t, (biggest(x->count, b.m.grads + x->at) > 0) == meets, "d%s is %g, %s", DEAD[k],
-           biggest(x->count, b.m.grads + x->at), b.flags);
+      fact(t, (biggest(tensor_size(x), tensor_d(&b.m, x)) > 0) == meets, "d%s is %g, %s", DEAD[k],
+           biggest(tensor_size(x), tensor_d(&b.m, x)), b.flags);
     }
   }
 }
@@ -281,7 +330,7 @@ static void sinks__raw_mass(Test *t) {
     const Config *c = &b.m.c; const bool dead = c->sim == SIM_RELU;
     real map[] = {1, 0, (real)0.4, (real)0.6}, weight[] = {-1, 0, 2, -3};
     if (dead) zero(weight, 4);
-    if (sinks_create(&s, c, 2, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
+    if (sinks_create(&s, &b.m, 2, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
     measure_head(&s, c, METRIC_REAL, 0, map, weight);
     s.n = 1;
     sinks_row(&s, c, 0, row);
@@ -298,7 +347,7 @@ static void sinks__no_number(Test *t) {
     Sinks s;
     lab_maps(&b); lab_loss(&b);
     fact(t, isfinite(b.a.loss_row[0]), "the loss is %g", b.a.loss_row[0]);
-    if (sinks_create(&s, &b.m.c, 3, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
+    if (sinks_create(&s, &b.m, 3, 1, (double[]){0.3}, 1, fresh(t))) exit(1);
     measure_head(&s, &b.m.c, METRIC_REAL, 0, b.probe[0].metric, b.probe[0].weight);
     fact(t, isnan(s.alpha[0]) && isnan(s.over[0]), "alpha_* %g, over %g", s.alpha[0], s.over[0]);
     fact(t, s.alpha[1] == 0 && s.over[1] == 0, "alpha_1 %g, over %g", s.alpha[1], s.over[1]);
@@ -311,7 +360,7 @@ static void options__none(Test *t) {
   static const char *const FLAGS[] = {"soft-cap", "extra-logit"};
   EACH(k, FLAGS) {
     const char *flag = FLAGS[k];
-    const Option *o = option_find(flag, "m");
+    const Option *o = option_find(flag, MODEL);
     char text[PATH_ROOM]; Settings s;
     settings_default(&s); option_text(o, &s, text, sizeof text);
     fact(t, !strcmp(text, "none"), "--%s is %s unless given", flag, text);
@@ -324,8 +373,8 @@ static void options__none(Test *t) {
   }
   Settings s;
   settings_default(&s);
-  s.groups = "m";
-  settings_flags(&s, "--extra zero --extra-logit 1", "m", fresh(t));
+  s.groups = MODEL;
+  settings_flags(&s, "--extra zero --extra-logit 1", MODEL, fresh(t));
   fact(t, settings_count(&s, &t->e) == 2 && strstr(t->e.text, "--extra logit"), "%s", t->e.text);
 }
 
@@ -342,6 +391,16 @@ static const char *flags_of(const char *some, const char *more) {
   static char all[300];
   snprintf(all, sizeof all, "%s %s", some, more);
   return all;
+}
+
+/* What mhsa_forward and mhsa_backward do of a row of block 1: by the seam where there is one. */
+static void leaves(Lab *b, bool forward) {
+  Model *m = &b->m;
+  LayerActs *la = &b->a.layer[0];
+  if (forward && m->seams.leave) m->seams.leave(m, &b->a, 0, la->v, 1);
+  else if (forward && m->layer[0].vplus.w) vplus_forward(m, 0, la, 1);
+  else if (!forward && m->seams.leave_backward) m->seams.leave_backward(m, &b->a, 0, 1, 1);
+  else if (!forward && m->layer[0].vplus.w) vplus_backward(m, &b->a, 0, 1, 1);
 }
 
 /* One head of two dims, one row: v = (1, 2), the output (3, 1), all parameters set here. What
@@ -370,39 +429,40 @@ static void leave__by_hand(Test *t) {
   EACH(r, ROWS) LABS(b, 1, 1, flags_of("--heads 1 --head-dim 2 --layers 1", ROWS[r].flags)) {
     const char *flags = ROWS[r].flags;
     LayerActs *la = &b.a.layer[0];
-    const Layer *w = &b.m.w.layer[0];
-    if (w->vplus) copy(w->vplus, (const real[]){(real)0.5, 2}, 2);
-    if (w->hnorm) copy(w->hnorm, (const real[]){2, 3}, 2);
-    if (w->vscale) *w->vscale = 2;
+    const Layer *w = &b.m.layer[0];
+    if (w->vplus.w) copy(w->vplus.w, (const real[]){(real)0.5, 2}, 2);
+    if (w->hnorm.w) copy(w->hnorm.w, (const real[]){2, 3}, 2);
+    if (w->vscale.w) *w->vscale.w = 2;
     if (la->gate) la->gate[0] = (real)0.25;
     if (la->gate && config_gates(&b.m.c) == 2) la->gate[1] = (real)0.5;
-    copy(la->v, v, 2); copy(la->av, out, 2); copy(b.a.dout, ones, 2);
-    leave_forward(&b.m, &b.a, 0, la->v, 1); slots_begin(&b.m.c, &b.a, 1, 1);
-    real left[] = {la->o[0], la->o[1]};
-    if (la->av == la->o) copy(la->av, out, 2);
-    leave_backward(&b.m, &b.a, 0, 1, 1);
+    copy(la->v, v, 2); copy(la->o, out, 2); copy(b.a.dout, ones, 2);
+    slots_begin(&b.m, &b.a, 0, 1, 1);
+    leaves(&b, true); leaves(&b, false);
+    const real *left = la->o;
     for (int d = 0; d < 2; d++) {
-      const real *slot = b.a.slot + d;
+      const real *slot = b.a.slot + d, *late = b.a.late_slot + d;
       const double tight = 1e-7, x = (double)b.a.dout[d];                /* XSA has an e of 1e-8 */
       within(t, (double)left[d], ROWS[r].o[d], tight, "o_%d, %s", d, flags);
       within(t, x, ROWS[r].dout[d], tight, "its gradient, %s", flags);
       within(t, (double)b.a.dv[d], ROWS[r].dv[d], tight, "dv_%d, %s", d, flags);
-      if (w->vplus) within(t, (double)slot[4], ROWS[r].dplus[d], tight, "dv+_%d, %s", d, flags);
-      if (w->hnorm) within(t, (double)slot[6], ROWS[r].dgain[d], tight, "dhnorm_%d, %s", d, flags);
+      if (w->vplus.w) within(t, (double)slot[4], ROWS[r].dplus[d], tight, "dv+_%d, %s", d, flags);
+      if (w->hnorm.w)
+        within(t, (double)late[0], ROWS[r].dgain[d], tight, "dhnorm_%d, %s", d, flags);
       if (b.a.dgate && (d == 0 || config_gates(&b.m.c) == 2))
         within(t, (double)b.a.dgate[d], ROWS[r].dg[d], tight, "dg_%d, %s", d, flags);
     }
-    if (w->vscale) within(t, (double)b.a.slot[11], ROWS[r].dc, 1e-7, "dc, %s", flags);
+    if (w->vscale.w) within(t, (double)b.a.late_slot[4], ROWS[r].dc, 1e-7, "dc, %s", flags);
   }
   /* where <v, v> = 1e-8 = e XSA takes half of the part along v, both ways: r = 1 / 2e-8, and
    * dv = -p r - t r + 2 p t r^2 v with p = t = 1e-4 */
   LABS(b, 1, 1, "--heads 1 --head-dim 2 --layers 1 --xsa") {
     LayerActs *la = &b.a.layer[0];
-    copy(la->v, (const real[]){(real)1e-4, 0}, 2); copy(la->av, (const real[]){1, 0}, 2);
-    copy(b.a.dout, la->av, 2);
-    leave_forward(&b.m, &b.a, 0, la->v, 1); slots_begin(&b.m.c, &b.a, 1, 1);
+    copy(la->v, (const real[]){(real)1e-4, 0}, 2); copy(la->o, (const real[]){1, 0}, 2);
+    copy(b.a.dout, la->o, 2);
+    slots_begin(&b.m, &b.a, 0, 1, 1);
+    leaves(&b, true);
     within(t, (double)la->o[0], 0.5, 1e-6, "half of o");
-    leave_backward(&b.m, &b.a, 0, 1, 1);
+    leaves(&b, false);
     within(t, (double)b.a.dout[0], 0.5, 1e-6, "half of do");
     within(t, (double)b.a.dv[0] / 5e3, -1, 1e-6, "dv");
   }
@@ -410,7 +470,7 @@ static void leave__by_hand(Test *t) {
 
 static void halve(Lab *b, const char *name) {
   real *x = lab_at(b, name);
-  for (idx i = 0; x && i < model_tensor(&b->m, name)->count; i++) x[i] /= 2;
+  for (idx i = 0; x && i < tensor_size(model_tensor(&b->m, name)); i++) x[i] /= 2;
 }
 
 /* With u = 0 every gate is 1/2, which W_O can hold as well, or of values W_V: the same states to
@@ -485,7 +545,7 @@ static void qk_norm__lengths(Test *t) {
     copy(before, b.a.nf, n);
     EACH(k, SCALED) for (int twice = 0; twice < 2; twice++) {
       real *x = lab_at(&b, SCALED[k]);
-      for (idx i = 0; i < model_tensor(&b.m, SCALED[k])->count; i++) x[i] *= 2;
+      for (idx i = 0; i < tensor_size(model_tensor(&b.m, SCALED[k])); i++) x[i] *= 2;
     }
     lab_forward(&b);
     fact(t, same_numbers(n, before, b.a.nf), "four times: off by %g", distance(n, before, b.a.nf));
@@ -515,7 +575,7 @@ static void gradients__no_use(Test *t) {
       double all = biggest(b.m.count, b.m.grads);
       for (int k = 0; k < 2; k++) {
         const Tensor *x = model_tensor(&b.m, live ? LIVE[r].names[k] : ROWS[r].names[k]);
-        double size = biggest(x->count, b.m.grads + x->at);
+        double size = biggest(tensor_size(x), tensor_d(&b.m, x));
         fact(t, live ? size > 1e-6 * all : size <= ROWS[r].most * all, "d%s is %g of %g, %s",
              x->name, size, all, b.flags);
       }
@@ -533,18 +593,27 @@ static void heads__start(Test *t) {
     const Tensor *x = model_tensor(&b.m, STARTS[k].name);
     model_init(&b.m, INIT_TORCH, 3);
     fact(t, x && !x->matrix, "no %s", STARTS[k].name);
-    for (idx i = 0; x && i < x->count; i++)
-      within(t, (double)b.m.params[x->at + i], STARTS[k].value, 0, "%s", x->name);
+    for (idx i = 0; x && i < tensor_size(x); i++)
+      within(t, (double)tensor_w(&b.m, x)[i], STARTS[k].value, 0, "%s", x->name);
   }
   LABS(b, 1, 2, "--sink-token", "--sink-token 3")
-    fact(t, model_tensor(&b.m, "xstar")->init == model_tensor(&b.m, "wte")->init, "%s", b.flags);
+    for (int init = 0; init < INIT_ROWS; init++) {
+      const Tensor *x = model_tensor(&b.m, "xstar"), *wte = model_tensor(&b.m, "wte");
+      const idx n = tensor_size(x), N = tensor_size(wte);
+      model_init(&b.m, init, 3);
+      const double size = (double)vec_dot(n, x->w, x->w) / (double)n;
+      const double like = (double)vec_dot(N, wte->w, wte->w) / (double)N;
+      fact(t, x->init == INITIAL_STREAM && !x->matrix, "%s: x* is another", b.flags);
+      fact(t, size > 0.3 * like && size < 3 * like, "%s, start %d: %g, wte %g", b.flags, init,
+           size, like);
+    }
   EACH(r, SHAPES) LABS(b, 1, 2, flags_of("--heads 4 --kv-heads 2 --head-dim 6", SHAPES[r].flags))
     for (int init = 0; init < INIT_ROWS; init++) {
       const Tensor *x = model_tensor(&b.m, "l0.wg"), *wq = model_tensor(&b.m, "l0.wq");
-      fact(t, x->matrix && x->shape[0] == SHAPES[r].rows && x->shape[1] == SHAPES[r].columns
-              && x->init == wq->init, "%s: [%d,%d]", b.flags, x->shape[0], x->shape[1]);
+      fact(t, x->matrix && x->rows == SHAPES[r].rows && x->cols == SHAPES[r].columns
+              && x->init == wq->init, "%s: [%d,%d]", b.flags, x->rows, x->cols);
       model_init(&b.m, init, 3);
-      fact(t, biggest(x->count, b.m.params + x->at) > 0, "W_g starts at 0");
+      fact(t, biggest(tensor_size(x), tensor_w(&b.m, x)) > 0, "W_g starts at 0");
     }
 }
 
@@ -554,14 +623,15 @@ static void heads__start(Test *t) {
  * -0.8). Gains (2, -1), biases (10, 20), dy = (3, 5), in two rows alike; what was there is added
  * to. */
 static void norm_dyt__by_hand(Test *t) {
-  Config c = config_of(t, "--norm dyt --dim 2 --heads 1 --pos none");
   const double a = 2 * log(2), b = 2 * log(3), tight = 16 * REAL_EPS;
   const real x[] = {(real)a, (real)-b, (real)a, (real)-b}, dy[] = {3, 5, 3, 5};
   real w[] = {2, -1, 10, 20, (real)0.5}, d[] = {100, 100, 100, 100, 100};
   real y[4], stat[4], dx[] = {7, 7, 7, 7};
-  const Norm norm = {w, w + 2, w + 4}, dnorm = {d, d + 2, d + 4};
-  norm_forward(&c, y, stat, x, &norm, 2);
-  norm_backward(&c, dx, &dnorm, dy, x, stat, &norm, 2);
+  Norm norm = {.g = {.rows = 2, .w = w, .d = d}, .b = {.rows = 2, .w = w + 2, .d = d + 2},
+               .a = {.rows = 1, .w = w + 4, .d = d + 4},
+               .forward = dyt_forward, .backward = dyt_backward};
+  norm_forward(y, stat, x, &norm, 2);
+  norm_backward(dx, dy, x, stat, &norm, 2);
   const double slope[] = {0.64 * 2 * 3, 0.36 * -1 * 5};     /* (1 - t^2) g dy */
   const double want_y[] = {11.2, 20.8}, da = a * slope[0] - b * slope[1];
   const double want_d[] = {2 * 3 * 0.6, 2 * 5 * -0.8, 6, 10, 2 * da};
@@ -607,7 +677,7 @@ static void block_sandwich__lengths(Test *t) {
       within(t, second, 1, 100 * REAL_EPS, "the square of FFN's branch");
     }
     vec_scale(C * C, lab_at(&b, "l0.wo"), 8);
-    vec_scale(model_tensor(&b.m, "l0.w3")->count, lab_at(&b, "l0.w3"), 8);
+    vec_scale(tensor_size(model_tensor(&b.m, "l0.w3")), lab_at(&b, "l0.w3"), 8);
     lab_forward(&b);
     fact(t, same_numbers(n, before, b.a.h) == sandwich, "8 W_O, 8 W_3: %s", b.flags);
     lab_fill(&b, "l0.norm3", 0); lab_fill(&b, "l0.norm4", 0);
@@ -636,28 +706,6 @@ static void sink_tokens__named(Test *t) {
   }
 }
 
-/* A training and an evaluation ask that first. Sink and alpha of every x* are of its own column,
- * behind * where there is one. */
-static void sink_tokens__measured(Test *t) {
-  Trainer r; Sinks s; Settings plus1; int starts;
-  if (!tale_open(t, &plus1, "") || !trainer_made(t, &r, "--sink-token 2 --extra k")) return;
-  plus1 = r.s;
-  plus1.metric_rows = METRIC_PLUS1;
-  fact(t, evaluate(&s, &r.m, &r.data, &plus1, 1, 4, &starts, fresh(t)) == 2, "evaluated");
-  trainer_free(&r);
-  fact(t, trainer_create(&r, &plus1, fresh(t)) == 2, "trained");
-  LABS(b, 1, 4, "--sink-token 2", "--sink-token 2 --extra k") {
-    Settings set = {.model = b.m.c, .eps = 0.3}; Result all = {0}; int k, found = 0;
-    if (sinks_create(&s, &b.m.c, 4, 1, &set.eps, 1, fresh(t))) exit(1);
-    for (idx i = 0; i < s.L * s.H * s.S; i++) s.alpha[i] = (double)(i % s.S);
-    eval_numbers(&all, &s, &(Result){0}, &set, fresh(t));
-    for (int i = 0; i < all.lists; i++)
-      if (sscanf(all.list[i].name, "alpha_x%d", &k) == 1 && ++found)
-        within(t, all.value[i], k - (b.m.c.extra ? 0 : 1), 0, "column of x*%d, %s", k, b.flags);
-    fact(t, found == 2 && !t->e.status, "%d x*", found);
-    result_free(&all); sinks_free(&s);
-  }
-}
 
 /* Muon once more, in double, entry by entry, and always as X X^T: one step of w [R,C]. */
 static void slow_muon(double *w, double *M, const double *g, int R, int C, double lr, double wd) {
@@ -688,6 +736,8 @@ static void slow_muon(double *w, double *M, const double *g, int R, int C, doubl
   free(x); free(next); free(A); free(B);
 }
 
+#define MATRIX(in, out, at, by) (Tensor){.rank = 2, .rows = in, .cols = out, .w = at, .d = by}
+
 /* Three steps, clipped, of wide, tall, square and thin matrices against that. */
 static void muon_step__against_slow(Test *t) {
   static const int SHAPES[][2] = {{3, 8}, {8, 3}, {6, 6}, {1, 9}, {9, 1}, {40, 33}, {1, 1}};
@@ -702,7 +752,7 @@ static void muon_step__against_slow(Test *t) {
         g[i] = (real)rng_normal(&r);
         slow_g[i] = s.shrink * (double)g[i];
       }
-      muon_step(&s, R, C, w, g, M, scratch);
+      muon_step(&s, &MATRIX(R, C, w, g), M, scratch);
       slow_muon(slow, slow_M, slow_g, R, C, s.lr, s.wd);
     }
     for (int i = 0; i < n; i++) {
@@ -745,19 +795,19 @@ static void muon_step__singular_values(Test *t) {
       g[at] = (real)(large ? 1024 * is : is);
       want[at] = -step * becomes;
     }
-    muon_step(&(Step){.lr = lr, .shrink = 1}, rows, columns, w, g, M, scratch);
+    muon_step(&(Step){.lr = lr, .shrink = 1}, &MATRIX(rows, columns, w, g), M, scratch);
     for (int i = 0; i < R * C; i++)
       within(t, (double)w[i], want[i], 200 * REAL_EPS, "w[%d], %d", i, 2 * tall + large);
   }
   const double x[] = {2, -1, 2}, y[] = {3, 4}, one = -0.2 * sqrt(3) * 0.1 * 0.6964364095 / 15;
   real w[6], g[6], M[6] = {0}, scratch[24];
   for (int i = 0; i < 6; i++) g[i] = (real)(x[i / 2] * y[i % 2]), w[i] = 1;
-  muon_step(&(Step){.lr = 0.1, .wd = 2, .shrink = 1}, 3, 2, w, g, M, scratch);
+  muon_step(&(Step){.lr = 0.1, .wd = 2, .shrink = 1}, &MATRIX(3, 2, w, g), M, scratch);
   for (int i = 0; i < 6; i++) {
     within(t, (double)w[i], 0.8 + one * (double)g[i], 50 * REAL_EPS + 1e-8, "x y^T, w[%d]", i);
     M[i] = g[i] = 0, w[i] = 1;
   }
-  muon_step(&(Step){.lr = 0.1, .wd = 2, .shrink = 1}, 3, 2, w, g, M, scratch);
+  muon_step(&(Step){.lr = 0.1, .wd = 2, .shrink = 1}, &MATRIX(3, 2, w, g), M, scratch);
   for (int i = 0; i < 6; i++) within(t, (double)w[i], 0.8, 4 * REAL_EPS, "nothing, w[%d]", i);
 }
 
@@ -773,7 +823,8 @@ static void muon_step__threads(Test *t) {
   for (int k = 0; k < 3 && !t->skip; k++) {
     set_workers(THREADS[k]); zero(M, N);
     for (int step = 0; step < 2; step++)
-      muon_step(&(Step){.lr = 0.1, .wd = 0.1, .shrink = 0.5}, R, C, w + k * N, g, M, scratch);
+      muon_step(&(Step){.lr = 0.1, .wd = 0.1, .shrink = 0.5}, &MATRIX(R, C, w + k * N, g),
+                M, scratch);
     fact(t, same_numbers(N, w, w + k * N), "%d threads", THREADS[k]);
   }
   set_workers(before);
@@ -786,7 +837,7 @@ static void muon__of_the_matrices(Test *t) {
   static const char *const MATRICES[] = {".wq", ".wk", ".wv", ".wo", ".w1", ".w2", ".w3", ".phi1",
                                          ".phi2", ".wg"};
   static const char FLAGS[] = "--optimizer muon --kernel mlp --sim sigmoid --pos learned --gate "
-      "head --linear-bias --sink-token 2 --extra kv --decay matrices --warmup 1 --embed-dim 5";
+      "head --linear-bias --sink-token 2 --extra kv --decay matrices --warmup 1";
   Settings s; Trainer r; int by_muon = 0;
   if (!tale_open(t, &s, "") || !trainer_made(t, &r, FLAGS)) return;
   const Train *p = &r.s.train;
@@ -794,8 +845,8 @@ static void muon__of_the_matrices(Test *t) {
   copy(was, r.m.params, r.m.count); steps_of(t, &r, 1);
   const double shrink = r.norm > p->clip ? p->clip / (r.norm + 1e-6) : 1;
   for (int i = 0; i < r.m.n_tensors; i++) {
-    const Tensor *x = &r.m.tensor[i];
-    const idx n = x->count; bool muon = false;
+    const Tensor *x = r.m.all[i];
+    const idx n = tensor_size(x), at = x->w - r.m.params; bool muon = false;
     double *w = room(n), *g = room(n), *M = room(n), off = 0; real *adam = reals(3 * n);
     EACH(k, MATRICES) {
       const char *leaf = strchr(x->name, '.');
@@ -803,74 +854,95 @@ static void muon__of_the_matrices(Test *t) {
     }
     by_muon += muon;
     for (idx j = 0; j < n; j++) {
-      w[j] = (double)(adam[j] = was[x->at + j]);
-      g[j] = shrink * (double)r.m.grads[x->at + j];
+      w[j] = (double)(adam[j] = was[at + j]);
+      g[j] = shrink * (double)x->d[j];
     }
-    if (muon) slow_muon(w, M, g, x->shape[0], x->shape[1], r.lr, p->wd);
+    if (muon) slow_muon(w, M, g, x->rows, x->cols, r.lr, p->wd);
     else
       optimizer_step(&(Step){OPTIMIZER_ADAMW, r.lr, p->beta1, p->beta2, p->adam_eps,
-                             x->matrix ? p->wd : 0, 1, shrink}, n, adam, r.m.grads + x->at,
+                             x->matrix ? p->wd : 0, 1, shrink}, n, adam, x->d,
                      adam + n, adam + 2 * n);
     for (idx j = 0; j < n; j++)
-      off = larger(off, fabs((double)r.m.params[x->at + j] - (muon ? w[j] : (double)adam[j])));
+      off = larger(off, fabs((double)x->w[j] - (muon ? w[j] : (double)adam[j])));
     within(t, off, 0, muon ? 1e-9 + 300 * REAL_EPS : 0, "%s", x->name);
-    fact(t, (biggest(n, r.m2 + x->at) == 0) == muon, "%s: second moments", x->name);
+    fact(t, (biggest(n, r.m2 + at) == 0) == muon, "%s: second moments", x->name);
     free(w); free(g); free(M); free(adam);
   }
   fact(t, by_muon == 10 * r.m.c.layers, "%d matrices", by_muon);
   free(was); trainer_free(&r);
 }
 
-/* [E10] What chapter 7 says of STATES: an error in one row's embedding is at most 25 times as large
- * three blocks on, in all rows of its table whose states agree, the paper's too. */
-static void states__errors(Test *t) {
-  Page p = {.out = stdout, .e = fresh(t)}; Rng rng = {7};
-  const double size = sqrt(REAL_EPS); double most = 0; real was[16 * WIDEST];
-  for (int i = 0; i < N_STATE_ROWS; i++) {   /* the last ones, which ./sink leaves out */
-    const Config c = config_of(t, STATE_ROWS[i].flags ? STATE_ROWS[i].flags : "");
-    const bool own = c.norm == NORM_DYT || c.qk_norm || c.gate || config_leaves(&c);
-    fact(t, (own || config_score_mod(&c)) == (i >= N_STATE_ROWS - BEYOND_ROWS), "row %d", i);
-  }
-  for (int i = 0; i < N_STATE_ROWS * INSIDE; i++) {
-    const StateRow *row = &STATE_ROWS[i / INSIDE];
-    Toy *y = row->agree && row->flags ? toy(&p, 1, "%s %s", SCHEMES[i % INSIDE], row->flags) : NULL;
-    if (!y) continue;
-    const int C = y->m.c.dim, n = y->T * C; real *wte = y->m.w.wte;
-    keys_from_queries(&y->m, row->gain);
-    for (int at = 0; at < y->T; at++) copy(wte + at * C, wte, C), y->ids[at] = at;
-    for (int at = -1; at < y->T; at += 3) {    /* first without an error */
-      for (int j = 0; j < C && at > 0; j++)
-        wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
-      toy_forward(y);
-      const real *h = toy_state(y, 3, 1);
-      copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
-      for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+/* Every similarity, normaliser, extra column and gate stands in a row of `check states` or of
+ * `check later`, those of later papers in the latter. */
+static void checks__every_later_row(Test *t) {
+  static const char *const NAMES[] = {"sim", "normalizer", "extra", "gate"};
+  static const int LATER_FROM[] = {SIM_SOFTPICK, NORMALIZER_COUNT, EXTRA_LOGN, GATE_HEAD};
+  static const char *const *const LISTS[] = {LATER_EQUAL_SUMS, LATER_OTHER_SUMS, EQUAL_SUMS,
+                                             NEARLY_EQUAL_SUMS, OTHER_SUMS};
+  int later_rows = 0;
+  EACH(i, NAMES) {
+    char word[VALUE_ROOM], flag[2 * VALUE_ROOM], all[400];
+    const Option *o = option_find(NAMES[i], MODEL);
+    for (int row = 1; *option_word(o, row, word); row++) {
+      const bool new = row >= LATER_FROM[i];
+      bool found = false;
+      snprintf(flag, sizeof flag, "--%s %s ", o->flag, word);
+      later_rows += new;
+      EACH(k, LISTS)
+        for (const char *const *flags = LISTS[k]; *flags && (k < 2 || !new); flags++) {
+          snprintf(all, sizeof all, "%s ", *flags);
+          found |= strstr(all, flag) != NULL;
+        }
+      fact(t, found, "%sis in no row of check %s", flag, new ? "later" : "states or later");
     }
   }
-  for (int k = 0; k < 4; k++) toy_free(&p.toy[k]);
-  within(t, most, 17.5, 7.5, "how an error grows");
+  fact(t, later_rows == 9, "%d rows of later papers", later_rows);
 }
 
-/* What README.md says of the pairs whose gradients are compared. */
-static void readme__pairs(Test *t) {
-  const Cover *v = covering(t); char said[80]; const int all = v->covered;
-  snprintf(said, sizeof said, "%d,%03d pairs in %d configurations", all / 1000, all % 1000, v->n);
-  fact(t, strstr(text_in(t, "README.md"), said) != NULL, "README.md does not say: %s", said);
+/* [E10] What chapter 7 says of STATES: an error in one row's embedding is at most 25 times as large
+ * three blocks on, in all rows whose states agree, the paper's too. */
+static void states__errors(Test *t) {
+  static const char *const *const LISTS[] = {EQUAL_SUMS, NEARLY_EQUAL_SUMS, LATER_EQUAL_SUMS};
+  const double size = sqrt(REAL_EPS);
+  double most = 0;
+  Rng rng = {7};
+  EACH(k, LISTS)
+    for (int i = 0; LISTS[k][i / INSIDE]; i++) {
+      Page p = {.out = stdout, .e = fresh(t)};
+      Toy *y = toy(&p, REPEATED, "%s %s", SCHEMES[i % INSIDE], LISTS[k][i / INSIDE]);
+      const int C = y->m.c.dim, n = y->T * C;
+      real *wte = y->m.wte.w, was[16 * 16];
+      for (int at = 0; at < y->T; at++) {
+        copy(wte + at * C, wte, C);
+        y->ids[at] = at;
+      }
+      for (int at = -1; at < y->T; at += 3) {    /* first without an error */
+        for (int j = 0; j < C && at > 0; j++)
+          wte[at * C + j] += (real)(rng_below(&rng, 2) ? size : -size);
+        toy_forward(y);
+        const real *h = toy_state(y, 3, 1);
+        copy(at < 0 ? was : wte + at * C, at < 0 ? h : wte, at < 0 ? n : C);
+        for (int j = 0; j < n; j++) most = fmax(most, fabs((double)(h[j] - was[j])) / size);
+      }
+      toy_free(y);
+    }
+  within(t, most, 17.5, 7.5, "how an error grows");
 }
 
 static const TestEntry TESTS[] = {
   RUNS(null_logit__gate), RUNS(before_sim__by_hand), RUNS(before_sim__one_key), RUNS(row__by_hand),
   RUNS(softpick__small_scores), RUNS(row__nan), RUNS(row_clip__by_hand),
-  RUNS(gradients__dead_heads), RUNS(keys_seen__as_visible), RUNS(scores__start),
+  RUNS(gradients__dead_heads), RUNS(keys_shown__as_visible), RUNS(scores__start),
   RUNS(gradients__one_key), RUNS(options__none), RUNS(scores__refuses), RUNS(sinks__raw_mass),
   RUNS(sinks__no_number), RUNS(options__value_words), RUNS(variants__numbers),
   RUNS(leave__by_hand), RUNS(gates__half), RUNS(xsa__own_value),
   RUNS(qk_norm__lengths), RUNS(gradients__no_use), RUNS(heads__start),
   RUNS(norm_dyt__by_hand), RUNS(norm_dyt__limits), RUNS(block_sandwich__lengths),
-  RUNS(sink_tokens__named), RUNS(sink_tokens__measured), RUNS(muon_step__against_slow),
+  RUNS(sink_tokens__named), RUNS(muon_step__against_slow),
   RUNS(muon_step__singular_values), RUNS(muon_step__threads), RUNS(muon__of_the_matrices),
-  RUNS(states__errors), RUNS(readme__pairs)};
+  RUNS(checks__every_later_row), RUNS(states__errors)};
 
 int main(int argc, char **argv) {
-  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv);
+  return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,
+                   (Test){.after = scratch_close});
 }

@@ -87,9 +87,16 @@ static void windows(const Facts *f, int period, const char *window) {
   free(sliding);
 }
 
-/* The base of blocks with a window, which nothing stretches. */
+/* The base of blocks with a window, which nothing stretches. The library of these families reads
+ * rope_type in rope_scaling, and not its older name. */
 #define SLIDING(key) "rope_parameters.sliding_attention." key
 static void local_base(const Facts *f, const char *keys, const char *fallback) {
+  const JsonValue *old = fact_at(f, "rope_scaling.type");
+  char text[64];
+  if (old && !json_is(f->j, old, "default") && !fact_at(f, "rope_scaling.rope_type"))
+    fail(f->e, 1, "%s: expected rope_type in rope_scaling, found type %s alone, which the library "
+         "ignores. Try: rope_type in its place, or \"rope_scaling\": null as the library has it",
+         f->j->name, shown(f, old, text));
   fact_flag(f, keys, "rope-local", fallback);
   fact_must(f, SLIDING("rope_type"), "default");
 }
@@ -157,14 +164,14 @@ static int own_tensor(ModelWriter *w, const char *path, const char *theirs, int 
   if (!e->status && !all_finite(dtype, at, n))
     fail(e, 1, "%s: expected finite numbers in %s, found NaN or infinity. Try: a copy of the model "
          "that is whole", path, theirs);
-  if (!e->status) model_file_tensor(w, w->head.list.tensor[w->next].name, dtype, order, e);
+  if (!e->status) model_file_tensor(w, w->head.list.all[w->next]->name, dtype, order, e);
   return e->status ? e->status : model_file_bytes(w, at, n, e);
 }
 
 /* The next tensor: 1 + each of the stored numbers, as a float, which is the library's own sum. */
 static int plus_one_copy(ModelWriter *w, const char *theirs, int dtype, const Extent *from,
                          Error *e) {
-  const idx n = w->head.list.tensor[w->next].count;
+  const idx n = tensor_count(w->head.list.all[w->next]);
   const size_t width = dtype_width(dtype);
   unsigned char *raw = grab(n, width, e), *sums = grab(n, 4, e);
   real *number = grab(n, sizeof *number, e);
@@ -269,14 +276,13 @@ static void olmo3_more(const Facts *f) {
 
 /* An expert's ffn, with s = --expert-slope, X = --expert-limit and f1, f2 as in sink.c, 3.10:
  *   fa = (1 + max(-X, min(X, f2))) f / (1 + e^(-s f)),  f = min(X, f1) */
-static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
+static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
                             idx rows) {
-  const Config *c = &m->c;
-  idx C = c->dim, F = c->ffn, n = rows * F;
+  idx n = rows * c->ffn;
   const real most = (real)c->expert_limit;
   const real slope = (real)(c->expert_slope > 0 ? c->expert_slope : 1.702);
-  linear_forward(m, la->f1, x, w->w1, w->b1, rows, C, F);
-  linear_forward(m, la->f2, x, w->w2, w->b2, rows, C, F);
+  linear_forward(la->f1, x, &w->w1, &w->b1, rows);
+  linear_forward(la->f2, x, &w->w2, &w->b2, rows);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     real f[CHUNK], gate[CHUNK];
@@ -291,7 +297,7 @@ static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real 
       la->fa[from + j] = (1 + (f2 > most ? most : f2 < -most ? -most : f2)) * f[j] * gate[j];
     }
   }
-  linear_forward(m, y, la->fa, w->w3, w->b3, rows, F, C);
+  linear_forward(y, la->fa, &w->w3, &w->b3, rows);
 }
 
 static const Counterpart GPT_OSS[] = {
@@ -314,7 +320,8 @@ static int stacked_half(const Tensor *x) {
 /* The stored shape of an expert's tensor; returns its rank. */
 static int stacked_shape(const Config *c, const Tensor *x, uint64_t *shape) {
   shape[0] = (uint64_t)c->experts;
-  for (int d = 0; d < x->rank; d++) shape[1 + d] = (uint64_t)x->shape[d];
+  shape[1] = (uint64_t)x->rows;
+  shape[2] = (uint64_t)x->cols;
   if (stacked_half(x) >= 0) shape[x->rank] *= 2;
   return x->rank + 1;
 }
@@ -344,10 +351,10 @@ static void unpack(idx n, unsigned char *to, const unsigned char *raw, const uns
  * `scales` (NULL: none) says. file: numbers of the sources. */
 static int stacked_copy(ModelWriter *w, const Entry *s, const Entry *scales, const int *file,
                         Error *e) {
-  const Tensor *x = &w->head.list.tensor[w->next];
+  const Tensor *x = w->head.list.all[w->next];
   const uint64_t X = (uint64_t)w->head.s.model.experts, each = (s->end - s->begin) / X;
   const int half = stacked_half(x), dtype = scales ? DTYPE_BF16 : s->format;
-  const size_t width = dtype_width(dtype), n = (size_t)x->count, part = half > 0;
+  const size_t width = dtype_width(dtype), n = (size_t)tensor_count(x), part = half > 0;
   int expert = 0;
   sscanf(x->name, "l%*d.e%d.", &expert);
   Extent at = {file[s->file], s->begin + each * (uint64_t)expert, each, each};
@@ -360,7 +367,7 @@ static int stacked_copy(ModelWriter *w, const Entry *s, const Entry *scales, con
     scale = grab((idx)some, 1, e);
     source_take(w, scales->name, &at, 0, scale, (size_t)some, e);
   }
-  const idx in = x->shape[0], out = x->shape[1], blocks = (in + FP4_BLOCK - 1) / FP4_BLOCK;
+  const idx in = x->rows, out = x->cols, blocks = (in + FP4_BLOCK - 1) / FP4_BLOCK;
   for (idx o = 0; scales && !e->status && o < out; o++) {
     const idx row = half < 0 ? o : 2 * o + half;
     unpack(in, to + 2 * o * in, raw + row * blocks * FP4_BYTES, scale + row * blocks);
@@ -414,7 +421,7 @@ static uint64_t fused_rows(const Config *c, const char *name, uint64_t *before) 
 static void long_tabulate(const Model *m, Acts *a, idx N) {
   const Config *c = &m->c;
   const idx half = c->rotary_dims / 2;
-  const real *factor = m->other[0].factors + (N > c->rope_original ? half : 0);
+  const real *factor = m->layer[0].factors.w + (N > c->rope_original ? half : 0);
   for (idx p = 0; p < half; p++) {
     const double plain = pow(c->rope_base, -2.0 * (double)p / c->rotary_dims);
     const real w = (real)(plain / (double)factor[p]);
@@ -443,7 +450,7 @@ static void long_lists(const Facts *f, int r, unsigned char *to) {
 
 /* The model's next tensor, l0.rope: both lists of the folder's config.json. */
 static int long_copy(ModelWriter *w, const char *folder, Error *e) {
-  const int r = (int)w->head.list.tensor[w->next].count;
+  const int r = (int)tensor_count(w->head.list.all[w->next]);
   char path[1024]; Json j = {0};
   unsigned char *to = grab(r, 4, e);
   if (!path_make(path, e, "%s/config.json", folder)) json_load(&j, path, e);
@@ -546,6 +553,8 @@ static const Fact LATER_FACTS[] = {
   {"!bd",    "rope_parameters.full_attention",         ONLY,   NULL, "null"},
   {"bd",     "rope_parameters.rope_type",              ONLY,   NULL, "null"},   /* unread there */
   {"bd",     "rope_parameters.rope_theta",             ONLY,   NULL, "null"},
+  {"bd",     "rope_parameters.type",                   ONLY,   NULL, "null"},
+  {"bd",     "rope_parameters.factor",                 ONLY,   NULL, "null"},
   {"p",      "sliding_window",                         NUMBER, "window",   ""},
   {"wabfcd", "attention_bias", SWITCH, "--linear-bias --bias-in attention", "false"},
   {"p",      "mlp_bias",                               ONLY,   NULL, "false"},  /* Phi-4-mini's */

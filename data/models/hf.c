@@ -30,9 +30,37 @@
  * data/check/golden/hf_check.py holds the logits, the greedy text and the token ids of transformers
  * against sink's; data/check/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
+/* What the flags of this program fill. */
+#define MORE_SETTINGS \
+  struct HfOwn { \
+    int link, questions, batch;   /* batch: of pace */ \
+    char tokenizer[PATH_ROOM], choices[PATH_ROOM]; \
+  } own;
+#define FROM_FILES OWN              /* groups of flags */
+#define LINKED (OWN << 1)
+#define PACE (OWN << 2)
+#define OWN_OPTIONS \
+  SWITCH("link", LINKED, own.link, \
+         "MODEL points into the published files, without a copy"), \
+  NAME("tokenizer", FROM_FILES, own.tokenizer, "", \
+       "not the folder's; of export: not the model's"), \
+  NAME("choices", EVAL, own.choices, "", \
+       "multiple choice: acc, acc_norm (Figure 10); hf choices"), \
+  WHOLE("questions", EVAL, own.questions, "0", 1, 1e9, \
+        "of these; default: all"), \
+  WHOLE("batch", PACE, own.batch, "8", 1, 1e6, "sequences"),
+#include "models.h"
 #include "../paper/options.h"
+#include "../later/later.h"
+struct Trainer;
+static bool parts_open(const char *path, double room, struct Trainer *t, struct Error *e);
 #include "../../sink.c"
 #include "../later/later.c"
+#include "layers.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
 #include "../paper/pages.c"
 #include "keys.h"
 #include "unicode.h"
@@ -44,11 +72,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* What the flags of this program fill. */
-typedef struct HfOwn {
-  int link, questions;
-  char tokenizer[PATH_ROOM], choices[PATH_ROOM];
-} HfOwn;
+typedef struct HfOwn HfOwn;
 
 /* -------------------------------------------------------------------------------------------------
  * 1  Half floats
@@ -153,7 +177,10 @@ typedef struct ModelSource { FILE *f; const char *path; uint64_t size; int link;
 typedef struct Slab { Matrix w; idx in0, n_in, out0, n_out; } Slab;
 
 /* Where a tensor is, and what it is there. */
-typedef struct Stored { Extent at; uint64_t bytes, hash; int dtype, order; } Stored;
+typedef struct Stored {
+  Extent at; uint64_t bytes, hash; int dtype, order;
+  struct ModelFile *in;        /* while that is open */
+} Stored;
 typedef struct ModelLink { uint64_t size, header, hash; char *path; } ModelLink;
 typedef struct ModelHead {
   Settings s;                  /* the model's flags; all else by default */
@@ -291,16 +318,16 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
   p->dtype = (int)pass(c, (uint64_t)p->dtype, 1);
   const uint64_t rank = pass(c, (uint64_t)t->rank, 1);
   p->order = (int)pass(c, (uint64_t)p->order, 1);
-  const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->shape[0], 8),
-                 out = pass(c, (uint64_t)t->shape[1], 8), file = pass(c, (uint64_t)p->at.file, 4);
+  const uint64_t none = pass(c, 0, 1), in = pass(c, (uint64_t)t->rows, 8),
+                 out = pass(c, (uint64_t)t->cols, 8), file = pass(c, (uint64_t)p->at.file, 4);
   p->at.at = pass(c, p->at.at, 8);
   p->at.run = pass(c, p->at.run, 8);
   p->at.stride = pass(c, p->at.stride, 8);
   p->hash = pass(c, p->hash, 8);
   if (c->out || e->status) return;
-  if (rank != (uint64_t)t->rank || in != (uint64_t)t->shape[0] || out != (uint64_t)t->shape[1])
+  if (rank != (uint64_t)t->rank || in != (uint64_t)t->rows || out != (uint64_t)t->cols)
     fail(e, 1, "%s: expected %s [%d,%d], found [%llu,%llu]. Try: the version of sink that "
-         "wrote it", c->name, t->name, t->shape[0], t->shape[1], (unsigned long long)in,
+         "wrote it", c->name, t->name, t->rows, t->cols, (unsigned long long)in,
          (unsigned long long)out);
   else if (p->dtype >= DTYPES || p->order > OUT_IN || none || file > (uint64_t)h->links
            || (rank == 1 && p->order))
@@ -308,7 +335,7 @@ static void head_entry(Passage *c, const ModelHead *h, Stored *p, const Tensor *
          "the version of sink that wrote it", c->name, t->name);
   if (e->status) return;
   p->at.file = (int)file;
-  p->bytes = (uint64_t)t->count * dtype_width(p->dtype);
+  p->bytes = (uint64_t)tensor_count(t) * dtype_width(p->dtype);
   if (!extent_fits(&p->at, p->bytes, dtype_width(p->dtype), file ? h->link[file - 1].size : size))
     fail(e, 1, "%s: expected the %llu bytes of %s, found that its file ends before them. Try: "
          "an older copy", c->name, (unsigned long long)p->bytes, t->name);
@@ -324,7 +351,7 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
     fail(e, 1, "%s: expected version %d, found %llu. Try: the version of sink that wrote it",
          c->name, MODEL_VERSION, (unsigned long long)version);
   if (!c->out && links > LINKS_MAX) damaged(c->name, e);
-  pass_settings(c, &h->s, "md");
+  pass_settings(c, &h->s, MODEL | DATA);
   if (!c->out && !e->status && !model_list(&h->list, &h->s.model, e)) {
     if (count != (uint64_t)h->list.n_tensors)
       fail(e, 1, "%s: expected %d tensors, found %llu. Try: the version of sink that wrote "
@@ -335,7 +362,7 @@ static void head_pass(Passage *c, ModelHead *h, uint64_t size) {
   }
   for (int i = 0; i < h->links && !e->status; i++) head_link(c, &h->link[i]);
   for (int i = 0; i < h->list.n_tensors && !e->status; i++)
-    head_entry(c, h, &h->stored[i], &h->list.tensor[i], size);
+    head_entry(c, h, &h->stored[i], h->list.all[i], size);
 }
 
 static void model_head_free(ModelHead *h) {
@@ -407,13 +434,13 @@ static int model_file_source(ModelWriter *w, const char *path, uint64_t header, 
 /* Is it this tensor's turn? Sets w->left to its bytes. */
 static int model_turn(ModelWriter *w, const char *name, int dtype, int order, Error *e) {
   const ModelHead *h = &w->head;
-  const Tensor *t = w->next < h->list.n_tensors ? &h->list.tensor[w->next] : NULL;
+  const Tensor *t = w->next < h->list.n_tensors ? h->list.all[w->next] : NULL;
   if (w->left)
     return fail(e, 1, "%s: expected %llu more bytes of %s, found the next tensor", w->w.path,
                 (unsigned long long)w->left, t->name);
   if (!t || strcmp(t->name, name))
     return fail(e, 1, "%s: expected %s, found %s", w->w.path, t ? t->name : "no tensor", name);
-  w->left = (uint64_t)t->count * dtype_width(dtype);
+  w->left = (uint64_t)tensor_count(t) * dtype_width(dtype);
   h->stored[w->next] = (Stored){.dtype = dtype, .order = t->rank == 2 ? order : IN_OUT};
   return 0;
 }
@@ -461,7 +488,7 @@ static int model_file_copy(ModelWriter *w, const char *theirs, int dtype, int or
   enum { COPIED = 1 << 16 };
   const ModelSource *source = &w->source[from->file - 1];
   const int at = w->next;
-  const char *ours = at < w->head.list.n_tensors ? w->head.list.tensor[at].name : theirs;
+  const char *ours = at < w->head.list.n_tensors ? w->head.list.all[at]->name : theirs;
   w->linked = source->link;
   if (model_file_tensor(w, ours, dtype, order, e)) return e->status;
   const uint64_t bytes = w->left;
@@ -489,7 +516,7 @@ static int model_file_end(ModelWriter *w, Error *e) {
   const Model *list = &w->head.list;
   unsigned char start[8];
   if (!e->status && (w->left || w->next < list->n_tensors))
-    fail(e, 1, "%s: expected %s, found the end", w->w.path, list->tensor[w->next].name);
+    fail(e, 1, "%s: expected %s, found the end", w->w.path, list->all[w->next]->name);
   Passage c = {.out = true, .w = w->w, .hash = hash_start(0), .name = w->w.path, .e = e};
   if (!e->status) {
     head_pass(&c, &w->head, w->at);
@@ -525,13 +552,6 @@ static void model_file_close(struct ModelFile *f) {
   for (int i = 0; i <= f->head.links && f->file; i++) if (f->file[i]) fclose(f->file[i]);
   free(f->file); free(f->raw); free(f->slab); free(f->name);
   model_head_free(&f->head); free(f);
-}
-
-/* The entry that a pointer of m->w stands for; NULL where it is memory. */
-static const Tensor *stored_tensor(const Model *m, const real *w) {
-  uintptr_t at = (uintptr_t)w, first = (uintptr_t)m->tensor;
-  bool entry = m->file && at >= first && at < first + sizeof(Tensor) * (size_t)m->n_tensors;
-  return entry ? m->tensor + (at - first) / sizeof(Tensor) : NULL;
 }
 
 /* Is it read anew by every forward? All matrices of the blocks that linear_forward multiplies, and
@@ -570,9 +590,9 @@ static const char *stored_file(const struct ModelFile *f, const Stored *p) {
 }
 
 /* n bytes of tensor t from byte `from` on; false, and a fault, when they are not to be had. */
-static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n) {
-  struct ModelFile *f = m->file;
-  const Stored *p = &f->head.stored[t - m->tensor];
+static bool stored_take(const Tensor *t, uint64_t from, size_t n) {
+  const Stored *p = t->stored;
+  struct ModelFile *f = p->in;
   double before = seconds();
   bool good = extent_take(f->file[p->at.file], &p->at, from, f->raw, n);
   f->waited += seconds() - before;
@@ -585,12 +605,12 @@ static bool stored_take(const Model *m, const Tensor *t, uint64_t from, size_t n
 
 /* The next slab of tensor t [in,out], or of the transpose of t [out,in]; *s is zeroed before the
  * first. False after the last, and from the first fault on. */
-static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *s) {
-  struct ModelFile *f = m->file;
-  const Stored *p = &f->head.stored[t - m->tensor];
+static bool stored_slab(const Tensor *t, bool transposed, Slab *s) {
+  const Stored *p = t->stored;
+  struct ModelFile *f = p->in;
   /* W [in,out]; its lines, one after the other in the file, are columns of W or rows */
   bool columns = (p->order == OUT_IN) != transposed;
-  idx in = t->shape[transposed], out = t->shape[!transposed];
+  idx in = transposed ? t->cols : t->rows, out = transposed ? t->rows : t->cols;
   idx lines = columns ? out : in, line = columns ? in : out;
   idx done = columns ? s->out0 + s->n_out : s->in0 + s->n_in;
   if (f->fault.status) return false;
@@ -604,7 +624,7 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
   idx some = slab_lines(lines, line);
   if (some > lines - done) some = lines - done;
   size_t width = dtype_width(p->dtype), n = (size_t)(some * line) * width;
-  if (!stored_take(m, t, (uint64_t)(done * line) * width, n)) return false;
+  if (!stored_take(t, (uint64_t)(done * line) * width, n)) return false;
   if (p->hash) sums_add(&f->sums, p->dtype, f->raw, n);
   PARALLEL
   for (idx i = 0; i < some; i++)
@@ -616,21 +636,21 @@ static bool stored_slab(const Model *m, const Tensor *t, bool transposed, Slab *
 }
 
 /* to = row `row` of t; zeros after a fault. */
-static void stored_row(const Model *m, const Tensor *t, idx row, real *to) {
-  struct ModelFile *f = m->file;
-  const Stored *p = &f->head.stored[t - m->tensor];
-  idx line = t->shape[1];
+static void stored_row(const Tensor *t, idx row, real *to) {
+  const Stored *p = t->stored;
+  struct ModelFile *f = p->in;
+  idx line = t->cols;
   size_t n = (size_t)line * dtype_width(p->dtype);
-  if (f->fault.status || !stored_take(m, t, (uint64_t)row * n, n)) zero(to, line);
+  if (f->fault.status || !stored_take(t, (uint64_t)row * n, n)) zero(to, line);
   else widen(p->dtype, line, to, f->raw);
 }
 
 /* Reads tensor t to its place among the parameters, [in,out] there. */
-static void stored_whole(Model *m, const Tensor *t) {
-  const Stored *p = &m->file->head.stored[t - m->tensor];
-  idx out = t->shape[1];
-  for (Slab s = {0}; stored_slab(m, t, false, &s);) {
-    real *to = m->params + t->at + s.in0 * out + s.out0;
+static void stored_whole(const Tensor *t) {
+  const Stored *p = t->stored;
+  idx out = t->cols;
+  for (Slab s = {0}; stored_slab(t, false, &s);) {
+    real *to = t->w + s.in0 * out + s.out0;
     if (p->order == IN_OUT) copy(to, s.w.at, s.n_in * out);
     else transpose(to, out, s.w.at, s.n_in, s.n_out, s.n_in);
   }
@@ -653,26 +673,45 @@ static int links_open(struct ModelFile *f, Error *e) {
   return e->status;
 }
 
+static void stored_product(const Tensor *W, bool transposed, real *y, const real *x, idx rows);
+static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean);
+static int stored_fault(const Model *m, Error *e);
+static void parts_begin(const Model *m, double passes, bool loss, bool quiet);
+static void parts_end(const Model *m, const Error *e);
+
 /* Memory for what stays and for a slab, and the tensors that stay. */
 static int model_fill(Model *m, bool whole, Error *e) {
   struct ModelFile *f = m->file;
-  idx kept = 0, room = 1;
+  idx kept = 0, room = 1, at = 0;
   for (int i = 0; i < m->n_tensors; i++) {
-    Tensor *t = &m->tensor[i];
-    const Stored *p = &f->head.stored[i];
-    idx in = t->shape[0], out = t->shape[1];
+    Tensor *t = m->all[i];
+    Stored *p = &f->head.stored[i];
+    idx in = t->rows, out = t->cols;
     idx slab = p->order == OUT_IN ? in * slab_lines(out, in) : out * slab_lines(in, out);
     if (slab > room) room = slab;
-    t->at = !whole && tensor_streams(t, p) ? -1 : kept;
-    if (t->at >= 0) kept += t->count;
+    p->in = f;
+    t->stored = p;
+    t->product = !whole && tensor_streams(t, p) ? stored_product : NULL;
+    if (!t->product) kept += tensor_count(t);
   }
   m->params = grab(kept, sizeof(real), e);
   f->raw = grab(room, 4, e);
   f->slab = grab(room, sizeof(real), e);
+  m->seams.fault = stored_fault;
   if (e->status) return e->status;
-  model_point(m, &m->w, m->params);
-  for (int i = 0; i < m->n_tensors; i++)
-    if (m->tensor[i].at >= 0) stored_whole(m, &m->tensor[i]);
+  for (int i = 0; i < m->n_tensors; i++) {
+    Tensor *t = m->all[i];
+    if (t->product) continue;
+    t->w = m->params + at;
+    at += tensor_count(t);
+    stored_whole(t);
+  }
+  if (!whole) {
+    m->seams.embed = models_embed;
+    m->seams.loss = stored_loss;
+    m->seams.begin = parts_begin;
+    m->seams.end = parts_end;
+  }
   return model_fault(m, e);
 }
 
@@ -704,15 +743,16 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
   snprintf(words, sizeof words, "%s.tok", path);
   if (strlen(words) < PATH_ROOM && !file_missing(words)) strcpy(t->s.data.tokenizer, words);
   t->tokenizer_hash = f->head.tokenizer;
-  t->m = f->head.list;
+  model_move(&t->m, &f->head.list);
   t->m.file = f;
-  f->head.list = (Model){0};
   const bool whole = (double)t->m.count * sizeof(real) <= room;
   if (!links_open(f, e)) model_fill(&t->m, whole, e);
   if (e->status) trainer_free(t);
   else if (whole) {
     model_file_close(f);
     t->m.file = NULL;
+    t->m.seams.fault = NULL;
+    for (int i = 0; i < t->m.n_tensors; i++) t->m.all[i]->stored = NULL;
   }
   return e->status;
 }
@@ -733,7 +773,7 @@ static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, t, false, e);
+  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, NULL, t, e);
 }
 
 /* How much a forward reads. */
@@ -742,9 +782,9 @@ static void parts_begin(const Model *m, double passes, bool loss, bool quiet) {
   if (!f) return;
   double bytes = 0;
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
+    const Tensor *t = m->all[i];
     bool last = !strcmp(t->name, m->c.tied ? "wte" : "wcls");
-    if (t->at < 0 && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
+    if (t->product && (t->layer >= 0 || (loss && last))) bytes += (double)f->head.stored[i].bytes;
   }
   f->start = seconds();
   f->waited = 0;
@@ -804,15 +844,7 @@ static void parts_end(const Model *m, const Error *e) {
  * keep e^(dt A) within 0..1, so S does not grow by itself.
  *
  * A task owns a sequence and CHUNK channels and goes down the rows. S takes [M,I] a sequence. There
- * is no backward: config_trains refuses. */
-typedef struct OtherBlock {
-  /* [C,2I] [J,I] [I] [I,R+2M], gains [R] [M] [M], [R,I] [I] [M,I] [I] [I,C] */
-  real *in, *conv, *conv_b, *x, *r_norm, *b_norm, *c_norm, *dt, *dt_b, *a_log, *skip, *out;
-  real *router, *router_b;     /* [C,X] [X] */
-  real *factors;               /* of block 0: [r] LongRoPE's (families.c), or NULL */
-  Layer *expert;               /* [X], of which w1 .. b3 alone are set */
-} OtherBlock;
-
+ * is no backward: Seams.forward_only says so. */
 /* What the mixer makes on its way, one set for all blocks. */
 typedef struct MambaActs {
   real *xz;                    /* [B,N,2I] both halves of u W_in */
@@ -870,10 +902,10 @@ static void taps_forward(real *a, const real *xz, const real *taps, const real *
 }
 
 /* y [rows,I] from what lies in p, for rows of B sequences of N: the recurrence and the gate. */
-static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, idx I, idx M) {
+static void scan_forward(const MambaActs *p, const Layer *w, idx B, idx N, idx I, idx M) {
   idx blocks = (I + CHUNK - 1) / CHUNK;
   PARALLEL
-  for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log[j]);    /* A = -e^A_log */
+  for (idx j = 0; j < M * I; j++) p->rate[j] = -real_exp(w->a_log.w[j]);    /* A = -e^A_log */
   PARALLEL
   for (idx task = 0; task < B * blocks; task++) {
     idx b = task / blocks, from = task % blocks * CHUNK;
@@ -884,7 +916,7 @@ static void scan_forward(const MambaActs *p, const OtherBlock *w, idx B, idx N, 
       const real *bc = p->bc + n * 2 * M;
       real *y = p->y + n * I + from;
       scan_row(some, M, I, state, y, p->rate + from, p->dt + n * I + from,
-               p->a + n * I + from, w->skip + from, bc, bc + M);
+               p->a + n * I + from, w->skip.w + from, bc, bc + M);
       act_swish(some, p->xz + (2 * n + 1) * I + from, gate, NULL);     /* silu(z) */
       vec_multiply(some, y, gate);
     }
@@ -907,26 +939,26 @@ static MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
 static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
   const Config *c = &m->c;
   if (config_attends(c, l)) return false;
-  const OtherBlock *w = &m->other[l];
+  const Layer *w = &m->layer[l];
   const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
-  idx C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
+  idx I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
   idx rows = B * N, P = R + 2 * M;
-  linear_forward(m, p->xz, u, w->in, NULL, rows, C, 2 * I);         /* (x, z) = u W_in */
-  taps_forward(p->a, p->xz, w->conv, w->conv_b, rows, N, I, c->mamba_conv);
-  linear_forward(m, p->p, p->a, w->x, NULL, rows, I, P);       /* (r, b, c) = a W_x, normed */
+  linear_forward(p->xz, u, &w->m_in, NULL, rows);         /* (x, z) = u W_in */
+  taps_forward(p->a, p->xz, w->conv.w, w->conv_b.w, rows, N, I, c->mamba_conv);
+  linear_forward(p->p, p->a, &w->m_x, NULL, rows);       /* (r, b, c) = a W_x, normed */
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     const real *from = p->p + n * P;
     real *bc = p->bc + n * 2 * M, stat[2];
-    norm_row(c, R, p->r + n * R, stat, from, &(Norm){.g = w->r_norm});
-    norm_row(c, M, bc, stat, from + R, &(Norm){.g = w->b_norm});
-    norm_row(c, M, bc + M, stat, from + R + M, &(Norm){.g = w->c_norm});
+    norm_row(R, c->norm_eps, p->r + n * R, stat, from, w->r_norm.g.w, NULL);
+    norm_row(M, c->norm_eps, bc, stat, from + R, w->b_norm.g.w, NULL);
+    norm_row(M, c->norm_eps, bc + M, stat, from + R + M, w->c_norm.g.w, NULL);
   }
-  linear_forward(m, p->dt, p->r, w->dt, w->dt_b, rows, R, I); /* dt = softplus(r W_dt + b) */
+  linear_forward(p->dt, p->r, &w->m_dt, &w->dt_b, rows); /* dt = softplus(r W_dt + b) */
   PARALLEL
   for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
   scan_forward(p, w, B, N, I, M);
-  linear_forward(m, y, p->y, w->out, NULL, rows, I, C);
+  linear_forward(y, p->y, &w->m_out, NULL, rows);
   return true;
 }
 
@@ -943,9 +975,7 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
  *
  * Rows are gathered by expert: each ffn runs over its own rows, and its matrices are read once for
  * all of them, and not at all where no row takes it. A row's sum runs over rising e, whatever rows
- * are beside it. There is no backward: config_trains refuses. */
-static bool if_cut(const Config *c) { return c->expert_limit > 0 && config_gated(c); }
-
+ * are beside it. There is no backward: Seams.forward_only says so. */
 /* gate [X <= CHUNK]: from scores to p_e of the `top` largest, over their sum if asked for, else 0.
  * One NaN makes all NaN. */
 static void router_row(idx X, idx top, bool shared, real *gate) {
@@ -964,7 +994,7 @@ static void router_row(idx X, idx top, bool shared, real *gate) {
   if (shared) vec_scale(X, gate, 1 / vec_sum(X, gate));
 }
 
-static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real *y, const real *x,
+static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y, const real *x,
                             idx rows);           /* families.c */
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
@@ -972,11 +1002,11 @@ static void cut_ffn_forward(const Model *m, const Layer *w, LayerActs *la, real 
 static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
   const Config *c = &m->c;
   if (!config_experts(c, l)) return false;
-  const OtherBlock *w = &m->other[l];
+  const Layer *w = &m->layer[l];
   idx C = c->dim, X = c->experts;
   real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
   const bool cut = if_cut(c);
-  linear_forward(m, gates, x, w->router, w->router_b, rows, C, X);
+  linear_forward(gates, x, &w->router, &w->router_b, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, cut, gates + n * X);
   zero(y, rows * C);
@@ -985,7 +1015,7 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
     for (idx n = 0; n < rows; n++)
       if (gates[n * X + e] != 0) copy(in + R++ * C, x + n * C, C);
     if (!R) continue;
-    (cut ? cut_ffn_forward : ffn_forward)(m, &w->expert[e], &a->layer[l], made, in, R);
+    (cut ? cut_ffn_forward : ffn_forward)(c, &w->expert[e], &a->layer[l], made, in, R);
     R = 0;
     for (idx n = 0; n < rows; n++) {
       real gate = gates[n * X + e], *y_n = y + n * C;
@@ -1001,62 +1031,6 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
  * 5  Their tensors, and those that stay in their file: what Model.published leads to
  */
 
-static bool if_long(const Config *c) { return c->rope_scaling == ROPE_LONGROPE; }
-
-/* Of part 1, the pointers are in OtherBlock; of part 2 + x in expert x, "l1.e0.w1" and so on. */
-static bool mamba_list(Model *m, int l, Error *e) {
-  const Config *c = &m->c;
-  int C = c->dim, I = c->mamba_inner, M = c->mamba_state, J = c->mamba_conv, R = c->mamba_rank;
-  const TensorRow factors[] = {
-    {"rope",     offsetof(OtherBlock, factors), {c->rotary_dims}, INITIAL_ONE, false, if_long(c)},
-    {0}
-  };
-  const TensorRow mixer[] = {
-    {"m.in",     offsetof(OtherBlock, in),     {C, 2 * I},     INITIAL_LINEAR, true,  ALWAYS},
-    {"m.conv",   offsetof(OtherBlock, conv),   {J, I},         INITIAL_LINEAR, false, ALWAYS},
-    {"m.conv.b", offsetof(OtherBlock, conv_b), {I},            INITIAL_ZERO,   false, ALWAYS},
-    {"m.x",      offsetof(OtherBlock, x),      {I, R + 2 * M}, INITIAL_LINEAR, true,  ALWAYS},
-    {"m.rnorm",  offsetof(OtherBlock, r_norm), {R},            INITIAL_ONE,    false, ALWAYS},
-    {"m.bnorm",  offsetof(OtherBlock, b_norm), {M},            INITIAL_ONE,    false, ALWAYS},
-    {"m.cnorm",  offsetof(OtherBlock, c_norm), {M},            INITIAL_ONE,    false, ALWAYS},
-    {"m.dt",     offsetof(OtherBlock, dt),     {R, I},         INITIAL_LINEAR, true,  ALWAYS},
-    {"m.dt.b",   offsetof(OtherBlock, dt_b),   {I},            INITIAL_ZERO,   false, ALWAYS},
-    {"m.alog",   offsetof(OtherBlock, a_log),  {M, I},         INITIAL_ZERO,   false, ALWAYS},
-    {"m.skip",   offsetof(OtherBlock, skip),   {I},            INITIAL_ONE,    false, ALWAYS},
-    {"m.out",    offsetof(OtherBlock, out),    {I, C},         INITIAL_OUT,    true,  ALWAYS},
-    {0}
-  };
-  if (!m->other) m->other = grab(c->layers, sizeof(OtherBlock), e);
-  if (!l && !e->status) list_rows(m, factors, "", (Tensor){.layer = 0, .part = 1}, e);
-  if (config_attends(c, l)) return false;
-  list_rows(m, mixer, "", (Tensor){.layer = l, .part = 1}, e);
-  return true;
-}
-
-static bool experts_list(Model *m, int l, Error *e) {
-  const Config *c = &m->c;
-  int X = config_experts(c, l);
-  const TensorRow router[] = {
-    {"router",   offsetof(OtherBlock, router),   {c->dim, X}, INITIAL_LINEAR, true,  ALWAYS},
-    {"router.b", offsetof(OtherBlock, router_b), {X},         INITIAL_ZERO,   false, if_cut(c)},
-    {0}
-  };
-  if (!X || e->status) return X > 0;
-  m->other[l].expert = grab(X, sizeof(Layer), e);
-  list_rows(m, router, "", (Tensor){.layer = l, .part = 1}, e);
-  for (int x = 0; x < X; x++) {
-    char whole[16];
-    snprintf(whole, sizeof whole, "e%d.", x);
-    list_ffn(m, l, whole, 2 + x, e);
-  }
-  return true;
-}
-
-static void *parts_owner(const Model *m, const Tensor *t) {
-  OtherBlock *y = &m->other[t->layer];
-  return t->part == 1 ? (void *)y : &y->expert[t->part - 2];
-}
-
 /* Scratch: of the Mamba mixer or of the experts, which are not at work at the same time. */
 static idx parts_room(const Config *c, int B, idx N) {
   idx rows = B * N, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
@@ -1068,20 +1042,11 @@ static idx parts_room(const Config *c, int B, idx N) {
 
 /* Slabs of 256 rows, or a multiple, leave the order of a sum as it is (the multiply's blocks of k),
  * so a model has the same bits from its file as in memory. No rows, no reading. */
-static bool stored_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
-                          idx rows, idx in, idx out) {
-  const Tensor *t = stored_tensor(m, w);
-  if (!t) return false;
-  if (!rows) return true;
-  for (Slab s = {0}; stored_slab(m, t, transposed, &s);)
+static void stored_product(const Tensor *W, bool transposed, real *y, const real *x, idx rows) {
+  idx in = transposed ? W->cols : W->rows, out = transposed ? W->rows : W->cols;
+  if (!rows) return;
+  for (Slab s = {0}; stored_slab(W, transposed, &s);)
     matmul(y + s.out0, out, (Matrix){x + s.in0, in, 1}, s.w, rows, s.n_out, s.n_in, s.in0 > 0);
-  return true;
-}
-
-static bool parts_row(const Model *m, real *to, idx id) {
-  const Tensor *t = stored_tensor(m, m->w.wte);
-  if (t) stored_row(m, t, id, to);
-  return t != NULL;
 }
 
 /* Columns v0 .. v0+n-1 of a row of logits, y [n], of which `target` may be one: adds them to the
@@ -1100,22 +1065,22 @@ static void cross_entropy_part(idx v0, idx n, real *y, idx target, double at[2],
 /* model_loss by slabs of W_cls of all E rows: the whole batch meets one before the next is read. */
 static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int T, double *mean) {
   const Config *c = &m->c;
-  const Tensor *cls = stored_tensor(m, c->tied ? m->w.wte : m->w.wcls);
-  if (!cls) return false;
+  const Tensor *cls = c->tied ? &m->wte : &m->wcls;
+  if (!cls->product) return false;
   idx C = c->dim, E = c->embed_dim, N = config_rows(c, T);
   idx from = c->prefix > 1 ? c->prefix - 1 : 0, per = T > from ? T - from : 0, count = B * per;
   double (*sums)[2] = grab((idx)B * T, sizeof *sums, &m->file->fault), total = 0;
   *mean = NAN;
   if (!sums) return true;
   for (idx i = 0; i < B * T; i++) sums[i][0] = -INFINITY;
-  for (Slab w = {0}; stored_slab(m, cls, c->tied, &w);)
+  for (Slab w = {0}; stored_slab(cls, c->tied, &w);)
     for (idx s0 = 0; s0 < count; s0 += SLICE) {
       idx R = count - s0 < SLICE ? count - s0 : SLICE, V = w.n_out;
       for (idx r = 0; r < R; r++) {
         idx b = (s0 + r) / per, t = from + (s0 + r) % per;
         copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
       }
-      if (E != C) linear_forward(m, a->outp, a->slice, m->w.wout, NULL, R, C, E);
+      if (E != C) linear_forward(a->outp, a->slice, &m->wout, NULL, R);
       const real *in = E != C ? a->outp : a->slice;
       matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
       cap_logits(c, R * V, a->logits);
@@ -1143,22 +1108,50 @@ static int stored_fault(const Model *m, Error *e) {
 
 static void parts_close(Model *m) {
   model_file_close(m->file);
-  for (int l = 0; m->other && l < m->c.layers; l++) free(m->other[l].expert);
-  free(m->other);
+  for (int l = 0; m->layer && l < m->c.layers; l++) free(m->layer[l].expert);
 }
 
-static void long_tabulate(const Model *m, Acts *a, idx N);       /* families.c */
-
-static bool parts_mix(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
-  if (!l && if_long(&m->c) && a->cosine) long_tabulate(m, a, a->past + N);
-  return mamba_forward(m, a, l, y, x, B, N);
+static void models_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
+  const Config *c = &m->c;
+  idx narrow = c->embed_dim != c->dim ? c->embed_dim : 0, slice = SLICE * narrow;
+  idx local = c->rope_local > 0 && c->pos == POS_ROTARY ? a->N * (c->rotary_dims / 2) : 0;
+  bool caps = keeps && c->logit_cap > 0;
+  if (la) return;
+  const Room room[] = {
+    {&a->embed, (idx)a->B * a->T * narrow}, {&a->published, parts_room(c, a->B, a->N)},
+    {&a->outp, slice}, {&a->doutp, keeps ? slice : 0}, {&a->local_cosine, local},
+    {&a->local_sine, local}, {&a->capped, caps ? (idx)SLICE * c->vocab : 0}};
+  arena_take(a, room, sizeof room / sizeof *room);
 }
 
-static const PublishedParts PUBLISHED_PARTS = {
-  .list_mixer = mamba_list, .list_ffn = experts_list, .owner = parts_owner, .row = parts_row,
-  .linear = stored_linear, .loss = stored_loss, .mix = parts_mix, .feed = experts_forward,
-  .room = parts_room, .open = parts_open, .begin = parts_begin, .end = parts_end,
-  .fault = stored_fault, .close = parts_close};
+static int models_setup(Model *m, Error *e) {
+  const Config *c = &m->c;
+  Seams *s = &m->seams;
+  s->tensor_room = 6 * c->experts;
+  for (int l = 0; l < c->layers; l++) {
+    if (config_experts(c, l)) m->layer[l].expert = grab(c->experts, sizeof(Layer), e);
+    m->layer[l].window = config_window(c, l);
+    m->layer[l].root = score_scale(c, l);
+    if (config_experts(c, l)) s->forward_only = "--experts";
+  }
+  if (if_long(c)) s->forward_only = "--rope-scaling longrope";
+  if (config_attending(c) < c->layers) {
+    s->forward_only = "--attention-period, the Mamba mixer";
+    s->mix = mamba_forward;
+  }
+  if (c->experts) s->feed = experts_forward;
+  if (c->embed_dim != c->dim || c->embed_scale > 0) {
+    s->embed = models_embed;
+    s->embed_backward = models_embed_backward;
+  }
+  if (c->embed_dim != c->dim || c->logit_cap > 0) {
+    s->logits = models_logits;
+    s->logits_backward = models_logits_backward;
+  }
+  if (c->rope_scaling != ROPE_NONE || c->rope_local > 0) s->tables = models_tables;
+  s->close = parts_close;
+  return e->status;
+}
 
 /* -------------------------------------------------------------------------------------------------
  * 6  What llama can express */
@@ -1176,13 +1169,13 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   char text[PATH_ROOM], plain[PATH_ROOM]; Settings base;
   settings_default(&base);
   for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->group == 'm' && has_word(LLAMA_FLAGS, o->flag)) {
+    if (o->groups & MODEL && has_word(LLAMA_FLAGS, o->flag)) {
       option_text(o, s, text, sizeof text);
       option_set(o, &base, text, false, e);
     }
   if (e->status || config_resolve(&base.model, e)) return e->status;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    if (o->group != 'm' || has_word(LLAMA_FLAGS, o->flag)) continue;
+    if (!(o->groups & MODEL) || has_word(LLAMA_FLAGS, o->flag)) continue;
     option_text(o, s, text, sizeof text);
     option_text(o, &base, plain, sizeof plain);
     if (strcmp(text, plain))
@@ -1190,7 +1183,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
                         "trained without --%s", name, o->flag, o->kind == 'b' ? "" : " ",
                   o->kind == 'b' ? "" : text, o->flag);
   }
-  option_text(option_find("act", "m"), s, text, sizeof text);
+  option_text(option_find("act", MODEL), s, text, sizeof text);
   if (!config_gated(c))
     return fail(e, 1, "%s: expected a gated feed-forward as llama's, found --act %s. Try: a "
                       "model trained with --act swiglu, geglu or reglu", name, text);
@@ -1222,7 +1215,7 @@ static int start_token(const Source *s) {
  * refuses 1 where it wants 1.0. It reads back to the same bits. */
 static void print_real(Bytes *out, const Settings *s, const char *key, const char *flag, Error *e) {
   char text[PATH_ROOM];
-  option_text(option_find(flag, "m"), s, text, sizeof text);
+  option_text(option_find(flag, MODEL), s, text, sizeof text);
   bytes_print(out, e, "%s: %.60s%s", key, text, strpbrk(text, ".e") ? "" : ".0");
 }
 
@@ -1390,10 +1383,10 @@ static idx head_column(const Config *c, idx o) {
 }
 
 static int numbers_write(Bytes *out, const Model *m, const Tensor *x, int how, Error *e) {
-  const real *from = m->params + x->at;
+  const real *from = x->w;
   bool turned = how & TURNED;
   /* rows of the written tensor, their length, and the steps between its elements here */
-  idx rows = turned ? x->shape[1] : x->shape[0], length = x->count / rows;
+  idx rows = turned ? x->cols : x->rows, length = tensor_count(x) / rows;
   idx row = turned ? 1 : length, step = turned ? rows : 1;
   for (idx o = 0; o < rows; o++) {
     const real *at = from + (how & ROTATED ? head_column(&m->c, o) : o) * row;
@@ -1407,15 +1400,16 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
   Bytes header = {0}; char theirs[160]; int how; idx at = 0;
   bytes_print(&header, e, "{\"__metadata__\": {\"format\": \"pt\"}");
   for (int k = 0; k < m->n_tensors && !e->status; k++) {
-    const Tensor *x = &m->tensor[k];
+    const Tensor *x = m->all[k];
     if (counterpart(LLAMA, x, theirs, &how, e)) break;
     bool turned = how & TURNED;
     bytes_print(&header, e, ",\n\"%s\": {\"dtype\": \"F32\", \"shape\": [", theirs);
-    if (x->rank == 1) bytes_print(&header, e, "%d], ", x->shape[0]);
-    else bytes_print(&header, e, "%d, %d], ", x->shape[turned], x->shape[!turned]);
+    if (x->rank == 1) bytes_print(&header, e, "%d], ", x->rows);
+    else bytes_print(&header, e, "%d, %d], ", turned ? x->cols : x->rows,
+                     turned ? x->rows : x->cols);
     bytes_print(&header, e, "\"data_offsets\": [%lld, %lld]}", (long long)at,
-                (long long)(at + 4 * x->count));
-    at += 4 * x->count;
+                (long long)(at + 4 * tensor_count(x)));
+    at += 4 * tensor_count(x);
   }
   bytes_print(&header, e, "}");
   while (header.size % 8 && !e->status) bytes_print(&header, e, " ");
@@ -1425,8 +1419,8 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
   if (!e->status && !bytes_number(out, header.size, 8, e))
     bytes_add(out, header.at, header.size, e);
   for (int k = 0; k < m->n_tensors && !e->status; k++)
-    if (!counterpart(LLAMA, &m->tensor[k], theirs, &how, e))
-      numbers_write(out, m, &m->tensor[k], how, e);
+    if (!counterpart(LLAMA, m->all[k], theirs, &how, e))
+      numbers_write(out, m, m->all[k], how, e);
   bytes_free(&header);
   return e->status;
 }
@@ -1546,7 +1540,7 @@ static int tokenizer_json(Bytes *out, const Tokenizer *t, int start, Error *e) {
   }
   bytes_print(out, e, "},\n\"merges\": [");
   for (int id = TOKEN_MERGE; id < t->vocab && !e->status; id++) {
-    const Pair *pair = &t->merges.at[id - TOKEN_MERGE];
+    const TokenEntry *pair = &t->token[id];
     bytes_print(out, e, "%s\n\"", id > TOKEN_MERGE ? "," : "");
     print_token(out, t, pair->left, e);
     bytes_print(out, e, " ");
@@ -1622,8 +1616,8 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
  * copied. Prints a line on stdout. */
 static int export_folder(const Settings *s, const char *model, const char *folder, Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
-  const char *tokenizer = ((const HfOwn *)s->own)->tokenizer; char beside[PATH_ROOM];
-  if (checkpoint_load(model, &t, false, e)) return e->status;
+  const char *tokenizer = s->own.tokenizer; char beside[PATH_ROOM];
+  if (checkpoint_load(model, NULL, &t, e)) return e->status;
   if (!*tokenizer)
     tokenizer = file_missing(t.s.data.tokenizer) ? "tokenizer.bin" : t.s.data.tokenizer;
   if (t.tokenizer_hash) tokenizer = located(beside, tokenizer, &s->data, e);
@@ -1631,7 +1625,7 @@ static int export_folder(const Settings *s, const char *model, const char *folde
   for (idx i = 0; i < t.m.count; i++)
     if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
   if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
-      !tokenizer_load(tokenizer, &words, e)) {
+      !tokenizer_load(tokenizer, &s->data, &words, e)) {
     if (words.hash != t.tokenizer_hash)
       fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE", model, tokenizer);
@@ -2343,7 +2337,7 @@ static double fact_value(const Facts *f, const char *keys, double fallback, doub
 /* Sets a flag from a number. Where no key is there, from fallback, which may be NULL for a number
  * that has to be there, or "" for the flag's default. */
 static void fact_flag(const Facts *f, const char *keys, const char *flag, const char *fallback) {
-  const Option *o = option_find(flag, "m");
+  const Option *o = option_find(flag, MODEL);
   const JsonValue *v = fact_at(f, keys);
   const bool whole = o->kind == 'i';
   char text[64];
@@ -2379,7 +2373,7 @@ static void fact_must(const Facts *f, const char *key, const char *value) {
   fact_fails(f, key, text, v);
 }
 
-static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, "m", f->e); }
+static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, MODEL, f->e); }
 
 /* The activation: with a gate it is a member of another row. */
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
@@ -2393,7 +2387,7 @@ static void fact_act(const Facts *f, const char *key, const char *fallback, bool
   if (v) fallback = v->kind == JSON_STRING ? shown(f, v, text) : "";
   for (size_t i = 0; i < sizeof NAMES_OF_ACTS / sizeof NAMES_OF_ACTS[0]; i++)
     if (!strcmp(NAMES_OF_ACTS[i][0], fallback)) {
-      option_set(option_find("act", "m"), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
+      option_set(option_find("act", MODEL), f->s, NAMES_OF_ACTS[i][1 + gated], true, f->e);
       return;
     }
   fact_fails(f, key, "silu, relu or a gelu", v);
@@ -2560,7 +2554,7 @@ static void neox_more(const Facts *f) {
     fact_fails(f, "rotary_pct", "a number of 0 to 1", v);
   if (f->e->status) return;
   fact_must(f, "partial_rotary_factor", v ? shown(f, v, same) : "0.25");   /* others' names */
-  option_text(option_find("rope-base", "m"), f->s, same, sizeof same);
+  option_text(option_find("rope-base", MODEL), f->s, same, sizeof same);
   fact_must(f, "rope_theta", same);
   int turned = (int)(c->dim / c->heads * part);
   if (turned % 2) fact_fails(f, "rotary_pct", "an even number of a head's dims", v);
@@ -2597,7 +2591,7 @@ static void jamba_more(const Facts *f) {
   if (!json_is(f->j, fact_at(f, "mamba_dt_rank"), "auto"))
     fact_flag(f, "mamba_dt_rank", "mamba-rank", "");
   snprintf(text, sizeof text, "%.0f", expand * c->dim);
-  option_set(option_find("mamba-inner", "m"), f->s, text, true, f->e);
+  option_set(option_find("mamba-inner", MODEL), f->s, text, true, f->e);
   /* one expert is the plain feed-forward, without a router */
   if (c->experts == 1) c->experts = c->expert_top = c->expert_period = c->expert_offset = 0;
 }
@@ -2685,7 +2679,7 @@ static const Family *family_read(const Json *j, Settings *s, Error *e) {
 
 /* The shape that a tensor of ours has there; returns its rank. */
 static int their_shape(const Config *c, const Tensor *x, int how, uint64_t shape[RANK_MOST]) {
-  uint64_t in = (uint64_t)x->shape[0], out = (uint64_t)x->shape[1];
+  uint64_t in = (uint64_t)x->rows, out = (uint64_t)x->cols;
   bool turned = how & TURNED || how == HEADS, matrix = x->rank == 2;
   shape[0] = matrix && turned ? out : in;
   shape[1] = turned ? in : out;
@@ -2708,20 +2702,20 @@ static Extent their_extent(const Config *c, const Tensor *x, int how, const Entr
   const char *last = x->name + strlen(x->name) - 1;
   uint64_t part = *last == 'q' ? 0 : *last == 'k' ? 1 : 2;
   if (how == LATER) {                          /* the first two rows are for padding */
-    at.at += 2 * bytes * (uint64_t)x->shape[1];
-    at.run = bytes * (uint64_t)x->count;
+    at.at += 2 * bytes * (uint64_t)x->cols;
+    at.run = bytes * (uint64_t)tensor_count(x);
   }
   if (how & FUSED) {
     uint64_t before;
     fused_rows(c, x->name, &before);
-    at.at += before * bytes * (uint64_t)x->shape[0];
-    at.run = bytes * (uint64_t)x->count;
+    at.at += before * bytes * (uint64_t)x->rows;
+    at.run = bytes * (uint64_t)tensor_count(x);
   }
   /* each row holds q, k and v of all heads, one after the other */
-  if (how == THIRDS) at.run = bytes * (uint64_t)x->shape[x->rank - 1];
+  if (how == THIRDS) at.run = bytes * (uint64_t)(x->rank == 2 ? x->cols : x->rows);
   /* the rows of q, of k and of v of one head, then those of the next */
   if (how == HEADS)
-    at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->shape[0] : 1);
+    at.run = bytes * (uint64_t)c->head_dim * (uint64_t)(x->rank == 2 ? x->rows : 1);
   if (how == THIRDS || how == HEADS) {
     at.at += part * at.run;
     at.stride = 3 * at.run;
@@ -2769,7 +2763,7 @@ static int plan_entry(Entry **to, const char *name, int rank, const uint64_t *sh
 
 static int plan_tensor(Planned *p, const Model *list, int i, const Folder *f,
                        const Family *family, Error *e) {
-  const Tensor *x = &list->tensor[i];
+  const Tensor *x = list->all[i];
   char name[160], packed[176]; uint64_t shape[RANK_MOST];
   if (counterpart(family->tensors, x, name, &p->how, e) || p->how & IN_CONFIG) return e->status;
   int rank = their_shape(&list->c, x, p->how, shape);
@@ -2812,7 +2806,7 @@ static int plan(Planned *p, const Model *list, const Folder *f, const Family *fa
   while (last[1].ours) last++;
   for (int i = 0; i < list->n_tensors; i++) {
     if (plan_tensor(&p[i], list, i, f, family, e)) return e->status;
-    if (!strcmp(list->tensor[i].name, "wte")) embedding = p[i].from;
+    if (!strcmp(list->all[i]->name, "wte")) embedding = p[i].from;
   }
   for (idx i = 0; i < f->tensors; i++) {
     const Entry *x = &f->tensor[i];
@@ -2838,7 +2832,7 @@ static int copy_tensors(ModelWriter *w, const Planned *p, const Folder *f, bool 
   for (int i = 0; i < f->shards && !e->status; i++)
     source[i] = model_file_source(w, f->shard[i].path, f->shard[i].head, link, e);
   for (int i = 0; i < w->head.list.n_tensors && !e->status; i++) {
-    const Tensor *x = &w->head.list.tensor[i];
+    const Tensor *x = w->head.list.all[i];
     const Entry *s = p[i].from;
     if (p[i].how & IN_CONFIG) {
       long_copy(w, f->path, e);
@@ -2875,7 +2869,7 @@ static int bin_head(Settings *s, const unsigned char head[BIN_HEAD], const char 
     return fail(e, 1, "%s: expected the first format of llama2.c, found a later one. Try: its "
                       "export.py with --version 0", path);
   for (int i = 0; i < 7; i++) {
-    const Option *o = option_find(FLAGS[i], "m");
+    const Option *o = option_find(FLAGS[i], MODEL);
     int64_t n = (int32_t)(uint32_t)number_at(head + 4 * i, 4);
     char text[32];
     if (o->field == offsetof(Settings, model.vocab)) {
@@ -2918,13 +2912,13 @@ static int bin_open(Folder *f, Settings *s, const char *path, const unsigned cha
   for (size_t i = 0; i < sizeof BIN / sizeof BIN[0] && !e->status; i++) {
     if (!*BIN[i]) at += 4 * (uint64_t)list.c.context * (uint64_t)list.c.head_dim;
     for (int k = 0; k < list.n_tensors && !e->status; k++) {
-      const Tensor *ours = &list.tensor[k];
+      const Tensor *ours = list.all[k];
       char *name = f->names + f->tensors * BIN_NAME;
       int how, number[2];
       if (!fits(BIN[i], ours->name, number) || counterpart(LLAMA, ours, name, &how, e)) continue;
       Entry *x = &f->tensor[f->tensors++];
       *x = (Entry){.name = name, .format = DTYPE_F32, .begin = at,
-                   .end = at + 4 * (uint64_t)ours->count};
+                   .end = at + 4 * (uint64_t)tensor_count(ours)};
       x->rank = their_shape(&list.c, ours, how, x->shape);
       at = x->end;
     }
@@ -3001,16 +2995,19 @@ static int import_model(const char *from, const char *out, bool link, const char
  * A question is a context and a few endings, one of them right. The model's answer is the ending
  * with the largest log p, summed over its tokens (acc), or per character (acc_norm): the rule of
  * the LM evaluation harness for HellaSwag. Context and ending, joined by a blank, are encoded as
- * one text; the tokens beyond as many as the context alone has are the ending's. Of a text longer
- * than the model's context the last tokens are taken. The harness puts no bos first: --no-bos.
+ * one text; the tokens beyond as many as the context alone has are the ending's, and so is white
+ * space at the context's end. Of a text longer than the model's context the last tokens are taken.
+ * The harness puts no bos first: --no-bos.
  *
  * --choices FILE has a question a line, fields between tabs: the number of the right ending, from
- * 0; the context; the endings. \t, \n and \\ stand for a tab, a new line and a backslash.
+ * 0; the context; the endings. \t, \n and \\ stand for a tab, a new line and a backslash. Blank
+ * lines say nothing, nor does a byte order mark at the start; so in HellaSwag's file.
  *
  * hf choices makes it of HellaSwag's own file, a question a line of JSON: activity_label, ctx_a,
  * ctx_b, endings, label. The harness reads it as the context "LABEL: CTX_A CTX_B", CTX_B with its
- * first letter large and the others small (here those of ASCII), and in every text " [title]"
- * becomes ". ", what else stands in [] is dropped, and two blanks become one. */
+ * first letter large and the others small (here those of ASCII), and in every text, less the white
+ * space at its ends, " [title]" becomes ". ", then what stands in [] is dropped, and two blanks
+ * become one. */
 enum { ENDINGS_MOST = 9 };
 
 /* Strings that begin at text + field[..], the context first; `gold`, from 0, is right. */
@@ -3018,6 +3015,41 @@ typedef struct Question { int gold, endings; size_t field[1 + ENDINGS_MOST]; } Q
 typedef struct Choices { unsigned char *text; int n; Question *question; } Choices;
 
 static void choices_free(Choices *c) { free(c->text); free(c->question); *c = (Choices){0}; }
+
+/* What Python's str.strip takes away. */
+static bool is_white(uint32_t code) {
+  static const Range WHITES[] = {
+    {0x09, 0x0D, 1}, {0x1C, 0x20, 1}, {0x85, 0x85, 1}, {0xA0, 0xA0, 1}, {0x1680, 0x1680, 1},
+    {0x2000, 0x200A, 1}, {0x2028, 0x2029, 1}, {0x202F, 0x202F, 1}, {0x205F, 0x205F, 1},
+    {0x3000, 0x3000, 1}};
+  return range_value(WHITES, (int)(sizeof WHITES / sizeof *WHITES), code, 0);
+}
+
+/* Where n bytes of text end without the white space at their end; *from: where they begin. */
+static size_t text_end(const unsigned char *text, size_t n, size_t *from) {
+  size_t end = 0, length; uint32_t code;
+  *from = n;
+  for (size_t at = 0; at < n; at += length) {
+    length = char_at(text + at, n - at, &code);
+    if (is_white(code)) continue;
+    if (!end) *from = at;
+    end = at + length;
+  }
+  return end;
+}
+
+/* The next line of n > 0 bytes without its end, *size of it; returns all its bytes. */
+static size_t line_next(const unsigned char *p, size_t n, size_t *size) {
+  const unsigned char *end = memchr(p, '\n', n);
+  const size_t whole = end ? (size_t)(end - p) + 1 : n;
+  *size = whole - (end != NULL);
+  if (*size && p[*size - 1] == '\r') --*size;
+  return whole;
+}
+
+static size_t mark_length(const unsigned char *p, size_t n) {      /* of a byte order mark */
+  return n >= 3 && !memcmp(p, "\xEF\xBB\xBF", 3) ? 3 : 0;
+}
 
 /* Turns the field of n bytes at `from`, escapes undone, into a string at `to`; its length. */
 static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n) {
@@ -3035,17 +3067,18 @@ static size_t field_plain(unsigned char *to, const unsigned char *from, size_t n
 /* 1 with the number of the line that is none; on failure nothing is held. */
 static int choices_read(const unsigned char *p, size_t n, const char *name, Choices *out,
                         Error *e) {
+  const size_t mark = mark_length(p, n);
   int lines = 1;
   *out = (Choices){0};
+  p += mark, n -= mark;
   for (size_t i = 0; i < n; i++) lines += p[i] == '\n';
   out->text = grab((idx)n + lines + 1, 1, e);              /* every field grows by its end */
   out->question = grab(lines, sizeof *out->question, e);
   size_t at = 0;
   for (int line = 1; !e->status && line <= lines; line++) {
     Question *q = &out->question[out->n];
-    const unsigned char *end = n ? memchr(p, '\n', n) : NULL;
-    size_t size = end ? (size_t)(end - p) : n, whole = size + (end != NULL);
-    size -= size && p[size - 1] == '\r';
+    size_t size = 0, blank, whole = n ? line_next(p, n, &size) : 0;
+    if (size && !memchr(p, '\t', size) && !text_end(p, size, &blank)) size = 0;
     *q = (Question){.gold = -1, .endings = -1};
     for (size_t from = 0, field; size && from <= size; from += field + 1) {
       const unsigned char *tab = memchr(p + from, '\t', size - from);
@@ -3083,8 +3116,8 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
   const unsigned char *context = c->text + q->field[0];
   const size_t size = strlen((const char *)context);
   const int32_t bos = d->bos;
-  Ids alone = {0}; Bytes text = {0};
-  tokenizer_encode(&d->encoder, context, size, &alone, e);
+  Ids alone = {0}; Bytes text = {0}; size_t from_here;
+  tokenizer_encode(&d->tokenizer, context, text_end(context, size, &from_here), &alone, e);
   for (int k = 0; k < q->endings && !e->status; k++) {
     const char *ending = (const char *)c->text + q->field[1 + k];
     size_t from = ids->size;
@@ -3093,7 +3126,7 @@ static int choices_encode(Data *d, const Settings *s, const Choices *c, const Qu
     bytes_add(&text, " ", size > 0, e);
     bytes_add(&text, ending, strlen(ending), e);
     if (s->data.bos) ids_add(ids, &bos, 1, e);
-    tokenizer_encode(&d->encoder, text.at, text.size, ids, e);
+    tokenizer_encode(&d->tokenizer, text.at, text.size, ids, e);
     int length = (int)(ids->size - from), scored = (int)alone.size + (s->data.bos ? 1 : 0);
     int cut = length > most + 1 ? length - most - 1 : 0;
     if (scored >= length) scored = length - 1;           /* the last token at least */
@@ -3120,7 +3153,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
   int most = choices_longest(choice, n), batch = evaluation_batch(m, n, most, e);
   int *ids = grab(2 * (idx)batch * most, sizeof(int), e);
   if (!e->status) acts_create(&a, m, batch, most, ACTS_ONE, e);
-  if (m->published) m->published->begin(m, (n + batch - 1) / batch, true, s->quiet);
+  if (m->seams.begin) m->seams.begin(m, (n + batch - 1) / batch, true, s->quiet);
   for (int from = 0; from < n && !e->status; from += batch) {
     const Choice *c = &choice[from];
     int B = n - from < batch ? n - from : batch, T = choices_longest(c, B);
@@ -3141,7 +3174,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
       if (!isfinite(log_p[from + b]))
         fail(e, 1, "--choices: ending %d has no finite log p. Try: another model", from + b);
   }
-  if (m->published) m->published->end(m, e);
+  if (m->seams.end) m->seams.end(m, e);
   acts_free(&a); free(ids);
   return e->status;
 }
@@ -3150,7 +3183,7 @@ static int choices_log_p(double *log_p, Model *m, const Choice *choice, int n, c
  * character. 1 for a file that cannot be read; 2 where d has no tokenizer. */
 typedef struct Chosen { int n; double acc, acc_norm; } Chosen;
 static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Error *e) {
-  const HfOwn *own = s->own;
+  const HfOwn *own = &s->own;
   Bytes file = {0}; Choices c = {0}; Ids ids = {0}; int n = 0, right[2] = {0};
   *out = (Chosen){0};
   if (!d->tokenizer.vocab)
@@ -3187,18 +3220,21 @@ static int choices_answer(Chosen *out, Model *m, Data *d, const Settings *s, Err
 /* The harness's form of a text, added to out with a tab, a new line and a backslash escaped. */
 static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
   static const char TITLE[] = " [title]";
-  const char *end = from + n;
-  Bytes plain = {0};
-  while (from < end && isspace((unsigned char)*from)) from++;
-  while (end > from && isspace((unsigned char)end[-1])) end--;
-  while (from < end) {
-    size_t left = (size_t)(end - from), title = sizeof TITLE - 1;
-    const char *line = memchr(from, '\n', left), *close = memchr(from, ']', left);
-    if (left >= title && !memcmp(from, TITLE, title)) {
-      bytes_add(&plain, ". ", 2, e);
-      from += title;
-    } else if (*from == '[' && close && (!line || close < line)) from = close + 1;
-    else bytes_add(&plain, from++, 1, e);
+  enum { WIDTH = sizeof TITLE - 1 };
+  Bytes titled = {0}, plain = {0}; size_t at;
+  const size_t stop = text_end((const unsigned char *)from, n, &at);
+  while (at < stop) {
+    const bool title = stop - at >= WIDTH && !memcmp(from + at, TITLE, WIDTH);
+    bytes_add(&titled, title ? ". " : from + at, title ? 2 : 1, e);
+    at += title ? WIDTH : 1;
+  }
+  const char *s = (const char *)titled.at, *end = s + titled.size;
+  while (s < end && !e->status) {
+    const size_t left = (size_t)(end - s);
+    const char *line = memchr(s, '\n', left), *close = memchr(s, ']', left);
+    const bool dropped = *s == '[' && close && (!line || close < line);
+    if (!dropped) bytes_add(&plain, s, 1, e);
+    s = dropped ? close + 1 : s + 1;
   }
   for (size_t i = 0; i < plain.size; i++) {
     char c = (char)plain.at[i];
@@ -3207,7 +3243,7 @@ static void choice_text(Bytes *out, const char *from, size_t n, Error *e) {
     else bytes_add(out, &c, 1, e);
     if (c == ' ' && i + 1 < plain.size && plain.at[i + 1] == ' ') i++;
   }
-  bytes_free(&plain);
+  bytes_free(&plain); bytes_free(&titled);
 }
 
 static int choice_line(Bytes *out, const Json *j, Error *e) {
@@ -3244,16 +3280,16 @@ static int choice_line(Bytes *out, const Json *j, Error *e) {
 }
 
 static int import_choices(const char *path, const char *to, Error *e) {
-  Bytes file = {0}, out = {0}; int questions = 0;
+  Bytes file = {0}, out = {0}; int questions = 0, line = 0;
   if (!file_read(path, &file, e) && !file_ready(to, e))
-    for (size_t at = 0, line = 1; at < file.size && !e->status; line++) {
-      const unsigned char *end = memchr(file.at + at, '\n', file.size - at);
-      size_t n = end ? (size_t)(end - file.at) - at : file.size - at;
-      char name[PATH_ROOM + 32]; Json j = {0};
-      snprintf(name, sizeof name, "%.500s:%zu", path, line);
-      if (n && !json_read(&j, file.at + at, n, name, e) && !choice_line(&out, &j, e)) questions++;
+    for (size_t at = mark_length(file.at, file.size); at < file.size && !e->status;) {
+      size_t n, blank; char name[PATH_ROOM + 32]; Json j = {0};
+      const unsigned char *text = file.at + at;
+      at += line_next(text, file.size - at, &n);
+      snprintf(name, sizeof name, "%.500s:%d", path, ++line);
+      if (!text_end(text, n, &blank)) continue;
+      if (!json_read(&j, text, n, name, e) && !choice_line(&out, &j, e)) questions++;
       json_free(&j);
-      at += n + 1;
     }
   if (!e->status && !out.size)
     fail(e, 1, "%s: expected a question a line, found none. Try: hellaswag_val.jsonl", path);
@@ -3271,10 +3307,6 @@ static int import_choices(const char *path, const char *to, Error *e) {
  * on A_ti must hold, but whether "no attention sink on repeated tokens" does, the model says.
  * A model of any size is read from its file, once for each of three forwards: a token again and
  * again, random tokens, and these with their second half changed. */
-static void toy_free(Toy *y);
-static int toy_room(Toy *y, Page *p, int T);
-static int page_total(const Page *p);
-
 enum { TRAINED_T = 32 };     /* even rows: alpha_1 = H_32/32 = 0.127, far below 0.3 */
 
 /* Trained models amplify a rounding more than toys: large states, and scores of tens of nats. */
@@ -3317,79 +3349,115 @@ static int premises(const Config *c) {
        | (c->prefix <= TRAINED_T / 2) * SECOND_HALF | parts_surely(c) * APART_SURELY;
 }
 
-/* The states [L+1,T,C] of the random tokens, of which the second half was changed since: how many
- * numbers of the first half moved; how many states of the second did not. */
-static double halves(Toy *y) {
+/* The states was [L+1,T,C] of the random tokens, of which the second half was changed since: how
+ * many numbers of the first half moved; how many states of the second did not. */
+static double first_half_moved(const Toy *y, const real *was) {
   idx C = y->m.c.dim, T = y->T;
-  double moved = 0, stayed = 0;
+  double moved_numbers = 0;
   for (int l = 0; l <= y->m.c.layers; l++)
-    for (int t = 1; t <= T; t++) {
-      double count = differing(C, y->before + (l * T + t - 1) * C, toy_state(y, l, t));
-      if (t <= T / 2) moved += count;
-      else stayed += !(count > 0);
-    }
-  return y->x == MOVES_EARLIER ? moved : stayed;
+    moved_numbers += differing(T / 2 * C, was + l * T * C, toy_state(y, l, 1));
+  return moved_numbers;
+}
+static double second_half_stayed(const Toy *y, const real *was) {
+  idx C = y->m.c.dim, T = y->T;
+  double stayed = 0;
+  for (int l = 0; l <= y->m.c.layers; l++)
+    for (int t = (int)T / 2 + 1; t <= T; t++)
+      stayed += !(differing(C, was + (l * T + t - 1) * C, toy_state(y, l, t)) > 0);
+  return stayed;
 }
 
-/* 1 - A_11, the largest. */
-static double row_alone(const Toy *y, int l, int h, int t) {
-  return t > 1 ? 0 : fabs(1 - (double)toy_row(y, MAP_METRIC, l, h, 1)[0]);
+/* Is key i visible to row t, behind the sink tokens? */
+static bool place_seen(Place s) {
+  int first = s.y->m.c.sink_token - 1;
+  return visible(&s.y->m.c, s.y->m.layer[s.l].window, first + s.t, first + s.i);
 }
-static double first_alone(Toy *y) { return worst_row(y, 0, row_alone); }
+
+/* The largest f over all blocks that attend, heads, rows, and the keys up to t that a row sees. */
+static double trained_worst(const Toy *y, double f(Place s)) {
+  double most = -INFINITY;
+  for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
+    for (s.h = 0; s.h < y->m.c.heads && config_attends(&y->m.c, s.l); s.h++)
+      for (s.t = 1; s.t <= y->T; s.t++)
+        for (s.i = 1; s.i <= s.t; s.i++)
+          if (place_seen(s))
+            most = larger(most, f(s));
+  return most;
+}
+/* The largest and the least alpha_1 of a head. */
+static double largest_alpha(const Toy *y) {
+  double most = -INFINITY;
+  for (int n = 0; n < y->m.c.layers * y->m.c.heads; n++)
+    if (config_attends(&y->m.c, n / y->m.c.heads))
+      most = larger(most, head_alpha(y, n, 1));
+  return most;
+}
+static double least_alpha(const Toy *y) {
+  double least = INFINITY;
+  for (int n = 0; n < y->m.c.layers * y->m.c.heads; n++)
+    if (config_attends(&y->m.c, n / y->m.c.heads))
+      least = smaller(least, head_alpha(y, n, 1));
+  return least;
+}
+
+static double off_alone(Place s) { return s.t == 1 ? fabs(1 - A_ti(s)) : 0; }
+static double off_sum(Place s) { return s.i == s.t ? off_scale(s) : 0; }
+
+/* <q, k> and |q||k| as the model left them, and what scores are divided by. */
+static const real *trained_q(Place s) {
+  const Config *c = &s.y->m.c;
+  return s.y->a.layer[s.l].q + ((idx)(c->sink_token + s.t - 1) * c->heads + s.h) * c->head_dim;
+}
+static const real *trained_k(Place s) {
+  const Config *c = &s.y->m.c;
+  int h = s.h / (c->heads / c->kv_heads);
+  return s.y->a.layer[s.l].k + ((idx)(c->sink_token + s.i - 1) * c->kv_heads + h) * c->head_dim;
+}
+static double trained_root(Place s) {
+  return 1 / (double)s.y->m.layer[s.l].root;
+}
+static double trained_xi(Place s) {
+  int D = s.y->m.c.head_dim;
+  return length(D, trained_q(s)) * length(D, trained_k(s)) / trained_root(s);
+}
+
+/* Scores off <q, k>/sqrt(d_h) + b, relative to 1 + |q||k|/sqrt(d_h). */
+static double off_score(Place s) {
+  double z = vec_dot(s.y->m.c.head_dim, trained_q(s), trained_k(s)) / trained_root(s);
+  return fabs(score(s) - z - closed_bias(s.y, s.h, s.t - s.i)) / (1 + trained_xi(s));
+}
+
+/* xi of a row; the largest A_ti over equation 28's bound, whose t is how many keys the row sees. */
+static double xi_of_row(Place s) {
+  s.i = 1;
+  return trained_xi(s);
+}
+static double over_bound(Place s) {
+  double xi = xi_of_row(s), share = A_ti(s);
+  int seen = 0;
+  for (s.i = 1; s.i <= s.t; s.i++)
+    seen += place_seen(s);
+  return seen > 1 ? share / equation28(xi, seen) : 0;
+}
 
 /* A row's weights and metric off what its own scores make of them. */
-static double row_weights(const Toy *y, int l, int h, int t) {
-  const Config *c = &y->m.c;
+static double off_row(Place s) {
+  const Config *c = &s.y->m.c;
   double z[TRAINED_T + 1 + SINK_TOKENS];
-  idx first = config_rows(c, y->T) - y->T;
   int from = 1 - !!c->extra - c->sink_token;
-  for (int i = from; i <= y->T; i++) {
-    bool seen = i <= -first || visible(c, l, first + t - 1, first + i - 1);   /* * always */
-    z[i - from] = seen ? (double)toy_row(y, MAP_Z, l, h, t)[i - 1] : NAN;
+  if (s.i != s.t)
+    return 0;
+  for (s.i = from; s.i <= s.y->T; s.i++) {
+    bool seen = s.i <= -c->sink_token || place_seen(s);   /* * always */
+    z[s.i - from] = seen ? score(s) : NAN;
   }
-  return closed_off(y, l, h, t, from, z);
+  return closed_off(s, from, z);
 }
-static double weights_off(Toy *y) { return worst_row(y, 0, row_weights); }
-static double all_spread(Toy *y) { return toy_spread(y, 1, y, 1); }
 
-/* A line of such a page: its premise (0: none), and the control's bound without it (0: no line),
- * for states that part surely. */
-typedef struct TrainedLine { Line line; int premise; double control; } TrainedLine;
-
-static const TrainedLine OF_RANDOM[] = {
-  {{"eq. 1", "numbers of earlier tokens moved by later ones",
-    "", halves, MOVES_EARLIER, AT_MOST, 0}, SECOND_HALF, 0},
-  {{"eq. 1", "  changed tokens that moved no state of theirs",
-    "", halves, MOVES_NOT_ITSELF, AT_MOST, 0}, SECOND_HALF, 0},
-  {{"sec. 3.1", "the first token sees itself alone: 1 - A_11",
-    "", first_alone, 0, AT_MOST, 0}, LONE_FIRST, 0},
-  {{"eq. 4", "scores off <q, k>/sqrt(d_h) + b, relative",
-    "", rotary, SCORE_OFF, AT_MOST, SCORES}, DOT_SCORES, 0},
-  {{"eq. 4, 29", "weights and metric off what the scores make",
-    "", weights_off, 0, AT_MOST, SCORES}, 0, 0},
-  {{"eq. 29", "row sums off the scale", "", sums_off, 0, AT_MOST, STATES}, SUMS, 0},
-  {{"sec. 3.2", "alpha_1 >= 1/T: least T alpha_1",
-    "", alpha_1_times_T, 0, AT_LEAST, 1 - STATES}, LONE_FIRST, 0},
-  {{0}, 0, 0}
-}, OF_REPEATED[] = {
-  {{"eq. 10-17", "repeated token: states apart, all blocks",
-    "", all_spread, 0, AT_MOST, TRAINED_STATES}, EQUAL, 10 * APART},
-  {{"eq. 18", "  no positions: A_ti off 1/t", "", proposition, 0, AT_MOST, TRAINED_ROWS}, NONE, 0},
-  {{"eq. 20", "  A_ti off e^g(t-i) / sum e^g(n)",
-    "", proposition, 0, AT_MOST, TRAINED_ROWS}, RELATIVE, 0},
-  {{"eq. 22", "  ALiBi: A_ti off its closed form",
-    "", proposition, 0, AT_MOST, TRAINED_ROWS}, ALIBI, 0},
-  {{"eq. 28", "  rotary: A_ti / bound, t > 1",
-    "", rotary, OVER_BOUND, AT_MOST, 1 + TRAINED_ROWS}, ROTARY, 0},
-  {{"eq. 28", "  which speaks up to xi = 0.726; the largest xi",
-    "", rotary, XI, SAYS, 0}, ROTARY, 0},
-  {{"prop. 1-4", "  \"no sink\": the largest alpha_1 of a head\n"
-    "printed: no sink on repeated tokens; so: a head of this model has one",
-    "", alpha_1, 0, DECIDES, 0.3}, EQUAL, 0},
-  {{"Table 1", "  the largest alpha_1 of a head, states apart",
-    "", alpha_1, 0, SAYS, 0}, NOT_EQUAL, 0},
-  {{0}, 0, 0}
-};
+/* What is measured, and no more. */
+static void says(Page *p, const char *what, double x) {
+  fprintf(p->out, " %-54s %11.6g\n", what, x);
+}
 
 /* T tokens for y: n of one stream of the seed, then of another; n = 0: one token repeated. */
 static void trained_feed(Toy *y, int n, int vocab) {
@@ -3402,30 +3470,66 @@ static void trained_feed(Toy *y, int n, int vocab) {
   toy_forward(y);
 }
 
-static void trained_measure(Page *p, Toy *y, const TrainedLine *t) {
-  if (model_fault(&y->m, p->e)) return;
-  for (; t->line.measure; t++) {
-    Line l = t->line;
-    bool has = (premises(&y->m.c) & t->premise) == t->premise;
-    if (!has && t->control == 0) continue;
-    y->line = &t->line;
-    y->x = l.x;
-    double x = l.measure(y);
-    if (!has) {
-      l.relation = premises(&y->m.c) & APART_SURELY ? FAILS_BY : SAYS;
-      l.bound = t->control;
-    }
-    else if (l.bound > 0 && l.relation == AT_MOST && y->m.c.sim != SIM_EXP) l.bound += EPS_IN_Z;
-    page_line(p, &l, x);
+/* Each statement where the model has what it presupposes; where Z holds 1e-8, up to that. */
+static void check_random(Page *p, const Toy *y, const real *was) {
+  const Config *c = &y->m.c;
+  int has = premises(c);
+  double more = c->sim == SIM_EXP ? 0 : EPS_IN_Z;
+  if (has & SECOND_HALF) {
+    holds(p, "eq. 1: numbers of earlier tokens moved by later ones", first_half_moved(y, was), 0);
+    holds(p, "  changed tokens that moved no state of theirs", second_half_stayed(y, was), 0);
   }
+  if (has & LONE_FIRST)
+    holds(p, "sec. 3.1: the first token sees itself alone: 1 - A_11", trained_worst(y, off_alone), 0);
+  if (has & DOT_SCORES)
+    holds(p, "eq. 4: scores off <q, k>/sqrt(d_h) + b, relative", trained_worst(y, off_score),
+          SCORES + more);
+  holds(p, "eq. 4, 29: weights and metric off what the scores make", trained_worst(y, off_row),
+        SCORES + more);
+  if (has & SUMS)
+    holds(p, "eq. 29: row sums off the scale", trained_worst(y, off_sum), STATES + more);
+  if (has & LONE_FIRST)
+    holds(p, "sec. 3.2: alpha_1 >= 1/T: largest 1 / (T alpha_1)", 1 / (y->T * least_alpha(y)),
+          1 + STATES);
+}
+
+static void check_repeated(Page *p, const Toy *y) {
+  const Config *c = &y->m.c;
+  int has = premises(c);
+  double spread = toy_spread(y, 1, y->T, y), most = largest_alpha(y);
+  double more = c->sim == SIM_EXP ? 0 : EPS_IN_Z;
+  if (has & EQUAL)
+    holds(p, "eq. 10-17: repeated token: states apart, all blocks", spread, TRAINED_STATES + more);
+  else if (has & APART_SURELY)
+    control(p, "eq. 10-17: repeated token: states apart, all blocks", spread, 10 * APART);
+  else
+    says(p, "eq. 10-17: repeated token: states apart, all blocks", spread);
+  if (has & NONE)
+    holds(p, "eq. 18: no positions: A_ti off 1/t", trained_worst(y, off_even), TRAINED_ROWS);
+  if (has & RELATIVE)
+    holds(p, "eq. 20: A_ti off e^g(t-i) / sum e^g(n)", trained_worst(y, off_bias), TRAINED_ROWS);
+  if (has & ALIBI)
+    holds(p, "eq. 22: ALiBi: A_ti off its closed form", trained_worst(y, off_equation22),
+          TRAINED_ROWS);
+  if (has & ROTARY) {
+    holds(p, "eq. 28: rotary: A_ti / bound, t > 1", trained_worst(y, over_bound), 1 + TRAINED_ROWS);
+    says(p, "  which speaks up to xi = 0.726; the largest xi", trained_worst(y, xi_of_row));
+  }
+  if (!(has & EQUAL))
+    says(p, "Table 1: the largest alpha_1 of a head, states apart", most);
+  else if (most <= 0.3)
+    holds(p, "prop. 1-4: \"no sink\": the largest alpha_1 of a head", most, 0.3);
+  else
+    refutes(p, "prop. 1-4, printed: no sink; the largest alpha_1", most, 0.3);
 }
 
 static int check_model(const char *path, FILE *out, Error *e) {
   Page p = {.out = out, .e = e};
   Toy *y = &p.toy[0];
   Trainer t = {0}; char positions[PATH_ROOM];
+  real *was = NULL;
   if (checkpoint_open(path, &t, e)) return e->status;
-  option_text(option_find("pos", "m"), &t.s, positions, sizeof positions);
+  option_text(option_find("pos", MODEL), &t.s, positions, sizeof positions);
   y->m = t.m;                                              /* it is the toy's now */
   t.m = (Model){0};
   trainer_free(&t);
@@ -3435,30 +3539,37 @@ static int check_model(const char *path, FILE *out, Error *e) {
   if (c->vocab < 2 || T < 4)
     fail(e, 1, "%s: expected 2 tokens and 4 positions or more, found %d and %d. Try: another "
                "model", path, c->vocab, T);
-  else if (!toy_room(y, &p, T)) y->before = grab((L + 1) * T * C, sizeof(real), e);
+  else if (!acts_create(&y->a, &y->m, 1, T, ACTS_ALL, e)) {
+    y->maps = maps_create(&y->a, c, e);
+    was = grab((L + 1) * T * C, sizeof(real), e);
+    y->T = T;
+  }
   if (!e->status) {
     fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
             c->heads, positions, y->T);
     parts_begin(&y->m, 3, false, !is_terminal(stderr));
     trained_feed(y, T / 2, c->vocab);
-    for (idx l = 0; l <= L; l++) copy(y->before + l * T * C, toy_state(y, (int)l, 1), T * C);
+    for (idx l = 0; l <= L; l++) copy(was + l * T * C, toy_state(y, (int)l, 1), T * C);
     trained_feed(y, T, c->vocab);
-    trained_measure(&p, y, OF_RANDOM);
+    if (!model_fault(&y->m, e)) check_random(&p, y, was);
     trained_feed(y, 0, c->vocab);
     parts_end(&y->m, e);
-    trained_measure(&p, y, OF_REPEATED);
+    if (!model_fault(&y->m, e)) check_repeated(&p, y);
   }
   toy_free(y);
-  return e->status ? e->status : page_total(&p);
+  free(was);
+  return e->status ? e->status : page_total(&p, "hf");
 }
 
 /* -------------------------------------------------------------------------------------------------
  * 19  Command line: sink's verbs, and these */
 
-static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
+static int verb_check_hf(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   if (n == 1 && strpbrk(words[0], "./") && file_missing(words[0]))   /* no check is named so */
     return fail(e, 1, "%s: no such model. Try: check the path, or hf check list", words[0]);
-  if (n != 1 || file_missing(words[0])) return verb_check(s, words, n, e);
+  if (n != 1 || file_missing(words[0])) return verb_check(s, e);
   return check_model(words[0], stdout, e);
 }
 
@@ -3466,8 +3577,8 @@ static int verb_check_hf(Settings *s, const char **words, int n, Error *e) {
 static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (n - 1)) : 0; }
 
 /* What eval measures besides: --choices. */
-static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
-  const HfOwn *own = s->own;
+static int choices_measure(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+  const HfOwn *own = &s->own;
   Chosen x;
   if (own->questions && !own->choices[0])
     fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
@@ -3480,21 +3591,25 @@ static int choices_measure(Result *besides, Bytes *said, const Settings *s, Trai
 }
 
 /* A cache that forgets turns keys back, and LongRoPE's tables, which also stretch, do not. */
-static int verb_cache_hf(Settings *s, const char **words, int n, Error *e) {
+static int verb_cache_hf(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   Trainer t = {0};
   if (n == 1 && !checkpoint_open(words[0], &t, e) && if_long(&t.m.c))
     fail(e, 2, "stream: expected angles that stay as they are, found --rope-scaling longrope. Try: "
                "hf eval %s", words[0]);
   trainer_free(&t);
-  return e->status ? e->status : verb_cache(s, words, n, e);
+  return e->status ? e->status : verb_cache(s, e);
 }
 
 static int out_wanted(const Settings *s, const char *verb, Error *e) {
   return s->out[0] ? 0 : fail(e, 2, "%s: expected --out FILE. Try: hf help %s", verb, verb);
 }
 
-static int verb_import(Settings *s, const char **words, int n, Error *e) {
-  const HfOwn *own = s->own;
+static int verb_import(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
+  const HfOwn *own = &s->own;
   if (n != 1)
     return fail(e, 2, "expected a folder and --out, or a verb. Try: hf gpt2 --out "
                       "out/gpt2.model, or hf help");
@@ -3507,25 +3622,29 @@ static int verb_import(Settings *s, const char **words, int n, Error *e) {
        ? e->status : import_model(words[0], s->out, own->link, own->tokenizer, e);
 }
 
-static int verb_export(Settings *s, const char **words, int n, Error *e) {
+static int verb_export(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int n = s->n_words;
   char at[1024];
   if (n != 2) return fail(e, 2, "export: expected a model file and a folder. Try: hf help export");
+  s->n_words = 1;   /* words[1] is where it goes */
   return path_make(at, e, "%s/config.json", words[1])
       || outputs_ready(s, (const char *[]){at}, 1, e) ? e->status
        : export_folder(s, words[0], words[1], e);
 }
 
-static int verb_converts(Settings *s, const char **words, int n, const char *verb,
+static int verb_converts(Settings *s, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
-  if (n != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
+  const char **words = s->words;
+  if (s->n_words != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
   return out_wanted(s, verb, e) || outputs_ready(s, (const char *[]){s->out}, 1, e) ? e->status
        : convert(words[0], s->out, e);
 }
-static int verb_tokenizer(Settings *s, const char **words, int n, Error *e) {
-  return verb_converts(s, words, n, "tokenizer", import_tokenizer, e);
+static int verb_tokenizer(Settings *s, Error *e) {
+  return verb_converts(s, "tokenizer", import_tokenizer, e);
 }
-static int verb_choices(Settings *s, const char **words, int n, Error *e) {
-  return verb_converts(s, words, n, "choices", import_choices, e);
+static int verb_choices(Settings *s, Error *e) {
+  return verb_converts(s, "choices", import_choices, e);
 }
 
 /* A model file of this shape in F16 with numbers of about the size that trained ones have: gains of
@@ -3536,11 +3655,11 @@ static int synthetic_model(const Settings *s, Error *e) {
   unsigned char *piece = grab(PIECE_NUMBERS, 2, e);
   if (e->status || model_file_begin(&w, s->out, s, 0, e)) { free(piece); return e->status; }
   for (int i = 0; i < w.head.list.n_tensors && !e->status; i++) {
-    const Tensor *t = &w.head.list.tensor[i];
+    const Tensor *t = w.head.list.all[i];
     bool whole = t->init == INITIAL_ONE || t->init == INITIAL_ZERO || t->init == INITIAL_BIAS;
     bool rows = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe") || t->rank == 1;
     model_file_tensor(&w, t->name, DTYPE_F16, rows ? IN_OUT : OUT_IN, e);
-    for (idx n = t->count; n > 0 && !e->status; n -= PIECE_NUMBERS) {
+    for (idx n = tensor_count(t); n > 0 && !e->status; n -= PIECE_NUMBERS) {
       for (idx k = 0; k < PIECE_NUMBERS / 4; k++)      /* a sign, exponent 8, 10 bits */
         number_put(piece + 8 * k, t->init == INITIAL_ONE ? 0x3C003C003C003C00u : whole ? 0
                    : (rng_next(&rng) & 0x83FF83FF83FF83FFu) | 0x2000200020002000u, 8);
@@ -3558,9 +3677,10 @@ static double forward_flops(const Model *m, int B, int T) {
   const idx N = config_rows(c, T);
   double weights = c->tied ? (double)c->vocab * c->embed_dim : 0, seen = 0;
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = &m->tensor[i];
+    const Tensor *t = m->all[i];
     if (t->rank == 2 && t->matrix && strcmp(t->name, "wte") && strcmp(t->name, "wpe"))
-      weights += (double)t->count * (t->part > 1 ? (double)c->expert_top / c->experts : 1);
+      weights += (double)tensor_count(t)
+                 * (strstr(t->name, ".e") ? (double)c->expert_top / c->experts : 1);
   }
   for (int l = 0; l < c->layers; l++)
     for (idx i = 1, w = config_window(c, l); i <= N; i++) seen += (double)(w && w < i ? w : i);
@@ -3585,8 +3705,7 @@ static double multiply_rate(Error *e) {
  * a model that stays in its file --out; that is made first where it is missing. ratio is to a
  * square multiply, and counts the time that is not spent on waiting for the file; ratio_of_cpu,
  * where other programs are running, only that which the processor gave to this one. */
-static int verb_pace(Settings *s, const char **words, int n, Error *e) {
-  (void)words; (void)n;
+static int verb_pace(Settings *s, Error *e) {
   Trainer t = {0}; Sinks x = {0}; Rng rng = {2};
   if (!s->out[0])
     return fail(e, 2, "pace: expected --out FILE, a model file, which is made where there is "
@@ -3594,7 +3713,7 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   if (file_missing(s->out) && !file_ready(s->out, e)) synthetic_model(s, e);
   if (e->status || checkpoint_open(s->out, &t, e)) return e->status;
   const Config *c = &t.m.c;
-  int B = s->train.batch, T = s->model.context;
+  int B = s->own.batch, T = s->model.context;
   int *ids = t.ids = grab(2 * (idx)B * T, sizeof(int), e);
   for (idx i = 0; ids && i < 2 * (idx)B * T; i++) ids[i] = (int)rng_below(&rng, (uint64_t)c->vocab);
   if (!t.m.file)
@@ -3603,7 +3722,7 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
     fail(e, 2, "pace: expected --context of at most the model's %d, found %d. Try: --context %d",
          c->context, T, c->context);
   double peak = multiply_rate(e);
-  if (!e->status && !sinks_create(&x, c, T, B, &s->eps, 1, e)
+  if (!e->status && !sinks_create(&x, &t.m, T, B, &s->eps, 1, e)
       && !acts_create(&t.a, &t.m, B, T, ACTS_ONE, e)) {
     const struct ModelFile *f = t.m.file;
     parts_begin(&t.m, 1, true, s->quiet);
@@ -3624,42 +3743,41 @@ static int verb_pace(Settings *s, const char **words, int n, Error *e) {
   return e->status;
 }
 
-#define OWN(field) offsetof(HfOwn, field)
-static const Option HF_OPTIONS[] = {
-  {"link", 'L', 'b', OWN(link), ON_OFF, "MODEL points into the published files, without a copy"},
-  {"tokenizer", 'K', 's', OWN(tokenizer), STRING("FILE"),
-   "not the folder's; of export: not the model's"},
-  {"choices", 'y', 's', OWN(choices), STRING("FILE"),
-   "multiple choice: acc, acc_norm (Figure 10); hf choices"},
-  {"questions", 'y', 'i', OWN(questions), "0", 1, 1 << 30, "N", "of these; default: all"},
-  {NULL, 0, 0, 0, NULL, 0, 0, NULL, NULL}};
+static int verb_eval_hf(Settings *s, Error *e) { return eval_more(s, choices_measure, e); }
 
 static const Verb HF_VERBS[] = {
-  {"import",    "FOLDER|FILE.bin",  "KLu",
+  {"import",    "FOLDER|FILE.bin",  FROM_FILES | LINKED | OUTPUT,
    "a published model as --out, and .tok\n"
    "    gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, qwen3, gemma,\n"
    "    gemma2, gemma3 (its text part), gemma3_text, phi3, olmo2, olmo3,\n"
    "    gpt_oss; FILE.bin is llama2.c's.\n"
    "    The word import may be left out", verb_import},
-  {"export",    "MODEL FOLDER",     "K force ",
+  {"export",    "MODEL FOLDER",     FROM_FILES | FORCE,
    "a llama for transformers\n    config.json, model.safetensors, tokenizer.json", verb_export},
-  {"tokenizer", "FOLDER|FILE",      "u",
+  {"tokenizer", "FOLDER|FILE",      OUTPUT,
    "a tokenizer alone\n    tokenizer.json, .model, vocab.json with merges.txt, llama2.c's",
    verb_tokenizer},
-  {"choices",   "FILE.jsonl",       "u", "HellaSwag as eval --choices reads it", verb_choices},
-  {"check",     "[NAME|MODEL]",     "", "the propositions, on toys or on a model", verb_check_hf},
-  {"stream", "MODEL", "dojv force ", "a cache of keys that forgets", verb_cache_hf},
-  {"pace",      "",    "mous batch ", "how fast a model in its file is measured", verb_pace},
-  {NULL, NULL, NULL, NULL, NULL}};
+  {"choices",   "FILE.jsonl",       OUTPUT, "HellaSwag as eval --choices reads it", verb_choices},
+  {"check",     "[NAME|MODEL]",     0, "the propositions, on toys or on a model", verb_check_hf},
+  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache_hf},
+  {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
+   "text and its ids; a vocabulary of texts", vocabulary_tokenize},
+  {"generate", "[MODEL]", GENERAL | GENERATE,
+   "text from a model or a grammar", grammar_generate},
+  PAGED_VERBS(verb_eval_hf),
+  {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
+  {NULL, NULL, 0, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
-  HfOwn own;
-  const Program hf = {.name = "hf", .verbs = HF_VERBS, .options = HF_OPTIONS, .own = &own,
-                      .page = report_write, .survey = survey,
-                      .heads = outcome_heads, .measure = choices_measure, .ablate = eval_causes};
+  static const Check checks[] = {LATER_CHECK, {0}};
+  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
+                      .heads = outcome_heads, .checks = checks, .start = trainer_start,
+                      .edit = position_edit,
+                      .draw = likeliest_draw,
+                      .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
-  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name);
+  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
       || (near.best[0] && file_missing(argv[1]))) return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */

@@ -61,7 +61,7 @@ enum { PUBLISHED_HEAD = 56, PUBLISHED_MERGES_MAX = 1 << 21, FORM_DEPTH = 8,
 enum { FLAG_WHOLE = 1, FLAG_BEGINS = 2 };
 
 /* How text is cut into the pieces that are encoded each on its own; 0 is sink's own rule. A new one
- * is a name here, its expression in CUTS (15.1), and the length of a piece in published_cut. */
+ * is a name here, its expression in CUTS (15.3), and the length of a piece in published_cut. */
 enum { CUT_SINK, CUT_GPT2, CUT_LLAMA3, CUT_BESIDE, CUT_DIGITS, CUT_QWEN2, CUT_O200K, CUTS_COUNT };
 static const char *const CUT_NAMES[CUTS_COUNT] = {"sink", "gpt2", "llama3", "beside", "digits",
                                                   "qwen2", "o200k"};
@@ -72,9 +72,13 @@ static const char SIGN[] = "\xE2\x96\x81";         /* U+2581, for a space; 3 byt
 enum { SPACE_PLAIN, SPACE_NONE, SPACE_EACH, SPACE_FIRST, SPACE_ALWAYS, SPACES_COUNT };
 /* What a token is. TEXT; BYTE: of a character that the vocabulary lacks; MARK: taken out of the
  * text as it stands; RUN: after normalisation; NAME: no text gives it; BOTH: TEXT, and a MARK where
- * U+2581 stands for its spaces; BOTH + 1, 2, 3: a MARK with white space behind, before, at both. */
-enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KINDS_COUNT = 9 };
-static bool kind_text(int kind) { return kind == KIND_TEXT || kind == KIND_BOTH; }
+ * U+2581 stands for its spaces; BOTH + 1, 2, 3: a MARK with white space behind, before, at both;
+ * WORD: TEXT, and a RUN where a space stands before it. */
+enum { KIND_TEXT, KIND_BYTE, KIND_MARK, KIND_RUN, KIND_NAME, KIND_BOTH, KIND_WORD = 9,
+       KINDS_COUNT };
+static bool kind_text(int kind) {
+  return kind == KIND_TEXT || kind == KIND_BOTH || kind == KIND_WORD;
+}
 
 /* What a merge makes, and when: merges of lower rank come first. */
 typedef struct Merge { int32_t id, rank; } Merge;
@@ -83,12 +87,12 @@ typedef struct Range { uint32_t first, last, value; } Range;
 /* A code point that is `first` and `second` (0: none) in another form; joins: and back again. */
 typedef struct Form { uint32_t code, first, second, joins; } Form;
 
-/* What a published tokenizer knows beside its vocabulary, ids and merges. */
+/* What a published tokenizer knows beside its vocabulary and ids. */
 typedef struct Published {
   int cut, space;           /* CUT_*, SPACE_*                                               */
   bool whole;               /* a piece that is a token is that token, whatever the merges   */
   bool begins;              /* its models have read bos before every text                   */
-  Merge *made;              /* [merges.size]                                                */
+  Pairs merges; Merge *made;       /* the pairs that join; [merges.size] what they make     */
   unsigned char *kind;      /* [V] KIND_*                                                   */
   int32_t byte[256];        /* a byte's token: KIND_TEXT, under CUT_BESIDE KIND_BYTE; -1 none */
   uint32_t *slot;           /* [slots] 1 + an id of KIND_TEXT, by the hash of its spelling  */
@@ -100,6 +104,7 @@ typedef struct Published {
   Pairs joins;              /* (first, second) of forms that join                           */
   int n_classes, n_combining, n_forms;
   unsigned char ascii[128]; /* classes of the first 128 characters                          */
+  struct Scratch *scratch;  /* NULL before the first text is encoded: one caller at a time  */
 } Published;
 
 /* One symbol of a piece; what is joined to the one before it is no longer in the list. */
@@ -110,7 +115,7 @@ typedef struct Link {
 
 /* What an encoder works with; it grows to the longest piece. */
 typedef struct Scratch {
-  const Tokenizer *tokenizer; Encoder *encoder;
+  const Tokenizer *tokenizer;
   Link *link;               /* [room] the symbols of one piece                              */
   uint64_t *heap;           /* [2 room] its joins, the next one first                       */
   size_t room, joins;
@@ -368,8 +373,8 @@ static int token_enter(Tokenizer *k, int id, const char *name, Error *e) {
   const unsigned char *s = tokenizer_token(k, id, &n);
   const int kind = t->kind[id];
   if (kind == KIND_MARK || kind == KIND_RUN || kind >= KIND_BOTH) {
-    Pairs *tree = &t->marks[kind == KIND_RUN];
-    int64_t node = -1;
+    Pairs *tree = &t->marks[kind == KIND_RUN || kind == KIND_WORD];
+    int64_t node = kind == KIND_WORD ? pairs_number(tree, 0, ' ', e) : -1;
     for (size_t i = 0; i < n && !e->status; i++) {
       const bool sign = kind == KIND_BOTH && s[i] == ' ';
       for (int b = 0; b < (sign ? 3 : 1) && !e->status; b++)
@@ -400,7 +405,7 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, cons
                        Error *e) {
   Published *t = k->published;
   const int V = k->vocab;
-  k->start = grab((idx)V + 1, sizeof *k->start, e);
+  k->token = grab((idx)V + 1, sizeof *k->token, e);
   t->kind = grab(V, 1, e);
   for (t->slots = 2; t->slots < 2 * (size_t)V;) t->slots *= 2;
   t->slot = grab((idx)t->slots, sizeof *t->slot, e);
@@ -415,7 +420,7 @@ static int tokens_read(Tokenizer *k, const unsigned char *at, size_t bytes, cons
       return fail(e, 1, "%s: expected token %d of 1 to %d bytes, found %zu of kind %d. %s",
                   name, id, TOKEN_LENGTH_MAX, length, at[0], HINT);
     used += length;
-    k->start[id + 1] = (uint32_t)used;
+    k->token[id + 1].start = (uint32_t)used;
     token_enter(k, id, name, e);
   }
   if (!e->status && used != bytes)
@@ -446,7 +451,7 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
       return fail(e, 1, "%s: expected merge %zu to spell its two tokens, found %llu, %llu "
                   "and %llu. %s", name, r, (unsigned long long)id[0],
                   (unsigned long long)id[1], (unsigned long long)id[2], HINT);
-    const int64_t number = pairs_number(&k->merges, (int32_t)id[0], (int32_t)id[1], e);
+    const int64_t number = pairs_number(&t->merges, (int32_t)id[0], (int32_t)id[1], e);
     if (number >= 0 && (size_t)number != r)
       return fail(e, 1, "%s: expected merge %zu to be new, found the pair of merge %zu. %s",
                   name, r, (size_t)number, HINT);
@@ -459,10 +464,17 @@ static int merges_read(Tokenizer *k, const unsigned char *at, size_t n, const ch
   return e->status;
 }
 
+static void scratch_free(Scratch *c) {
+  if (!c) return;
+  free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
+  ids_free(&c->spare); free(c);
+}
+
 /* Frees what published_read took, also when it failed on the way. */
 static void published_close(Tokenizer *k) {
   Published *t = k->published;
   if (!t) return;
+  scratch_free(t->scratch); pairs_free(&t->merges);
   pairs_free(&t->marks[0]); pairs_free(&t->marks[1]); pairs_free(&t->beside);
   pairs_free(&t->joins); free(t->made); free(t->kind); free(t->slot);
   free(t->classes); free(t->combining); free(t->forms); free(t);
@@ -660,7 +672,8 @@ static uint64_t heap_take(Scratch *c) {
 static void link_join(Scratch *c, int32_t i) {
   const Tokenizer *k = c->tokenizer;
   Link *l = &c->link[i];
-  l->join = l->after < 0 ? -1 : (int32_t)pairs_find(&k->merges, l->id, c->link[l->after].id);
+  l->join = l->after < 0 ? -1
+          : (int32_t)pairs_find(&k->published->merges, l->id, c->link[l->after].id);
   if (l->join >= 0) heap_add(c, (uint64_t)k->published->made[l->join].rank << 32 | (uint32_t)i);
 }
 
@@ -689,9 +702,7 @@ static int32_t piece_symbols(Scratch *c, const unsigned char *piece, size_t n) {
 }
 
 /* Appends the ids of a piece: BPE in n log n steps. A key that no longer holds is passed over. */
-static int published_piece(Encoder *encoder, const unsigned char *piece, size_t n, Ids *out,
-                           Error *e) {
-  Scratch *c = encoder->scratch;
+static int published_piece(Scratch *c, const unsigned char *piece, size_t n, Ids *out, Error *e) {
   const Published *t = c->tokenizer->published;
   const int32_t whole = t->whole ? token_find(c->tokenizer, piece, n) : -1;
   if (whole >= 0) return ids_add(out, &whole, 1, e);
@@ -737,12 +748,21 @@ static size_t mark_find(const Pairs *tree, const unsigned char *text, size_t n, 
   return best;
 }
 
+/* The same of all pieces of a text. */
+static int pieces_encode(Scratch *c, const unsigned char *text, size_t n, Ids *out, Error *e) {
+  for (size_t at = 0, length; at < n && !e->status; at += length) {
+    length = published_cut(c->tokenizer, text + at, n - at);
+    published_piece(c, text + at, length, out, e);
+  }
+  return e->status;
+}
+
 /* Steps 2 to 5 for a stretch of n >= 1 bytes between marks; `first`: it begins the text. */
 static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool first, Ids *out,
                           Error *e) {
   const Published *t = c->tokenizer->published;
   if (t->space == SPACE_PLAIN && !t->n_forms && !t->marks[1].size)
-    return pieces_encode(c->encoder, text, n, out, e);
+    return pieces_encode(c, text, n, out, e);
   if (normalise(c, text, n, e)) return e->status;
   size_t at = t->space == SPACE_EACH ? 0 : 1;          /* the blank before the text, or not */
   for (size_t length, before; at < c->plain.size && !e->status; at += before + length) {
@@ -753,7 +773,7 @@ static int stretch_encode(Scratch *c, const unsigned char *text, size_t n, bool 
     const bool blank = before && run[0] != ' ' &&
                        (t->space == SPACE_ALWAYS || (t->space == SPACE_FIRST && first && at == 1));
     if (blank) run[-1] = ' ';
-    if (!pieces_encode(c->encoder, run - blank, before + blank, out, e) && length)
+    if (!pieces_encode(c, run - blank, before + blank, out, e) && length)
       ids_add(out, &id, 1, e);
   }
   return e->status;
@@ -768,13 +788,12 @@ static size_t white_before(const Published *t, const unsigned char *text, size_t
 }
 
 /* Appends the ids of a whole text to out. A mark may take the white space at its sides. */
-static int published_encode(Encoder *encoder, const unsigned char *text, size_t n, Ids *out,
+static int published_encode(const Tokenizer *k, const unsigned char *text, size_t n, Ids *out,
                             Error *e) {
-  if (!encoder->scratch && !(encoder->scratch = grab(1, sizeof(Scratch), e))) return e->status;
-  Scratch *c = encoder->scratch;
-  const Published *t = encoder->tokenizer->published;
-  c->tokenizer = encoder->tokenizer;
-  c->encoder = encoder;
+  Published *t = k->published;
+  if (!t->scratch && !(t->scratch = grab(1, sizeof(Scratch), e))) return e->status;
+  Scratch *c = t->scratch;
+  c->tokenizer = k;
   int sides = 0;
   for (size_t at = 0, length, before; at < n && !e->status; at += before + length) {
     int32_t id;
@@ -789,15 +808,16 @@ static int published_encode(Encoder *encoder, const unsigned char *text, size_t 
   return e->status;
 }
 
-static void published_done(Encoder *encoder) {
-  Scratch *c = encoder->scratch;
-  free(c->link); free(c->heap); bytes_free(&c->plain); ids_free(&c->codes);
-  ids_free(&c->spare); free(c);
+/* A tokenizer's file, of either version. */
+static int words_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *k,
+                      Error *e) {
+  bool own = n < TOKENIZER_HEAD || memcmp(bytes, TOKENIZER_MAGIC, 8)
+             || number_at(bytes + 8, 4) != TOKENIZER_PUBLISHED;
+  if (own) return tokenizer_read(bytes, n, name, k, e);
+  *k = (Tokenizer){.encode = published_encode, .close = published_close};
+  if (published_read(k, bytes, n, name, e)) tokenizer_free(k);
+  return e->status;
 }
-
-static const TokenizerKind PUBLISHED_TOKENIZERS = {
-  .read = published_read, .close = published_close, .encode = published_encode,
-  .done = published_done, .cut = published_cut, .piece = published_piece};
 
 /* -------------------------------------------------------------------------------------------------
  * 15  Tokenizers, read
@@ -811,8 +831,10 @@ static const TokenizerKind PUBLISHED_TOKENIZERS = {
  *
  * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever
  * would change the ids of a text and has no counterpart there is refused by its name. A folder's
- * tokenizer_config.json says which tokens begin and end a text, whether one is put in front, and,
- * where it matters, of which class the tokenizer is.
+ * tokenizer_config.json says which tokens begin and end a text and, where it matters, of which class
+ * the tokenizer is. Whether one is put in front it says where no tokenizer.json does: beside that,
+ * add_bos_token and add_eos_token change nothing, as in transformers' TokenizersBackend, by which a
+ * tokenizer.json is read whatever its class.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -825,6 +847,7 @@ typedef struct Token {
   uint32_t bytes;              /* and sink's, in spelt behind those before it */
   float score;
   unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
+  bool named;                  /* a key alone makes it an added token           */
 } Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
@@ -832,9 +855,11 @@ typedef struct Join { int32_t left, right, made; float score; } Join;
 /* A tokenizer on its way from one format to the other. */
 typedef struct Making {
   const char *name;            /* the file, for errors */
-  const Json *config;          /* tokenizer_config.json; NULL: none */
+  const Json *config;          /* tokenizer_config.json, empty: none; of special_tokens_map.json */
+  const Json *map, *more;      /* and added_tokens.json, alike */
   Token *entry;                /* [room] by id */
   int vocab, room, most;       /* most: its model has no row for an id from there on */
+  int words, last;             /* tokens of the vocabulary; the last added token's id, or less */
   Bytes names, spelt;
   Spelling *sorted;            /* [n_sorted] published spellings, after names_sort */
   int n_sorted;
@@ -842,7 +867,7 @@ typedef struct Making {
   size_t joins;
   int cut, space, begins;      /* begins: 0 not told, BEGINS_* */
   int32_t end, bos;            /* -1: not told */
-  bool whole, nfc, scored;
+  bool whole, nfc, scored, json;   /* json: of a tokenizer.json, whose post-processor decides */
   bool blank, strips;          /* a space goes before a run too; a mark takes white space */
 } Making;
 
@@ -909,6 +934,163 @@ static int32_t name_find(const Making *m, const void *text, size_t n) {
   return s ? s->id : -1;
 }
 
+/* A switch of a part, with its value where the part does not say. */
+static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
+  const JsonValue *x = json_get(j, v, key);
+  return x ? x->kind == JSON_TRUE : otherwise;
+}
+
+/* The string of a value, "" for anything else. */
+static const char *json_text(const Json *j, const JsonValue *v) {
+  return json_kind(v, JSON_STRING) ? j->text + v->at : "";
+}
+
+/* ---- 15.1  Added tokens -----------------------------------------------------------------------
+ *
+ * Tokens beside the vocabulary's, and tokens of it that are taken out of a text, are named by the
+ * list of tokenizer.json and, behind it, by what lies beside it: added_tokens_decoder, the names of
+ * special tokens and lists of further ones. transformers gives a token that the vocabulary lacks
+ * the next id, whatever id its file tells; here both have to agree. */
+
+static int next_id(const Making *m) { return m->last >= m->words ? m->last + 1 : m->words; }
+
+/* One added token, x: its flags, or a string, which is special. Each is taken out of the text as it
+ * is, or after the normalizer. */
+static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonValue *content,
+                     uint64_t id, Error *e) {
+  const char *s = json_text(j, content);
+  const bool object = json_kind(x, JSON_OBJECT);
+  bool run = object && !m->scored &&            /* a tokenizer.model's class has no normalizer */
+             json_true(j, x, "normalized", !json_true(j, x, "special", false));
+  const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
+  const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
+  const int was = fresh ? KIND_NAME : m->entry[id].kind;
+  if (fresh && id != (uint64_t)next_id(m))
+    return refuse(m, "an added token whose id is not the next one", e);
+  if ((int)id > m->last) m->last = (int)id;
+  if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) return 0;    /* no row: Gemma 3 */
+  if (was == KIND_BYTE) return refuse(m, "an added token that is a byte's", e);
+  if (was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD)) {
+    if (m->json)
+      return refuse(m, "an added token that is normalized in one place and not in another", e);
+    run = !run;
+  }
+  const bool text = kind_text(was);
+  const bool both = text && !run && ((!object && m->json) ||
+                                     (m->cut == CUT_BESIDE && strstr(s, SIGN)));
+  if (json_true(j, x, "single_word", false) || (sides && (run || both)))
+    return refuse(m, "an added token with single_word, or normalized with lstrip or rstrip", e);
+  for (const char *c = s; *c; c++) {
+    const bool far = (unsigned char)*c >= 0x80;
+    if (run && (far ? m->nfc || m->space != SPACE_PLAIN : *c == ' ' && m->space != SPACE_PLAIN))
+      return refuse(m, "an added token that its normalizer would change", e);
+    if (text && far && m->cut != CUT_BESIDE)
+      return refuse(m, "an added token that spells other text in the vocabulary", e);
+  }
+  m->strips = m->strips || sides;
+  const int kind = run ? text && m->blank ? KIND_WORD : KIND_RUN
+                 : both ? KIND_BOTH : sides ? KIND_BOTH + sides : KIND_MARK;
+  return entry_add(m, id, s, content->size, (unsigned char)kind, e);
+}
+
+/* A token that a key names, as a string or as an object with its content; NULL: none. */
+static const JsonValue *token_content(const Json *j, const JsonValue *x) {
+  if (json_kind(x, JSON_OBJECT)) x = json_get(j, x, "content");
+  return json_kind(x, JSON_STRING) && x->size ? x : NULL;
+}
+
+/* Adds it, unless it has been, under `key` (added_tokens_decoder: its id) or the next id. */
+static int added_named(Making *m, const Json *j, const JsonValue *x, const char *key, Error *e) {
+  const JsonValue *content = token_content(j, x);
+  if (!content || e->status) return e->status;
+  const int32_t found = name_find(m, j->text + content->at, content->size);
+  const int id = found >= 0 ? found : next_id(m), kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
+  if (key && strtoull(key, NULL, 10) != (uint64_t)id)
+    return refuse(m, "an added_tokens_decoder with another id than the vocabulary's", e);
+  if (!key && found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named) return 0;
+  if (added_one(m, j, x, content, (uint64_t)id, e)) return e->status;
+  if (id < m->vocab) m->entry[id].named = !key;
+  return found >= 0 ? 0 : names_sort(m, e);
+}
+
+/* Special by their names: to transformers they are marks, text or not. */
+static const char *const NAMED[] = {"bos_token", "eos_token", "unk_token", "sep_token", "pad_token",
+                                    "cls_token", "mask_token"};
+enum { NAMED_COUNT = sizeof NAMED / sizeof *NAMED };
+
+/* Where such a name stands: special_tokens_map.json, which is read where no added_tokens_decoder
+ * is, comes before tokenizer_config.json. */
+static const Json *named_in(const Making *m, const char *key) {
+  return json_find(m->map, m->map->at, key) ? m->map : m->config;
+}
+
+/* The id of the token that a key names, -1: none. */
+static int32_t named_id(const Making *m, const char *key) {
+  const Json *j = named_in(m, key);
+  const JsonValue *v = token_content(j, json_get(j, j->at, key));
+  return v ? name_find(m, j->text + v->at, v->size) : -1;
+}
+
+/* The tokens of a list, or of an object's values. */
+static void added_list(Making *m, const Json *j, const JsonValue *list, Error *e) {
+  const bool pairs = json_kind(list, JSON_OBJECT);
+  if (!pairs && !json_kind(list, JSON_ARRAY)) return;
+  for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next) {
+    if (pairs) x++;
+    added_named(m, j, x, NULL, e);
+  }
+}
+
+/* added_tokens.json, from spelling to id: a token is special where it is named so, which the flag
+ * `normalized` follows. */
+static void added_ids(Making *m, Error *e) {
+  const Json *j = m->more;
+  if (!j->at) return;
+  for (const JsonValue *key = j->at + 1; key < j->at + j->at->next && !e->status;
+       key = j->at + key[1].next) {
+    uint64_t id;
+    const int32_t found = name_find(m, j->text + key->at, key->size);
+    if (found >= 0 && m->entry[found].kind != KIND_TEXT && json_count(j, key + 1, &id) &&
+        id == (uint64_t)found) continue;
+    refuse(m, "a token of added_tokens.json that tokenizer.json does not add", e);
+  }
+}
+
+/* What lies beside the tokenizer, in the order in which transformers adds it. */
+static int beside_read(Making *m, Error *e) {
+  const Json *j = m->config;
+  const JsonValue *top = j->at, *decoder = json_get(j, top, "added_tokens_decoder");
+  if (json_kind(decoder, JSON_OBJECT))
+    for (const JsonValue *key = decoder + 1; key < j->at + decoder->next; key = j->at + key[1].next)
+      added_named(m, j, key + 1, json_text(j, key), e);
+  else added_ids(m, e);
+  for (int i = 0; i < NAMED_COUNT; i++) {
+    const Json *of = named_in(m, NAMED[i]);
+    added_named(m, of, json_get(of, of->at, NAMED[i]), NULL, e);
+  }
+  const Json *const files[] = {m->config, m->map};
+  for (int i = 0; i < 2; i++) {
+    const Json *of = files[i];
+    if (!json_kind(of->at, JSON_OBJECT)) continue;
+    const JsonValue *end = of->at + of->at->next;
+    for (const JsonValue *key = of->at + 1; key < end; key = of->at + key[1].next) {
+      bool known = key->size < 6 || strcmp(json_text(of, key) + key->size - 6, "_token");
+      for (int k = 0; k < NAMED_COUNT; k++) known = known || json_is(of, key, NAMED[k]);
+      known = known || (i && json_get(j, top, json_text(of, key)));
+      if (!known) added_named(m, of, key + 1, NULL, e);
+    }
+  }
+  const JsonValue *extra = json_get(j, top, "extra_special_tokens");
+  if (!extra || !extra->size) extra = json_get(j, top, "additional_special_tokens");
+  added_list(m, j, extra, e);
+  added_list(m, m->map, json_get(m->map, m->map->at, "extra_special_tokens"), e);
+  if (!json_kind(extra, JSON_ARRAY))
+    added_list(m, m->map, json_get(m->map, m->map->at, "additional_special_tokens"), e);
+  return e->status;
+}
+
+/* ---- 15.2  Spellings and merges -------------------------------------------------------------- */
+
 static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float score, Error *e) {
   const Join x = {left, right, made, score};
   m->joins++;
@@ -916,7 +1098,8 @@ static int join_add(Making *m, int32_t left, int32_t right, int32_t made, float 
 }
 
 /* A merge of a file that lists them: two spellings. A merge of what no text is made of, or into it,
- * can never happen and is left out. Lists are in order of rank, which falling scores repeat. */
+ * can never happen and is left out: a mark has been taken out wherever its text stands. Lists are
+ * in order of rank, which falling scores repeat. */
 static int merge_named(Making *m, const char *left, size_t l, const char *right, size_t r,
                        Error *e) {
   char both[2 * TOKEN_LENGTH_MAX];             /* no token that is found is longer */
@@ -929,6 +1112,8 @@ static int merge_named(Making *m, const char *left, size_t l, const char *right,
                       "\"%.*s\". Try: the vocabulary that belongs to it", m->name, m->joins,
                 l < 40 ? (int)l : 40, left, r < 40 ? (int)r : 40, right);
   const Token *x = m->entry;
+  if (x[a].kind == KIND_BYTE || x[b].kind == KIND_BYTE || x[ab].kind == KIND_BYTE)
+    return refuse(m, "a merge of a byte's token, or into it", e);
   if (!kind_text(x[a].kind) || !kind_text(x[b].kind) || !kind_text(x[ab].kind)) return 0;
   return join_add(m, a, b, ab, -(float)m->joins, e);
 }
@@ -1008,44 +1193,34 @@ static int by_score(const void *a, const void *b) {
 
 /* The merges of pieces with scores. No merge makes a piece with a character that is no piece. */
 static int joins_of_scores(Making *m, Error *e) {
-  if (e->status || names_sort(m, e) || entries_spell(m, e)) return e->status;
+  m->words = m->vocab;
+  if (e->status || names_sort(m, e) || beside_read(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
     const Token *x = &m->entry[id];
-    if (x->kind != KIND_TEXT) continue;
+    if (!kind_text(x->kind)) continue;
     const char *s = (const char *)m->names.at + x->at;
     size_t from = 0;
     for (size_t at = 1; at <= x->size && !e->status; at++) {
       if (at < x->size && ((unsigned char)s[at] & 0xC0) == 0x80) continue;
       const int32_t one = name_find(m, s + from, at - from);
-      if (one < 0 || m->entry[one].kind != KIND_TEXT)
+      if (one < 0 || !kind_text(m->entry[one].kind))
         return refuse(m, "a piece with a character that is no piece", e);
       from = at;
       const int32_t left = name_find(m, s, at), right = name_find(m, s + at, x->size - at);
-      if (at < x->size && left >= 0 && right >= 0 && m->entry[left].kind == KIND_TEXT &&
-          m->entry[right].kind == KIND_TEXT) join_add(m, left, right, id, x->score, e);
+      if (at < x->size && left >= 0 && right >= 0 && kind_text(m->entry[left].kind) &&
+          kind_text(m->entry[right].kind)) join_add(m, left, right, id, x->score, e);
     }
   }
   if (!e->status && m->joins) qsort(m->join.at, m->joins, sizeof(Join), by_score);
   return e->status;
 }
 
-/* ---- 15.1  tokenizer.json -------------------------------------------------------------------- */
+/* ---- 15.3  tokenizer.json -------------------------------------------------------------------- */
 
 /* The expressions, as the files have them. */
 static const char *const CUTS[CUTS_COUNT] = {
   [CUT_SINK] = SPLIT, [CUT_LLAMA3] = LLAMA3_CUTS("{1,3}"), [CUT_QWEN2] = LLAMA3_CUTS(""),
   [CUT_O200K] = O200K_CUTS};
-
-/* A switch of a part, with its value where the part does not say. */
-static bool json_true(const Json *j, const JsonValue *v, const char *key, bool otherwise) {
-  const JsonValue *x = json_get(j, v, key);
-  return x ? x->kind == JSON_TRUE : otherwise;
-}
-
-/* The string of a value, "" for anything else. */
-static const char *json_text(const Json *j, const JsonValue *v) {
-  return json_kind(v, JSON_STRING) ? j->text + v->at : "";
-}
 
 static const JsonValue *json_at(const Json *j, const JsonValue *v, uint32_t i) {
   const JsonValue *x = v + 1;
@@ -1148,30 +1323,16 @@ static int template_read(Making *m, const Json *j, const JsonValue *v, Error *e)
   return 0;
 }
 
-/* The added tokens: each is taken out of the text as it is, or after the normalizer. */
+/* The added tokens of the file. */
 static int added_read(Making *m, const Json *j, const JsonValue *v, Error *e) {
   if (!v) return 0;
   if (v->kind != JSON_ARRAY) return refuse(m, "added_tokens that are no list", e);
   for (const JsonValue *x = v + 1; x < j->at + v->next && !e->status; x = j->at + x->next) {
     const JsonValue *content = json_get(j, x, "content");
-    const char *s = json_text(j, content);
-    const bool run = json_true(j, x, "normalized", true);
-    const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
     uint64_t id = 0;
-    if (!json_count(j, json_get(j, x, "id"), &id) || !*s)
+    if (!json_count(j, json_get(j, x, "id"), &id) || !*json_text(j, content))
       return refuse(m, "an added token without id or content", e);
-    if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) continue;  /* no row: Gemma 3 */
-    const bool both = !run && m->cut == CUT_BESIDE && strstr(s, SIGN) && id < (uint64_t)m->vocab &&
-                      m->entry[id].kind == KIND_TEXT;
-    if (json_true(j, x, "single_word", false) || (sides && (run || both)))
-      return refuse(m, "an added token with single_word, or normalized with lstrip or rstrip", e);
-    for (uint32_t k = 0; run && k < content->size; k++)
-      if ((unsigned char)s[k] >= 0x80 ? m->nfc || m->space != SPACE_PLAIN
-                                      : s[k] == ' ' && m->space != SPACE_PLAIN)
-        return refuse(m, "an added token that its normalizer would change", e);
-    m->strips = m->strips || sides;
-    entry_add(m, id, s, content->size, run ? KIND_RUN : both ? KIND_BOTH : sides ?
-              (unsigned char)(KIND_BOTH + sides) : KIND_MARK, e);
+    added_one(m, j, x, content, id, e);
   }
   return e->status;
 }
@@ -1185,6 +1346,7 @@ static int vocabulary_read(Making *m, const Json *j, const JsonValue *v, Error *
     const bool one = m->cut == CUT_BESIDE && is_byte_piece(j->text + key->at, key->size, &byte);
     if (!json_count(j, key + 1, &id)) return refuse(m, "an id that is no number", e);
     entry_add(m, id, j->text + key->at, key->size, one ? KIND_BYTE : KIND_TEXT, e);
+    m->words++;
   }
   return e->status;
 }
@@ -1203,16 +1365,6 @@ static int merges_listed(Making *m, const Json *j, const JsonValue *v, Error *e)
   return e->status;
 }
 
-/* The token that a config names under key, as a string or as an object with its content. */
-static int32_t config_token(const Making *m, const Json *j, const char *key) {
-  const JsonValue *v = json_get(j, j->at, key);
-  if (json_kind(v, JSON_OBJECT)) v = json_get(j, v, "content");
-  return json_kind(v, JSON_STRING) && v->size ? name_find(m, j->text + v->at, v->size) : -1;
-}
-
-/* Special by their names in tokenizer_config.json: to transformers they are marks, text or not. */
-static const char *const MARKS[] = {"bos_token", "eos_token", "unk_token", "pad_token"};
-
 static int json_tokenizer(Making *m, const Json *j, Error *e) {
   const JsonValue *top = j->at, *model = json_get(j, top, "model"),
               *type = json_get(j, model, "type");
@@ -1226,16 +1378,18 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
       cuts_read(m, j, json_get(j, top, "pre_tokenizer"), e)) return e->status;
   if (m->cut == CUT_BESIDE && !json_true(j, model, "byte_fallback", false))
     return refuse(m, "characters without byte_fallback", e);
+  m->json = true;
   m->whole = json_true(j, model, "ignore_merges", false);
+  if (m->whole && m->cut == CUT_BESIDE) return refuse(m, "ignore_merges of a whole text", e);
   if (vocabulary_read(m, j, json_get(j, model, "vocab"), e) ||
       added_read(m, j, json_get(j, top, "added_tokens"), e) ||
       template_read(m, j, json_get(j, top, "post_processor"), e) || names_sort(m, e))
     return e->status;
-  for (int i = 0; m->config && i < 4; i++) {
-    const int32_t id = config_token(m, m->config, MARKS[i]);
-    if (id >= 0 && m->entry[id].kind == KIND_TEXT && m->names.at[m->entry[id].at] < 0x80)
-      m->entry[id].kind = KIND_BOTH;
-  }
+  if (beside_read(m, e)) return e->status;
+  const JsonValue *pad = token_content(j, json_get(j, json_get(j, top, "padding"), "pad_token"));
+  const int32_t padded = pad ? name_find(m, j->text + pad->at, pad->size) : -1;
+  if (pad && (padded < 0 || m->entry[padded].kind == KIND_TEXT))
+    return refuse(m, "a padding token that is no added token", e);
   if (entries_spell(m, e)) return e->status;
   const JsonValue *unknown = json_get(j, model, "unk_token");
   int bytes = 0;
@@ -1246,7 +1400,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   return merges_listed(m, j, json_get(j, model, "merges"), e);
 }
 
-/* ---- 15.2  tokenizer.model, llama2.c's file, merges.txt ------------------------------------ */
+/* ---- 15.4  tokenizer.model, llama2.c's file, merges.txt ------------------------------------ */
 
 /* Protocol buffers: fields of a number and a wire type; what is asked for is of types 0 (a number
  * of 7-bit groups), 2 (bytes) and 5 (4 bytes), and 1 (8 bytes) is passed over. */
@@ -1312,7 +1466,7 @@ static int piece_read(Making *m, Wire w, Error *e) {
 /* The parts of a trainer's and a normalizer's settings that decide ids. */
 static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
   Field f;
-  enum { MODEL = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
+  enum { MODEL_TYPE = 3, SUFFIX = 24, FALLBACK = 35, BOS = 41, END = 42 };      /* a trainer's */
   enum { MAP = 2, PREFIX = 3, TRIMS = 4, ESCAPES = 5 };                    /* a normalizer's */
   uint64_t x[END + 1] = {[PREFIX] = 1, [TRIMS] = 1, [ESCAPES] = 1, [BOS] = 1, [END] = 2};
   bool map = false;
@@ -1321,7 +1475,7 @@ static int settings_read(Making *m, Wire w, bool trainer, Error *e) {
     if (f.number == MAP) map = f.bytes.end > f.bytes.at;
   }
   if (w.at != w.end) return damage(m, "SentencePiece", e);
-  if (trainer && (x[MODEL] != 2 || x[SUFFIX] || !x[FALLBACK]))
+  if (trainer && (x[MODEL_TYPE] != 2 || x[SUFFIX] || !x[FALLBACK]))
     return refuse(m, "a model that is no BPE with bytes to fall back to", e);
   if (!trainer && (map || x[TRIMS] || !x[ESCAPES]))
     return refuse(m, "a normalizer that changes text", e);
@@ -1383,10 +1537,13 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
     return refuse(m, "a tokenizer_class other than GPT2Tokenizer without tokenizer.json", e);
   m->cut = CUT_GPT2;
   if (vocabulary_read(m, vocabulary, vocabulary->at, e) || names_sort(m, e)) return e->status;
-  for (int i = 0; i < 4; i++) {
-    const bool told = i > 2 || json_find(config, config->at, MARKS[i]);
-    const int32_t id = told ? config_token(m, config, MARKS[i]) : name_find(m, "<|endoftext|>", 13);
-    if (id >= 0) m->entry[id].kind = KIND_MARK;
+  if (beside_read(m, e)) return e->status;
+  for (int i = 0; i < 3; i++) {                            /* bos, eos and unk */
+    const Json *of = named_in(m, NAMED[i]);
+    const int32_t id = name_find(m, "<|endoftext|>", 13);
+    if (json_find(of, of->at, NAMED[i])) continue;
+    if (id < 0) return refuse(m, "no <|endoftext|>, which its class adds", e);
+    if (m->entry[id].kind == KIND_TEXT) m->entry[id].kind = KIND_MARK;
   }
   if (entries_spell(m, e)) return e->status;
   const char *s = (const char *)merges->at, *end = s + merges->size;
@@ -1403,15 +1560,14 @@ static int listed(Making *m, const Json *vocabulary, const Bytes *merges, const 
   return e->status;
 }
 
-/* ---- 15.3  The folder, and sink's file ------------------------------------------------------- */
+/* ---- 15.5  The folder, and sink's file ------------------------------------------------------- */
 
 /* Which tokens begin and end a text: what tokenizer_config.json says, else the file itself, else
  * the names that published models give them. config may be empty. */
 static int ends_find(Making *m, const Json *config, Error *e) {
   static const char *const NAMES[] = {"</s>", "<|end_of_text|>", "<|endoftext|>", "<eos>", "<s>",
                                       "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
-  const int32_t end = config_token(m, config, "eos_token"),
-                bos = config_token(m, config, "bos_token");
+  const int32_t end = named_id(m, "eos_token"), bos = named_id(m, "bos_token");
   if (end >= 0) m->end = end;
   if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
   for (int i = 0; i < 16; i++) {                           /* marks, then what is text as well */
@@ -1419,13 +1575,19 @@ static int ends_find(Making *m, const Json *config, Error *e) {
     int32_t *of = i % 8 < 4 ? &m->end : &m->bos;
     if (*of < 0 && id >= 0 && (i >= 8 || !kind_text(m->entry[id].kind))) *of = id;
   }
-  if (json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
-  if (!json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
+  if (!m->json) {                        /* beside tokenizer.json its post-processor decides */
+    if (json_true(config, config->at, "add_bos_token", false)) m->begins = BEGINS_YES;
+    if (!json_true(config, config->at, "add_bos_token", true)) m->begins = BEGINS_NO;
+    if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
+  }
   /* how transformers makes its own of a tokenizer.model */
   if (m->scored && !json_true(config, config->at, "legacy", true)) m->space = SPACE_FIRST;
-  if (json_true(config, config->at, "add_eos_token", false)) return refuse(m, "add_eos_token", e);
   if (json_true(config, config->at, "split_special_tokens", false))
     return refuse(m, "split_special_tokens", e);
+  if (json_get(config, json_get(config, config->at, "auto_map"), "AutoTokenizer"))
+    return refuse(m, "auto_map, a tokenizer of code of its own", e);
+  if (json_get(config, config->at, "fast_tokenizer_files"))
+    return refuse(m, "fast_tokenizer_files", e);
   const bool space = m->space > SPACE_NONE;
   if (json_true(config, config->at, "add_prefix_space", space) != space)
     return refuse(m, "an add_prefix_space that is not what the tokenizer does", e);
@@ -1550,8 +1712,10 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
  * into *words, which the caller frees; bos of sink's own: what begins a text there. A folder that
  * has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
-  char path[1024] = "", merges[1024]; Json config = {0}, vocabulary = {0}; Bytes in = {0};
-  Making m = {.name = path, .config = &config, .end = -1, .bos = -1, .most = most};
+  char path[1024] = "", merges[1024]; Bytes in = {0};
+  Json config = {0}, map = {0}, more = {0}, vocabulary = {0};
+  Making m = {.name = path, .config = &config, .map = &map, .more = &more, .end = -1, .bos = -1,
+              .last = -1, .most = most};
   *words = (Tokenizer){0};
   FILE *f = fopen(from, "rb");
   bool whole = f && fgetc(f) != EOF;     /* all in one file; of a folder nothing can be read */
@@ -1559,6 +1723,10 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
   if (whole) path_make(path, e, "%s", from);
   else {
     if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
+    if (!json_get(&config, config.at, "added_tokens_decoder")) {
+      if (folder_has(path, from, "special_tokens_map.json", e)) json_load(&map, path, e);
+      if (folder_has(path, from, "added_tokens.json", e)) json_load(&more, path, e);
+    }
     whole = folder_has(path, from, "tokenizer.json", e);
   }
   bool found = whole || folder_has(path, from, "tokenizer.model", e);
@@ -1570,12 +1738,12 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
         !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
       listed(&m, &vocabulary, &in, &config, e);
   }
-  if (found && !whole && folder_has(merges, from, "added_tokens.json", e))
-    refuse(&m, "added_tokens.json without tokenizer.json", e);
+  if (found && !whole && more.at) refuse(&m, "added_tokens.json without tokenizer.json", e);
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
-    if (!tokenizer_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
+    if (!words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
       words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
-  making_free(&m); json_free(&config); json_free(&vocabulary); bytes_free(&in);
+  making_free(&m); json_free(&config); json_free(&map); json_free(&more);
+  json_free(&vocabulary); bytes_free(&in);
   return e->status;
 }
 
@@ -1592,7 +1760,8 @@ static int import_tokenizer(const char *from, const char *out, Error *e) {
   if (!tokenizer_named(from, PUBLISHED_VOCAB_MAX, &file, &t, e) &&
       !file_write(out, file.at, file.size, e))
     printf("cut=%s vocabulary=%d merges=%zu end=%d begin=%d in_front=%s hash=%016llx out=%s\n",
-           CUT_NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab, t.merges.size, t.end,
+           CUT_NAMES[t.published ? t.published->cut : CUT_SINK], t.vocab,
+           t.published ? t.published->merges.size : (size_t)(t.vocab - TOKEN_MERGE), t.end,
            t.bos, t.published && t.published->begins ? "yes" : "no", (unsigned long long)t.hash,
            out);
   tokenizer_free(&t); bytes_free(&file);

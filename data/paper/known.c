@@ -92,15 +92,12 @@ static const Column ISOLATED_COLUMNS[ISOLATED] = {
 /* Row `row` of sequence b sees in the first blocks, of rows `first` and on, sees[b] alone. */
 typedef struct Isolation { int blocks, first, row; const int *sees; } Isolation;
 
-static idx isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+static void isolate_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
   const Isolation *x = a->isolation;
-  idx hidden = 0;
   for (idx j = 0; j < n && l < x->blocks && i == x->row; j++) {
     if (lo + j < x->first || lo + j == x->sees[b]) continue;
-    hidden += z[j] != -INFINITY;
     z[j] = -INFINITY;
   }
-  return hidden;
 }
 
 /* Of tokens 1 and T: alpha and Sink over the rows behind T, which see both, in 0..1; and the
@@ -119,7 +116,8 @@ typedef struct Isolating {
   real *map; Probe *probe; double *norm;
 } Isolating;
 
-static int isolate_check(const Settings *s, const Config *c, int T, Error *e) {
+static int isolate_check(const Settings *s, const Model *m, int T, Error *e) {
+  const Config *c = &m->c;
   const int first = config_rows(c, T) - T, t = s->isolate, w = c->window;
   if (t >= T)
     return fail(e, 2, "--isolate %d: expected a token before the last of --T %d. Try: --%s %d", t,
@@ -127,22 +125,24 @@ static int isolate_check(const Settings *s, const Config *c, int T, Error *e) {
   if (s->input != INPUT_NATURAL)
     return fail(e, 2, "--isolate: it is done to natural sequences. Try: --input natural");
   for (int l = 0; l < s->isolate_blocks && l < c->layers; l++)
-    if (!visible(c, l, first + t - 1, first))
+    if (!visible(c, m->layer[l].window, first + t - 1, first))
       return fail(e, 2, "--isolate %d: expected token 1 within its window of %d. Try: --isolate %d",
                   t, w, w > 1 ? w : 1);
   return 0;
 }
 
 /* alpha of token 1 behind token t if every row spread its weight evenly. */
-static double isolate_even(const Config *c, int T, int t) {
+static double isolate_even(const Model *m, int T, int t) {
+  const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
   double sum = 0;
   for (int l = 0; l < c->layers; l++)
-    for (idx i = first + t; config_attends(c, l) && i < N; i++) {
-      idx seen = keys_seen(c, l, N, i) + (c->extra ? 1 : 0);
-      sum += visible(c, l, i, first) ? 1.0 / (double)seen : 0;
+    for (idx i = first + t; block_attends(m, l) && i < N; i++) {
+      int window = m->layer[l].window;
+      idx seen = keys_seen(c, window, N, i) + (c->extra ? 1 : 0);
+      sum += visible(c, window, i, first) ? 1.0 / (double)seen : 0;
     }
-  return sum / config_attending(c) / (T - t);
+  return sum / blocks_attending(m) / (T - t);
 }
 
 /* Adds what B sequences show in a block that attends. A NaN is above no eps and must not pass for
@@ -153,7 +153,7 @@ static void isolated_maps(const Isolating *w, int B, double *x) {
   for (idx bh = 0; bh < (idx)B * c->heads; bh++)
     for (int k = 0; k < 2; k++) {
       idx column = S - w->T + (k ? w->s->isolate - 1 : 0);
-      double alpha = 0, share = 1.0 / (w->n * (double)c->heads * config_attending(c));
+      double alpha = 0, share = 1.0 / (w->n * (double)c->heads * blocks_attending(w->m));
       for (idx i = from; i < N; i++)
         alpha += (double)w->map[(bh * N + i) * S + column] / (double)(N - from);
       x[3 * k] += share * alpha;
@@ -181,7 +181,7 @@ static int isolated_run(Isolating *w, int how, double *x, Error *e) {
     forward_begin(w->m, &w->a, w->ids + (idx)b0 * w->T, B, w->T);
     for (int l = 0; l < c->layers; l++) {
       block_forward(w->m, &w->a, l, B, N);
-      if (config_attends(c, l)) isolated_maps(w, B, x);
+      if (block_attends(w->m, l)) isolated_maps(w, B, x);
       for (idx i = 0; i < B * N; i++)
         w->norm[l * N + i % N] += length(c->dim, w->a.h + i * c->dim);
     }
@@ -202,7 +202,7 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   Rng rng = {hash64((uint64_t)s->train.seed, "isolate", 7)};
   Firsts f;
   *out = (Isolated){0};
-  if (isolate_check(s, c, T, e) || firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
+  if (isolate_check(s, m, T, e) || firsts_open(&f, d, &s->data, "isolate", e)) return e->status;
   idx N = config_rows(c, T), S = config_columns(c, T);
   w.ids = grab((idx)n * (T + TREATMENTS + 1), sizeof(int), e);
   w.norm = grab(c->layers * N, sizeof(double), e);
@@ -222,8 +222,10 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
   }
   w.a.probe = w.probe;
   w.a.isolation = &w.mask;
-  if (m->published && !e->status)
-    m->published->begin(m, 3.0 * TREATMENTS * ((w.n + w.batch - 1) / w.batch), false, s->quiet);
+  const Seams seams = m->seams;
+  rows_watch(m);
+  if (m->seams.begin && !e->status)
+    m->seams.begin(m, 3.0 * TREATMENTS * ((w.n + w.batch - 1) / w.batch), false, s->quiet);
   for (int k = 0; k < TOKENS_AT && !e->status; k++) {
     for (int b = 0; b < w.n && (k == OF_TEXT || f.is[k]); b++)
       w.ids[(idx)b * T + t - 1] = k == OF_TEXT ? own[b]
@@ -233,15 +235,16 @@ static int isolate(Isolated *out, Model *m, const Data *d, const Settings *s, in
     for (int i = 0; !f.is[k] && i < TREATMENTS * ISOLATED; i++)
       out->x[k][i / ISOLATED][i % ISOLATED] = NAN;
   }
-  if (m->published) m->published->end(m, e);
-  out->even = isolate_even(c, T, t);
+  if (m->seams.end) m->seams.end(m, e);
+  m->seams = seams;
+  out->even = isolate_even(m, T, t);
   acts_free(&w.a);
   free(w.ids); free(w.norm); free(w.probe); free(w.map);
   firsts_close(&f);
   return e->status;
 }
 
-static int isolated_put(const Isolated *x, Result *r, Error *e) {
+static int isolated_put(const Isolated *x, Numbers *r, Error *e) {
   put(r, e, x->even, "isolate_even");
   for (int k = 0; k < TOKENS_AT; k++)
     for (int how = 0; how < TREATMENTS; how++)
@@ -504,18 +507,18 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
   int batch = evaluation_batch(m, n, T, e);
   if (!e->status && got < PROBE_LEAST)
     fail(e, 1, "--probe: expected %d held sequences, found %d. Try: a smaller --T%s", PROBE_LEAST,
-         got, d->grammar.nodes ? "" : ", or --valid 0.2");
+         got, d->alike ? "" : ", or --valid 0.2");
   for (int b = 0; b < got; b++) place[b] = 2 + (int)rng_below(&rng, (uint64_t)T - 1);
   if (!e->status && !known_room(k, &m->c, got, e)) {
     acts_create(&a, m, batch, T, ACTS_ONE, e);
-    if (m->published && !e->status)
-      m->published->begin(m, 2.0 * ((got + batch - 1) / batch), false, s->quiet);
+    if (m->seams.begin && !e->status)
+      m->seams.begin(m, 2.0 * ((got + batch - 1) / batch), false, s->quiet);
     for (int kind = 0; kind < OF_TEXT && !e->status; kind++) {
       k->is[kind] = kind == WAS_FIRST || f.is[kind];
       if (kind != WAS_FIRST && k->is[kind]) firsts_feed(&f, kind, got, T, ids, e);
       if (k->is[kind] && !e->status) known_gather(k, kind, m, &a, ids, place, T, e);
     }
-    if (m->published) m->published->end(m, e);
+    if (m->seams.end) m->seams.end(m, e);
     for (int b = 0; b < got; b++)
       k->flip[b] = b % 2 ? 1 - k->flip[b - 1] : (double)rng_below(&rng, 2);
     for (int l = 0; l <= k->L && !e->status; l++) known_block(k, l);
@@ -527,7 +530,7 @@ static int known(Known *k, Model *m, const Data *d, const Settings *s, int n, in
   return e->status;
 }
 
-static void known_put(const Known *k, Result *r, Error *e) {
+static void known_put(const Known *k, Numbers *r, Error *e) {
   for (int kind = 0; kind < OF_TEXT; kind++)
     for (int l = 0; l <= k->L && k->is[kind]; l++)
       for (int i = 0; i < KNOWS - (kind != WAS_FIRST); i++)
@@ -561,8 +564,11 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
  * 5  What eval says of it
  */
 
-/* eval --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
-static int eval_causes(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+/* eval --replace-position, --swap-position, --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
+static int eval_causes(Numbers *besides, Bytes *said, const Settings *s, Trainer *t,
+                       const Sinks *seen, Error *e) {
+  edited_put(besides, seen, s, e);
+  edited_text(seen, s, said, e);
   if (s->ablate && eval_ablate(besides, said, s, t, e)) return e->status;
   if (said->size && said->at[said->size - 1] == 0) said->size--;
   if (s->isolate) {

@@ -22,22 +22,30 @@
  * sequences with tokens that were never first (--first-tokens other). A training that leaves the
  * text's own first tokens has blocks that begin anywhere, so its looks have such blocks too: the
  * held documents of books are chapters, which begin with their number. +until: the run ends when
- * the onset of its sink is known. A result keeps of each thing that is looked for
+ * the onset of its null is known, +rise: at twice the tokens of that. A result keeps of each thing
+ * that is looked for
  *
  *   onset_WHAT      the tokens of the first of HOLDS looks in a row that find it; nan: none do
  *   censored_WHAT   1 where none do, else 0
  *   least_WHAT      a lower bound of the onset: itself, or where it is censored the tokens of the
  *                   last look, or of the first of those at the end that find it, too few
  *
- * and up to CURVE_LOOKS looks, evenly spaced, as curves.
+ * and up to CURVE_LOOKS looks, evenly spaced, as curves. WHAT is the sink on token 1, the norm, the
+ * same of tokens that were never first, self (alpha_self), star (alpha_*, where there is one), and
+ * null: the place where a row's weight does nothing, by its configuration. That is * or x* where
+ * there is one; under --xsa, which takes a row's own value out of its output, the diagonal; and
+ * else token 1, which has to be recognised. Results from before 2026-11-27 have no self, star and
+ * null; theirs are softmax's, and their null is the sink.
  */
 enum { HOLDS = 3, LOOK_SEQUENCES = 64, LOOKS_LEAST = 8, CURVE_LOOKS = 128 };
 static const double LOOK_TOKENS = 1e5;
 
 /* What is looked for, and from where on it is there: SHOWS times even (sink.c, 12); a norm of the
- * first row of three times the others'. */
-enum { ONSET_SINK, ONSET_NORM, ONSET_OTHER_SINK, ONSET_OTHER_NORM, ONSETS };
-static const char *const ONSET_NAMES[ONSETS] = {"sink", "norm", "other_sink", "other_norm"};
+ * first row of three times the others'. The tables show the first ONSETS. */
+enum { ONSET_SINK, ONSET_NORM, ONSET_OTHER_SINK, ONSET_OTHER_NORM, ONSETS,
+       ONSET_SELF = ONSETS, ONSET_STAR, ONSET_NULL, ONSETS_ALL };
+static const char *const ONSET_NAMES[ONSETS_ALL] = {"sink", "norm", "other_sink", "other_norm",
+                                                    "self", "star", "null"};
 static const double NORM_SHOWS = 3;
 
 /* Looks in a row that have found it, up to HOLDS, and the tokens of their first. */
@@ -52,24 +60,32 @@ static void onset_see(Onset *o, double tokens, double x, double least) {
 
 /* A run under way: the curves of kept looks, the first at step 0. */
 typedef struct Watch {
-  Onset onset[ONSETS];
+  Onset onset[ONSETS_ALL];
+  bool is[ONSETS_ALL];         /* is it looked for? */
   Data others;                 /* the run's, but for its first tokens; `first` NULL: none */
   Data seen;                   /* what looks look at: the run's, or its held text cut anywhere */
   double even, tokens, last;   /* of alpha_1; of a step; of the last look */
+  int null;                    /* ONSET_SINK, _SELF or _STAR: its place */
   int looks, every;            /* so far; every how many is kept */
   double times[LOOKS + 1], other[3][LOOKS + 1];
+  double self[LOOKS + 1], star[LOOKS + 1], mass[LOOKS + 1];
 } Watch;
 
-/* n sequences as d and s draw them: alpha, Sink and the norm ratio into *now. */
+/* What a look has besides a Look: alpha_self and alpha_* over their even values, the row's mass. */
+typedef struct Beside { double self, star, mass; } Beside;
+
+/* n sequences as d and s draw them: alpha, Sink and the norm ratio into *now, the rest into *b. */
 static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Look *now,
-                         Error *e) {
+                         Beside *b, Error *e) {
   Sinks seen;
-  Error why = {0};
-  int starts, first = config_column_first(&t->m.c);
-  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, &why)) return step_fault(t, &why, e);
+  int starts, first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, e)) return step_fault(t, e);
   now->alpha1 = sinks_alpha(&seen, first);
   now->sink1 = sinks_sink(&seen, first, 0);
   now->ratio = sinks_ratio(&seen);
+  b->self = sinks_self(&seen) / self_uniform(&t->m, s->eval_T);
+  b->star = star < 0 ? NAN : sinks_alpha(&seen, star) / sink_uniform(&t->m, s->eval_T);
+  b->mass = sinks_mass(&seen);
   sinks_free(&seen);
   return 0;
 }
@@ -77,21 +93,25 @@ static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Lo
 /* One look: the onsets see it, and every so many are kept. */
 static int onset_look(Watch *w, Trainer *t, Progress *p, Look *start, Error *e) {
   Look now = {.step = t->step, .loss = NAN, .norm = NAN, .held = NAN}, other = now;
-  const bool others = w->others.first != NULL;
-  if (onset_measure(t, &w->seen, &t->s, LOOK_SEQUENCES, &now, e) || (others &&
-      onset_measure(t, &w->others, &t->s, LOOK_SEQUENCES, &other, e))) return e->status;
-  const double found[ONSETS] = {now.alpha1 / w->even, now.ratio, other.alpha1 / w->even,
-                                other.ratio}, shows[] = {SHOWS, NORM_SHOWS, SHOWS, NORM_SHOWS};
+  Beside b, rest;
+  if (onset_measure(t, &w->seen, &t->s, LOOK_SEQUENCES, &now, &b, e) || (w->others.first &&
+      onset_measure(t, &w->others, &t->s, LOOK_SEQUENCES, &other, &rest, e))) return e->status;
+  double found[ONSETS_ALL] = {now.alpha1 / w->even, now.ratio, other.alpha1 / w->even,
+                              other.ratio, b.self, b.star};
+  found[ONSET_NULL] = found[w->null];
   w->last = (double)t->step * w->tokens;
-  for (int k = 0; t->step && k < (others ? ONSETS : ONSET_OTHER_SINK); k++)
-    onset_see(&w->onset[k], w->last, found[k], shows[k]);
-  p->alpha1 = now.alpha1, p->sink1 = p->sink1_low = now.sink1, p->ratio = now.ratio;
+  for (int k = 0; t->step && k < ONSETS_ALL; k++) {
+    bool norm = k == ONSET_NORM || k == ONSET_OTHER_NORM;
+    if (w->is[k]) onset_see(&w->onset[k], w->last, found[k], norm ? NORM_SHOWS : SHOWS);
+  }
+  p->now[ALPHA_1] = now.alpha1, p->now[SINK_1] = p->low = now.sink1, p->now[NORM_RATIO] = now.ratio;
   if (w->looks++ % w->every || p->looks == LOOKS) return 0;
   int at = t->step ? p->looks + 1 : 0;
   w->times[at] = found[ONSET_SINK];
   w->other[0][at] = found[ONSET_OTHER_SINK];
   w->other[1][at] = other.sink1;
   w->other[2][at] = other.ratio;
+  w->self[at] = b.self, w->star[at] = b.star, w->mass[at] = b.mass;
   if (!t->step) { *start = now; return 0; }
   now.loss = t->loss_sum / (double)t->loss_steps;
   now.norm = t->norm;
@@ -147,11 +167,12 @@ static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
   snprintf(natural.data.first_tokens, sizeof natural.data.first_tokens, "natural");
   for (int k = 0; k < 3; k++) {
     Look end = {0};
+    Beside b;
     if (!ENDS[k].asked) continue;
-    if (onset_measure(t, ENDS[k].data, ENDS[k].as, t->s.eval_n, &end, e)) break;
-    put(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
-    put(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
-    put(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
+    if (onset_measure(t, ENDS[k].data, ENDS[k].as, t->s.eval_n, &end, &b, e)) break;
+    record(r, e, end.alpha1 / w->even, "times_1@%s", ENDS[k].name);
+    record(r, e, end.sink1, "sink_1@%s", ENDS[k].name);
+    record(r, e, end.ratio, "norm_ratio@%s", ENDS[k].name);
   }
   return e->status;
 }
@@ -159,21 +180,67 @@ static int onset_beyond(const Watch *w, Trainer *t, Result *r, Error *e) {
 static int onset_numbers(const Watch *w, const Progress *p, Result *r, Error *e) {
   static const char *const curves[] = {"times_1", "sink_1", "norm_ratio"};
   const bool others = w->others.first != NULL;
-  for (int k = 0; k < (others ? ONSETS : ONSET_OTHER_SINK); k++) {
+  for (int k = 0; k < ONSETS_ALL; k++) {
     bool held = w->onset[k].looks == HOLDS;
-    put(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
-    put(r, e, !held, "censored_%s", ONSET_NAMES[k]);
-    put(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
+    if (!w->is[k]) continue;
+    record(r, e, held ? w->onset[k].from : NAN, "onset_%s", ONSET_NAMES[k]);
+    record(r, e, !held, "censored_%s", ONSET_NAMES[k]);
+    record(r, e, w->onset[k].looks ? w->onset[k].from : w->last, "least_%s", ONSET_NAMES[k]);
   }
-  put_list(r, e, w->times, p->looks + 1, "curve_times_1");
+  record_list(r, e, w->times, p->looks + 1, "curve_times_1");
   for (int k = 0; k < 3 && others; k++)
-    put_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
+    record_list(r, e, w->other[k], p->looks + 1, "curve_other_%s", curves[k]);
+  record_list(r, e, w->self, p->looks + 1, "curve_times_self");
+  if (w->is[ONSET_STAR]) record_list(r, e, w->star, p->looks + 1, "curve_times_*");
+  record_list(r, e, w->mass, p->looks + 1, "curve_mass");
   return e->status;
 }
 
-/* A training with its looks, to its last step or, with `until`, to the onset of its sink. Of one
- * that Ctrl-C stops row_train says so. */
-static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r, Error *e) {
+/* q (9.3) of first tokens, weights first [V], in blocks of T of a training's text. */
+static double first_q(const Data *d, int T, Error *e) {
+  const Ids *from = d->train.size ? &d->train : &d->held;
+  double *often = grab(d->vocab, sizeof *often, e), sum = 0;
+  for (size_t i = 0; i < from->size && !e->status; i++) often[from->at[i]]++;
+  for (int v = 0; v < d->vocab && !e->status; v++) {
+    double p = d->first[v] / d->draws;
+    if (p > 0) sum += p * log(first_given(p, often[v] / (double)from->size, T));
+  }
+  free(often);
+  return exp(sum);
+}
+
+/* text_q: q of N ordinary tokens, for N in text_q_N: 1, 2, 4 .. and all. Results from before q was
+ * kept have theirs from here, by their N: it follows from the text and the context. */
+static int text_q(const Trainer *t, Result *r, Error *e) {
+  enum { POWERS = 24 };
+  const Data *of = &t->data;
+  int all = of->vocab - (of->end >= 0) - (of->bos >= 0) - (of->fix >= 0), n = 0;
+  double N[POWERS], q[POWERS];
+  for (int next = 1; n < POWERS && !e->status; next = 2 * next < all ? 2 * next : all) {
+    Data d;
+    Source s = t->s.data;
+    snprintf(s.first_tokens, sizeof s.first_tokens, "%d", next);
+    if (firsts_draw(&d, of, &s, t->s.model.context, e)) break;
+    N[n] = next;
+    q[n++] = first_q(&d, t->s.model.context, e);
+    free(d.first);
+    if (next == all) break;
+  }
+  record_list(r, e, N, n, "text_q_N");
+  return record_list(r, e, q, n, "text_q");
+}
+
+/* What is looked for in a training of this configuration, and where its null is. */
+static void watch_places(Watch *w, const Config *c) {
+  const bool others = w->others.first != NULL, star = config_column_star(c) >= 0;
+  w->null = star ? ONSET_STAR : c->xsa ? ONSET_SELF : ONSET_SINK;
+  for (int k = 0; k < ONSETS_ALL; k++)
+    w->is[k] = k == ONSET_STAR ? star : others || (k != ONSET_OTHER_SINK && k != ONSET_OTHER_NORM);
+}
+
+/* A training with its looks, to its last step or, with `until`, to so many times the tokens of the
+ * onset of its null. Of one that Ctrl-C stops row_train says so. */
+static int onset_run(Trainer *t, Progress *p, Look *start, double until, Result *r, Error *e) {
   Watch *w = grab(1, sizeof *w, e);
   if (!w) return e->status;
   w->tokens = tokens_a_step(t);
@@ -183,20 +250,24 @@ static int onset_run(Trainer *t, Progress *p, Look *start, bool until, Result *r
   w->every = (int)((steps / apart + CURVE_LOOKS - 1) / CURVE_LOOKS);
   w->every += !w->every;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
-  w->even = sink_uniform(&t->m.c, t->s.eval_T);
+  w->even = sink_uniform(&t->m, t->s.eval_T);
   others_open(w, t);
   seen_open(w, t, e);
+  watch_places(w, &t->m.c);
   p->start = seconds();
   stop_gently();
   onset_look(w, t, p, start, e);
   while (t->step < steps && !e->status && !interrupted) {
-    if (until && w->onset[ONSET_SINK].looks == HOLDS) break;
+    const Onset *null = &w->onset[ONSET_NULL];
+    if (until > 0 && null->looks == HOLDS && (double)t->step * w->tokens >= until * null->from)
+      break;
     if (trainer_step(t, e) || (t->step % apart == 0 && onset_look(w, t, p, start, e))) break;
     progress_show(t, p);
   }
   onset_numbers(w, p, r, e);
   if (!e->status && !interrupted) onset_beyond(w, t, r, e);
-  put(r, e, text_effective(t, e), "text_effective");
+  record(r, e, text_effective(t, e), "text_effective");
+  text_q(t, r, e);
   free(w->others.first);
   if (w->seen.starts.at != t->data.starts.at) free(w->seen.starts.at);
   free(w);
@@ -214,9 +285,9 @@ static int measure_onset(Result *r, const Trainer *t, const Progress *p, double 
     if (at->alpha1 >= SHOWS * even) onset = tokens_a_step(t) * (double)at->step, emerged = 1;
     if (from - at->loss >= 0.8 * (from - least)) to = at->alpha1 / even;
   }
-  put(r, e, onset, "onset");
-  put(r, e, emerged, "emerged");
-  return put(r, e, to, "times_1_at_80");
+  record(r, e, onset, "onset");
+  record(r, e, emerged, "emerged");
+  return record(r, e, to, "times_1_at_80");
 }
 
 /* +known: row T/2 isolated in two blocks, and what tells row 1 block by block, on KNOWN_SEQUENCES
@@ -226,13 +297,14 @@ static int measure_known(Result *r, Trainer *t, Error *e) {
   Settings s = t->s;
   Isolated x;
   Known k = {0};
+  Numbers told = {0};
   s.isolate = s.eval_T / 2;
   s.isolate_blocks = 2;
-  if (isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) || isolated_put(&x, r, e) ||
-      known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) return e->status;
-  known_put(&k, r, e);
+  if (!isolate(&x, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e) &&
+      !isolated_put(&x, &told, e) &&
+      !known(&k, &t->m, &t->data, &s, KNOWN_SEQUENCES, s.eval_T, e)) known_put(&k, &told, e);
   known_free(&k);
-  return e->status;
+  return record_all(r, &told, e);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -483,7 +555,9 @@ static const char *const ONSET_HEADS[ONSETS] = {
 static const int ONSET_ORDER[ONSETS] = {ONSET_NORM, ONSET_SINK, ONSET_OTHER_NORM,
                                         ONSET_OTHER_SINK};
 
-static bool item_has_onsets(const Item *item) { return !strncmp(item->name, "onset", 5); }
+static bool item_has_onsets(const Item *item) {
+  return !strncmp(item->name, "onset", 5) || !strcmp(item->name, "firstness");
+}
 
 /* What a run says of an onset: 1 its tokens, -1 the tokens that it is later than, 0 nothing. */
 static int run_onset(const Results *r, int row, int seed, int what, double *tokens) {
@@ -737,8 +811,8 @@ static int onset_law(Bytes *out, const Results *r, const Item *item, bool markdo
   return e->status;
 }
 
-/* What was written down of an item in FOLDER/CORPUS/ITEM.txt: of onset before its runs were made
- * (--predict), of remedies its --cost. */
+/* What was written down of an item in FOLDER/CORPUS/ITEM.txt: of remedies its --cost, of any other
+ * what was foretold before its runs were made (of onset by --predict). */
 static int told_show(const char *folder, const char *corpus, const char *item, FILE *out,
                      Error *e) {
   char path[PATH_ROOM];
@@ -746,7 +820,7 @@ static int told_show(const char *folder, const char *corpus, const char *item, F
   if (snprintf(path, sizeof path, "%s/%s/%s.txt", folder, corpus, item) >= PATH_ROOM ||
       file_missing(path) || file_read(path, &text, e)) return e->status;
   fprintf(out, "\n%s%s:\n\n", path,
-          strcmp(item, "onset") ? "" : ", written before these runs were made");
+          strcmp(item, "remedies") ? ", written before these runs were made" : "");
   fwrite(text.at, 1, text.size, out);
   bytes_free(&text);
   return 0;

@@ -6,6 +6,174 @@
  * SPDX-License-Identifier: MIT
  */
 
+/* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
+ * the first rows, and its tokens as text. */
+enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
+       MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
+typedef struct HeadMap {
+  int layer, head, T, S;       /* T 0: there is none */
+  double m[HEAD_MAP * MAP_WIDE], one[MAP_TOKENS * MAP_WIDE];
+  char token[MAP_TOKENS][TOKEN_ROOM];
+} HeadMap;
+
+
+/* [T7] Does GPT2-XL's sink depend on p_1? --replace-position t: token 1 reads p_t;
+ * --swap-position t: and token t reads p_1. Edits the rows of P in place, whether
+ * learned or absolute, and with `back` puts them back. Without a it says what
+ * cannot be: also that several x* have no form of the authors. */
+static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e) {
+  const Config *c = &m->c;
+  const bool swap = s->swap_position != 0;
+  const int t = swap ? s->swap_position : s->replace_position;
+  const char *flag = swap ? "swap-position" : "replace-position";
+  if (metric_refuses(c, s->metric_rows, e)) return e->status;
+  if (s->replace_position && swap)
+    return fail(e, 2, "--replace-position and --swap-position exclude each other. Try: one");
+  if (t && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE)
+    return fail(e, 2, "--%s %d: this model adds no positions to its input. Try: a model of "
+                "--pos learned or absolute", flag, t);
+  if (t > T) return fail(e, 2, "--%s %d: %d tokens are fed. Try: a larger --T", flag, t, T);
+  if (!t || !a) return 0;
+  idx C = c->dim, first = c->sink_token;
+  real *table = m->wpe.w ? m->wpe.w : a->sinusoid;
+  real *p_1 = table + first * C, *p_t = table + (first + t - 1) * C;
+  if (back && a->kept) {
+    copy(p_1, a->kept, C);
+    copy(p_t, a->kept + C, C);
+  } else if (!back && (a->kept = grab(2 * C, sizeof(real), e))) {
+    copy(a->kept, p_1, C);
+    copy(a->kept + C, p_t, C);
+    copy(p_1, a->kept + C, C);
+    if (swap) copy(p_t, a->kept, C);
+  }
+  if (back) free(a->kept), a->kept = NULL;
+  return e->status;
+}
+
+/* Each of several x*; and Table 7's two numbers beside those of token 1: of the token whose position
+ * was read. */
+static void edited_put(Numbers *row, const Sinks *seen, const Settings *s, Error *e) {
+  for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
+    const int column = (s->model.extra ? 1 : 0) + j;
+    put(row, e, sinks_sink(seen, column, 0), "sink_x%d", j + 1);
+    put(row, e, sinks_alpha(seen, column), "alpha_x%d", j + 1);
+  }
+  const int t = s->swap_position + s->replace_position;
+  const int there = config_column_first(&s->model) + t - 1;
+  if (!t) return;
+  put(row, e, sinks_sink(seen, there, 0), "sink_t");
+  put(row, e, sinks_alpha(seen, there), "alpha_t");
+}
+
+static void edited_text(const Sinks *seen, const Settings *s, Bytes *out, Error *e) {
+  const int t = s->swap_position + s->replace_position;
+  const int first = config_column_first(&s->model), there = first + t - 1;
+  if (!t) return;
+  bytes_print(out, e, "p_1 %s p_%d: Sink_1 %.2f%%, Sink_%d %.2f%%; alpha_1 %.4f, alpha_%d %.4f\n",
+              s->swap_position ? "swapped with" : "replaced by", t,
+              100 * sinks_sink(seen, first, 0), t, 100 * sinks_sink(seen, there, 0),
+              sinks_alpha(seen, first), t, sinks_alpha(seen, there));
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * train --start MODEL: fine-tuning ([FIG30], appendix D) */
+
+static uint64_t parameters_hash(const Model *m) {
+  uint64_t hash = hash_numbers(0, m->params, (size_t)m->count * sizeof(real), sizeof(real));
+  return hash ? hash : 1;
+}
+
+/* t's model and parameters, all else from s. */
+static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
+  Trainer new = {.s = *s, .m = t->m, .tokenizer_hash = t->tokenizer_hash};
+  new.start = parameters_hash(&t->m);
+  new.s.model = t->m.c;
+  if (t->m.c.pos != POS_LEARNED) new.s.model.context = s->model.context;
+  t->m = (Model){0};
+  trainer_free(t);
+  *t = new;
+  t->m.c = t->s.model;
+  if (!t->m.grads) model_grads(&t->m, e);
+  if (e->status || trainer_ready(t, e)) trainer_free(t);
+  return e->status;
+}
+
+/* s with the model of `was`, but for its context where positions are not learned, and with how its
+ * text was made ids, unless flags say. A flag of the model that was given must not contradict. */
+static int start_settings(Settings *now, const Settings *was, const Settings *s, Error *e) {
+  char old[PATH_ROOM], new[PATH_ROOM];
+  Settings said = *s;
+  Config c = s->model;
+  *now = *s;
+  if (!config_resolve(&c, &(Error){0})) said.model = c;
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    const bool given = s->given[o - OPTIONS], ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer", o->flag);
+    const bool moves = ids || (!strcmp(o->flag, "context") && was->model.pos != POS_LEARNED);
+    if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) || (given && moves)) continue;
+    option_text(o, was, old, sizeof old);
+    option_text(o, &said, new, sizeof new);
+    if (given && strcmp(old, new))
+      return fail(e, 2, "--%s %s: %s has %s, and --start keeps the model. Try: without it", o->flag,
+                  new, s->start, old);
+    option_set(o, now, old, false, e);
+  }
+  return settings_count(now, e);
+}
+
+static int trainer_start(Trainer *t, const Settings *s, Error *e) {
+  Settings now;
+  Trainer base;
+  if (checkpoint_load(s->start, NULL, &base, e)) return e->status;
+  if (s->resume && !file_missing(s->out)) {   /* it goes on, if it was begun from these */
+    Settings alone = *s;
+    alone.start[0] = 0;
+    if (!trainer_begin(t, &alone, "", e)) {
+      if (t->start != parameters_hash(&base.m))
+        fail(e, 2, "--start %s: %s was begun from %s. Try: without it", s->start, s->out,
+             t->start ? "other parameters" : "none");
+      if (e->status) trainer_free(t);
+    }
+    trainer_free(&base);
+    return e->status;
+  }
+  *t = base;
+  model_move(&t->m, &base.m);
+  const char *text = t->data.source ? source_name(&t->s.data) : "FILE";
+  if (!source_named(&s->data) && !s->data.toy && strcmp(text, SHIPPED_TEXT))
+    fail(e, 2, "--start %s: expected the text to train on, found none. Try: %s %s", s->start,
+         t->s.data.grammar[0] ? "--grammar" : t->s.data.tokens[0] ? "--tokens" : "--text", text);
+  if (!e->status && !start_settings(&now, &t->s, s, e)) {
+    if (s->resume && !s->quiet)
+      fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
+    if (!s->quiet)
+      fprintf(stderr, "sink: the run begins from %s, step %ld\n", s->start, t->step);
+    trainer_restart(t, &now, e);
+  } else trainer_free(t);
+  return e->status;
+}
+
+/* A blank and a word, quoted where a shell needs it. */
+static void word_add(Bytes *out, const char *word, Error *e) {
+  const char *special = " \t\n'\"`$&;()*?[]{}!<>|\\#~";
+  const char *quote = *word && !strpbrk(word, special) ? "" : QUOTE;
+  bytes_print(out, e, " %s", quote);
+  for (; *word; word++)
+    if (*word == *QUOTE)
+      bytes_print(out, e, "'\\''");
+    else
+      bytes_add(out, word, 1, e);
+  bytes_print(out, e, "%s", quote);
+}
+
+/* Can a file of this name be written? Leaves none. */
+static int file_ready(const char *path, Error *e) {
+  Writing w;
+  if (writing_begin(&w, path, e))
+    return e->status;
+  fclose(w.f);
+  return remove(w.beside) ? fail(e, 1, "%s: it stays. Try: remove it", w.beside) : 0;
+}
+
 /* -------------------------------------------------------------------------------------------------
  * 1  Pictures
  *
@@ -384,7 +552,7 @@ static void cell_map(Html *h, const CellMap *c) {
   }
   for (int i = 0; numbers && i < c->rows * c->columns; i++) {
     double x = c->m[i / c->columns * c->ld + i % c->columns * c->by];
-    bool there = isfinite(x) && (!c->s || sinks_attends(c->s, i / c->columns));
+    bool there = isfinite(x) && (!c->s || c->s->attends[i / c->columns]);
     snprintf(text, sizeof text, there ? "%.2f" : "-", x);
     svg_text(h, LEFT + (i % c->columns + 0.5) * wide, 30 + i / c->columns * high,
              ramp_level(x) >= 5 ? "middle on" : "middle", text);
@@ -422,7 +590,6 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
   enum { BATCH = 16 };
   const Config *c = &m->c;
   Acts a = {0};
-  PositionEdit edit;
   int starts, ids[BATCH * HEAD_MAP], targets[BATCH * HEAD_MAP];
   if (T > HEAD_MAP) T = HEAD_MAP;
   int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
@@ -432,9 +599,9 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
   if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
     probe[out->layer].metric = maps;
     a.probe = probe;
-    position_edit(&edit, s, c, s->eval_T, e);            /* of the evaluation's T */
-    a.edit = edit.t ? &edit : NULL;
+    position_edit(m, &a, s, s->eval_T, false, e);        /* of the evaluation's T */
     model_forward(m, &a, ids, B, T);
+    position_edit(m, &a, s, s->eval_T, true, e);
     model_fault(m, e);
     out->T = T;
     out->S = (int)S;
@@ -457,15 +624,18 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
  * strongest and the weakest. */
 static int outcome_heads(Outcome *o, Trainer *t, const Settings *s, Error *e) {
   int star = config_column_star(&t->m.c), column = star < 0 ? config_column_first(&t->m.c) : star;
-  int H = o->s.H, most = o->s.offset * H, least = most;    /* the first block that attends */
+  int H = o->s.H, most = 0;
+  while (!o->s.attends[most / H]) most += H;               /* the first block that attends */
+  int least = most;
   for (int i = most + 1; i < o->s.L * H; i++) {
     double alpha = o->s.alpha[(idx)i * o->s.S + column];
-    if (!sinks_attends(&o->s, i / H)) continue;
+    if (!o->s.attends[i / H]) continue;
     if (alpha > o->s.alpha[(idx)most * o->s.S + column]) most = i;
     if (alpha < o->s.alpha[(idx)least * o->s.S + column]) least = i;
   }
+  if (!o->map) o->map = grab(2, sizeof *o->map, e);
   /* a model that is still in its file would be read twice again: for a page alone */
-  for (int k = 0; k < 2 && !e->status && (!t->m.file || s->report[0]); k++) {
+  for (int k = 0; k < 2 && !e->status && (!t->m.seams.begin || s->report[0]); k++) {
     int head = k ? least : most;
     o->map[k].layer = head / H;
     o->map[k].head = head % H;
@@ -511,7 +681,7 @@ static void model_line(Series *line, const Outcome *o, int what, bool star) {
     line_add(line, (double)p->step, y[what][star]);
   }
   for (int i = 0; what >= NORM_HIDDEN && s->n && i + first <= s->L; i++)
-    if (!first || sinks_attends(s, i))       /* else the block has no keys and values */
+    if (!first || s->attends[i])       /* else the block has no keys and values */
       line_add(line, i + first, norm_ratio(norms[what - NORM_HIDDEN] + (idx)i * s->N, s->N));
 }
 
@@ -641,7 +811,7 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
       snprintf(text, sizeof text, "alpha of %s", k ? column_name(&o->c) : "token 1");
       cell_map(h, &(CellMap){s->alpha + column, (idx)s->H * s->S, s->S, s->L, s->H, true, text, s});
     }
-    for (int k = 0; k < 2; k++) if (o->map[k].T) token_map(h, o, k, eps);
+    for (int k = 0; k < 2; k++) if (o->map && o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
              "Above: alpha of each head, the mean over %d sequences of %d tokens; even rows give "
              "%.3f. Below: the weight of each query (down) on each key (across), at the start of "
@@ -658,7 +828,7 @@ static void page_table(Html *h, const Outcome *o, int n, int read, const Setting
   table_begin(h, n > 1 ? "The models, measured" : "The model, measured");
   say(h, "<tr><th scope=\"col\">model</th><th scope=\"col\">paper</th>");
   for (int k = 0; k < ROW; k++)
-    say(h, "<th scope=\"col\">%s %s</th>", ROW_COLUMNS[k].head, ROW_COLUMNS[k].below);
+    say(h, "<th scope=\"col\">%s</th>", ROW_COLUMNS[k].head);
   say(h, "</tr>\n");
   for (int i = 0; i < n; i++) {
     double row[ROW]; char text[32];
@@ -781,7 +951,7 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
   say(h, "</tr></table></div></section>\n");
 }
 
-/* What a sink is, what the models are, and what came out: the verdict's first sentence; and below
+/* What a sink is, what the models are, and what came out: a run's verdict, a line an arm, and below
  * them the rest of it. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
   const char *rest = strstr(verdict, "\nRule"); char first[1000];
@@ -793,13 +963,19 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
            "</p>\n<ul><li>softmax: weights that sum to one.</li><li>k-bias: softmax, and a learned "
            "key * whose value is zero.</li><li>sigmoid: weights that need not sum to one, scaled "
            "to learn as much.</li></ul>\n<p>alpha_1 and alpha_*: the mean weights on token 1 and "
-           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">");
+           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">Verdict:</p>\n<ul>");
   else if (!strcmp(verb, "train"))
     say(h, "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
   else say(h, "This page shows how much of one a model has. ");
-  element(h, "b", first);
-  say(h, "</p>\n");
+  if (!strcmp(verb, "run"))
+    for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
+      say(h, "<li>");
+      element(h, "b", line);
+      say(h, "</li>\n");
+    }
+  else element(h, "b", first);
+  say(h, strcmp(verb, "run") ? "</p>\n" : "</ul>\n");
   if (rest) element(h, "p", rest + 1);
 }
 
@@ -843,13 +1019,17 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
 /* A table of more than one measurement: models (Figure 4 left, Table 1 right), inputs (Table 1
  * left), texts (Figure 9), lengths and thresholds (Figure 3), each with each. What cannot be
  * measured is said and left out; --csv and --json have all that was, from the first line on. */
+/* What eval measures besides: numbers with names, and what is said of them. */
+typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e);
+
 typedef struct Survey {
-  Measured *row; int rows, left_out;
+  MeasureMore *more;           /* or NULL */
+  Numbers *row; int rows, left_out;
   const Settings *s;                                       /* as the command line has it */
   int length[33];                                          /* 0 ends */
+  char **text; int texts;                                  /* the rows' own */
 } Survey;
 
-static const char *const SURVEY_LABELS[LABELS + 1] = {"model", "text", "input", "read", NULL};
 static const Column SURVEY_COLUMNS[] = {
   {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
   {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
@@ -860,38 +1040,23 @@ static const Column SURVEY_COLUMNS[] = {
   {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
   {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
 
-static const double *result_find(const Result *r, const char *name, int *n) {
-  for (int i = 0; i < r->lists; i++)
-    if (!strcmp(r->list[i].name, name)) return *n = r->list[i].n, r->value + r->list[i].at;
-  return *n = 0, NULL;
+static double number_named(const Numbers *row, const char *name) {
+  for (int i = 0; i < row->n; i++)
+    if (!strcmp(row->at[i].name, name)) return row->at[i].x;
+  return NAN;
 }
 
-/* NAME, NAME[i] (from 0) or NAME..k: sink_1..5 is sink_1 + .. + sink_5. NAN: there is none. */
-static double result_number(const Result *r, const char *name) {
-  int n, stem = (int)strcspn(name, "[.");      /* of NAME[i] or NAME_1..k */
-  const double *x = result_find(r, name, &n);
-  char each[64];
-  if (x || !name[stem] || stem > 40) return x && n ? x[0] : NAN;
-  long to = strtol(name + stem + (name[stem] == '[' ? 1 : 2), NULL, 10);
-  snprintf(each, sizeof each, "%.*s", stem, name);
-  if (name[stem] == '[') {
-    x = result_find(r, each, &n);
-    return x && to >= 0 && to < n ? x[to] : NAN;
-  }
-  char *digits = strrchr(each, '_');
-  if (strncmp(name + stem, "..", 2) || !digits) return NAN;
-  double sum = 0;
-  long from = strtol(digits + 1, NULL, 10);
-  for (long i = from; i <= to && i - from < 100; i++) {
-    snprintf(digits, 22, "_%ld", i);
-    x = result_find(r, each, &n);
-    sum += x && n ? x[0] : NAN;
-  }
-  return sum;
+/* A copy of a text, for as long as the rows. */
+static const char *survey_keep(Survey *v, const char *text, Error *e) {
+  char **list = realloc(v->text, (size_t)(v->texts + 1) * sizeof *list);
+  char *copied = grab((idx)strlen(text) + 1, 1, e);
+  if (list) v->text = list;
+  if (!list || !copied) { free(copied); return ""; }
+  return v->text[v->texts++] = strcpy(copied, text);
 }
 
 /* One line: the model of t and the text that is open, at one input and length. */
-static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *besides,
+static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *besides,
                        const char *model, const char *text, Error *e) {
   const double eps[] = {s->eps, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
   enum { STEPS = (int)(sizeof eps / sizeof *eps) };
@@ -900,21 +1065,22 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   int starts;
   if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
     return e->status;
-  Measured *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
+  Numbers *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
   if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
   v->row = rows;
-  Measured *row = &rows[v->rows++];
-  *row = (Measured){.all = {.lists = 0}};
-  const char *read = s->input == INPUT_NATURAL ? t->data.read : "";
-  snprintf(row->label[0], sizeof row->label[0], "%s", model);
-  strcpy(row->label[1], *read ? text : "");
-  strcpy(row->label[2], INPUTS[s->input]);
-  strcpy(row->label[3], read);
-  put(&row->all, e, (double)t->m.count, "parameters");
-  eval_numbers(&row->all, &seen, besides, s, e);
+  Numbers *row = &rows[v->rows++];
+  *row = (Numbers){0};
+  const char *read = s->input == INPUT_NATURAL ? t->data.read : "", *of = *read ? text : "";
+  put_text(row, e, "model", model);
+  put_text(row, e, "text", survey_keep(v, of, e));
+  put_text(row, e, "input", INPUTS[s->input]);
+  put_text(row, e, "read", survey_keep(v, read, e));
+  put(row, e, (double)t->m.count, "parameters");
+  eval_numbers(row, &seen, s, e);
+  edited_put(row, &seen, s, e);
+  for (int i = 0; i < besides->n; i++) put(row, e, besides->at[i].x, "%s", besides->at[i].name);
   for (int i = 1; i < STEPS; i++)
-    put(&row->all, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g",
-        eps[i]);
+    put(row, e, sinks_sink(&seen, config_column_first(&t->m.c), i), "sink_1_at_%g", eps[i]);
   if (results_alone(v->s)) {                               /* at the end, and nothing else */
     sinks_free(&seen);
     return e->status;
@@ -922,19 +1088,19 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Result *b
   if (v->rows == 1) {
     printf("%-26s %9s %-12s %-7s %5s", "model", "million", "text", "input", "T");
     for (const Column *c = SURVEY_COLUMNS; c->name; c++) printf(" %*s", c->width, c->head);
-    for (int i = 0; i < besides->lists; i++) printf(" %9s", besides->list[i].name);
+    for (int i = 0; i < besides->n; i++) printf(" %9s", besides->at[i].name);
     printf("  read of the text\n");
   }
   size_t size = strlen(model);
   printf("%-26s %9.2f %-12.12s %-7s %5d", model + (size > 26 ? size - 26 : 0),
-         (double)t->m.count * 1e-6, row->label[1], INPUTS[s->input], s->eval_T);
+         (double)t->m.count * 1e-6, of, INPUTS[s->input], s->eval_T);
   for (const Column *c = SURVEY_COLUMNS; c->name; c++)
-    printf(" %*s", c->width, cell_text(cell, c, result_number(&row->all, c->name)));
-  for (int i = 0; i < besides->lists; i++) printf(" %9.4g", besides->value[besides->list[i].at]);
+    printf(" %*s", c->width, cell_text(cell, c, number_named(row, c->name)));
+  for (int i = 0; i < besides->n; i++) printf(" %9.4g", besides->at[i].x);
   printf("  %s\n", read);
   fflush(stdout);
   sinks_free(&seen);
-  return e->status ? e->status : rows_write(v->row, v->rows, SURVEY_LABELS, v->s, e);
+  return e->status ? e->status : rows_write(v->row, v->rows, true, v->s, e);
 }
 
 static void survey_failed(Survey *v, Error *one) {
@@ -951,7 +1117,7 @@ static void survey_failed(Survey *v, Error *one) {
 /* The lines of one model and text, "" for the text that its settings name. */
 static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, const char *path,
                         Error *e) {
-  Result besides = {0}; Bytes said = {0}; char name[64];
+  Numbers besides = {0}; Bytes said = {0}; char name[64];
   const char *text = path[0] ? path : s.ids[0] ? s.ids : s.data.text[0] ? s.data.text
                    : s.data.tokens[0] ? s.data.tokens : s.data.grammar;
   if (path[0]) {
@@ -961,12 +1127,12 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
     snprintf(told ? s.data.grammar : s.data.text, PATH_ROOM, "%s", path);
   }
   for (const char *slash; (slash = strpbrk(text, "/\\")) && slash[1];) text = slash + 1;
-  if (!*text) text = "story";                              /* the shipped grammar */
+  if (!*text) text = "stories";                            /* the shipped text */
   const char *dot = strrchr(text, '.');
   snprintf(name, sizeof name, "%.*s", dot > text ? (int)(dot - text) : PATH_ROOM, text);
   data_close(&t->data);
-  if (!open_data(&s, t, model, e) && s.program->measure)
-    s.program->measure(&besides, &said, &s, t, e);
+  if (!open_data(&s, t, model, e) && v->more)
+    v->more(&besides, &said, &s, t, e);
   for (int input = 0; input < (s.inputs ? 3 : 1) && !e->status; input++)
     for (int i = 0; i == 0 || v->length[i]; i++) {
       if (s.inputs) s.input = input;
@@ -974,13 +1140,13 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
       survey_line(v, &s, t, &besides, model, name, e);
       survey_failed(v, e);
     }
-  result_free(&besides);
+  numbers_free(&besides);
   bytes_free(&said);
   survey_failed(v, e);
 }
 
-static int survey(const Settings *s, const char **words, int n, Error *e) {
-  Survey v = {.s = s};
+static int survey(const Settings *s, const char **words, int n, MeasureMore *more, Error *e) {
+  Survey v = {.more = more, .s = s};
   Bytes names = {0};
   const char *alone = s->ablate ? "ablate" : s->isolate ? "isolate" : s->quantize ? "quantize"
                     : s->report[0] ? "report" : s->probe ? "probe" : s->signs ? "signs" : NULL;
@@ -990,22 +1156,25 @@ static int survey(const Settings *s, const char **words, int n, Error *e) {
                 s->quantize ? "8" : s->report);
   if ((n > 1 && read_once(s, e)) || positions_parse("lengths", s->lengths, v.length, 32, e))
     return e->status;
+  if (results_ready(s, e)) return e->status;
   if (s->domains[0]) files_list(s->domains, &names, e);
   else bytes_add(&names, "", 1, e);
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
-    if (!open_model(&one, words[i], 0, &t, &of_model))
+    one.force |= v.rows > 0;                              /* these files are its own by then */
+    if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, &of_model);
     trainer_free(&t);
   }
-  if (v.rows && results_alone(s)) rows_write(v.row, v.rows, SURVEY_LABELS, s, e);
+  if (v.rows && results_alone(s)) rows_write(v.row, v.rows, true, s, e);
   if (!e->status && v.left_out)
     fail(e, 1, "eval: lines that were measured: %d; that could not be, as said above: %d. Try: "
                "without those", v.rows, v.left_out);
-  for (int i = 0; i < v.rows; i++) result_free(&v.row[i].all);
-  free(v.row);
+  for (int i = 0; i < v.rows; i++) numbers_free(&v.row[i]);
+  for (int i = 0; i < v.texts; i++) free(v.text[i]);
+  free(v.row); free(v.text);
   bytes_free(&names);
   return e->status;
 }
@@ -1063,24 +1232,28 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
   const int first = config_rows(&m->c, T) - T, of_star = m->c.extra ? -1 : 0;
   Rng rng = {hash64((uint64_t)s->train.seed, "ablate", 6)};
   Acts a = {0};
-  PositionEdit edit;
+  const Seams seams = m->seams;
   int starts;
   *out = (Ablated){.what = s->ablate, .last = T / 2,
                    .column = !star ? "token 1" : m->c.extra ? "*" : m->c.sink_token > 1 ? "x*1"
                              : "x*"};
-  if (ablate_check(s, &m->c, T, e) || position_edit(&edit, s, &m->c, T, e)) return e->status;
+  if (ablate_check(s, &m->c, T, e) || position_edit(m, NULL, s, T, false, e)) return e->status;
   int *ids = grab(2 * (idx)n * (T + 1), sizeof(int), e), *targets = ids ? ids + (idx)n * T : NULL;
   int *sink = ids ? targets + (idx)n * T : NULL, *drawn = ids ? sink + n : NULL;   /* [n] each */
   int batch = evaluation_batch(m, n, T, e);
   double *loss = grab(2 * ABLATED * (idx)n, sizeof(double), e);
   double *more = loss ? loss + ABLATED * (idx)n : NULL;
+  idx N = config_rows(&m->c, T);
+  real *taken = grab((idx)batch * m->c.heads * N, sizeof(real), e);
   if (!e->status) acts_create(&a, m, batch, T, ACTS_ONE, e);
-  a.edit = edit.t ? &edit : NULL;
+  if (!e->status) position_edit(m, &a, s, T, false, e);
+  rows_watch(m);
   int got = e->status ? 0 : data_probe(d, &s->data, INPUT_NATURAL, n, T, ids, targets, &starts);
-  Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink}, control = {cut.what, drawn};
+  Ablation cut = {star ? ABLATE_KEY1 : s->ablate, sink, N, taken};
+  Ablation control = {cut.what, drawn, N, taken};
   const Ablation *const of[ABLATED] = {NULL, &cut, &control};
-  if (got && m->published)
-    m->published->begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
+  if (got && m->seams.begin)
+    m->seams.begin(m, ABLATED * ((got + batch - 1) / batch), true, s->quiet);
   for (int b0 = 0; b0 < got && !model_fault(m, e); b0 += batch) {
     int B = got - b0 < batch ? got - b0 : batch;
     for (int b = 0; b < B; b++) {                        /* rows, counted from 0 */
@@ -1099,7 +1272,10 @@ static int ablate(Ablated *out, Model *m, const Data *d, const Settings *s, int 
     }
   }
   model_fault(m, e);                                       /* of the last batch */
-  if (m->published) m->published->end(m, e);
+  if (m->seams.end) m->seams.end(m, e);
+  if (a.arena) position_edit(m, &a, s, T, true, e);
+  m->seams = seams;
+  free(taken);
   out->n = got;
   for (int k = 0; k < ABLATED && got; k++) {
     mean_and_spread(loss + (idx)k * n, got, &out->loss[k], &out->spread[k]);
@@ -1131,7 +1307,7 @@ static void ablated_text(const Ablated *a, const Settings *s, Bytes *out, Error 
   bytes_add(out, "", 1, e);
 }
 
-static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
+static int eval_ablate(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   static const char *const of_loss[ABLATED] = {"untouched", "sink", "control"};
   Ablated x;
   if (ablate(&x, &t->m, &t->data, s, s->eval_n, s->eval_T, e)) return e->status;
@@ -1149,9 +1325,6 @@ static int eval_ablate(Result *besides, Bytes *said, const Settings *s, Trainer 
 /* -------------------------------------------------------------------------------------------------
  * 6  [E4] [T15] What a row's scores make of it, by the formula: for `check`
  */
-
-/* What a later token moves: causality() in paper.c, halves() in hf.c. */
-enum { MOVES_EARLIER, MOVES_NOT_ITSELF, MOVES_BACK };
 
 /* s and Z by the formula; NaN, and so WRONG, for a row of the axis that is not known here. */
 static double closed_similarity(int sim, double z) {
@@ -1191,20 +1364,101 @@ static void closed_row(const Config *c, int n, const double *z, double *a, doubl
   }
 }
 
-static double off(real is, double must) { return fabs((double)is - must) / (1 + fabs(must)); }
+static double off(double is, double must) { return fabs(is - must) / (1 + fabs(must)); }
 
-/* How far the weights and the metric of row t are off what its scores make of them: z[0] is column
+/* How far the weights and the metric of a row are off what its scores make of them: z[0] is column
  * `from`'s, z[T-from] token T's, NaN one that is not visible. */
-static double closed_off(const Toy *y, int l, int h, int t, int from, const double *z) {
-  const real *weight = toy_row(y, MAP_WEIGHT, l, h, t) + from - 1;
-  const real *metric = toy_row(y, MAP_METRIC, l, h, t) + from - 1;
+static double closed_off(Place s, int from, const double *z) {
   double a[TOKENS + 1 + SINK_TOKENS], m[TOKENS + 1 + SINK_TOKENS], worst = 0;
-  int n = y->T + 1 - from;
-  closed_row(&y->m.c, n, z, a, m);
-  for (int j = 0; j < n; j++)
-    worst = larger(worst, larger(off(weight[j], a[j]), off(metric[j], m[j])));
+  const Toy *y = s.y;
+  closed_row(&y->m.c, y->T + 1 - from, z, a, m);
+  for (s.i = from; s.i <= y->T; s.i++) {
+    double off_a = off(weight(s), a[s.i - from]), off_m = off(A_ti(s), m[s.i - from]);
+    worst = larger(worst, larger(off_a, off_m));
+  }
   return worst;
+}
+
+/* b_h(n), what the scheme adds to a score at the distance n: equations 6 and 7, and T5's table. */
+static double closed_bias(const Toy *y, int h, int n) {
+  switch (y->m.c.pos) {
+  case POS_RELATIVE: return position_bucket(n);
+  case POS_ALIBI:    return -n * pow(2, -8.0 * (h + 1) / y->m.c.heads);
+  case POS_T5:       return y->m.rel.w[position_bucket(n) * y->m.c.heads + h];
+  default:           return 0;
+  }
+}
+
+/* Equation 20 with that bias, for a repeated token: A_ti = e^b(t-i) / sum_(n<t) e^b(n). */
+static double off_bias(Place s) {
+  double sum = 0;
+  for (int n = 0; n < s.t; n++)
+    sum += exp(closed_bias(s.y, s.h, n));
+  return fabs(A_ti(s) * sum / exp(closed_bias(s.y, s.h, s.t - s.i)) - 1);
+}
+
+/* How many of n numbers are not the same: NaN where one is no number. */
+static double differing(idx n, const real *a, const real *b) {
+  double count = 0;
+  for (idx j = 0; j < n; j++)
+    count += isfinite(a[j] - b[j]) ? a[j] != b[j] : NAN;
+  return count;
 }
 
 #include "signs.c"
 #include "known.c"
+
+/* -------------------------------------------------------------------------------------------------
+ * sink's train with a page, and its eval of several models and with more measurements */
+
+static int train_paged(Settings *s, Error *e) {
+  Work w = {0};
+  int starts;
+  if (s->out[0] && !s->report[0])
+    snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
+  train_some(s, &w.t, &w.o, e);
+  if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
+    Settings seen = w.t.s;
+    seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
+    outcome_measure(&w.o, &w.t, &seen, &starts, e);
+  }
+  if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
+    report_write(s->report, "train", &w.t.s, &w.o, 1, NULL, w.o.ended, e);
+  if (w.o.ended[0])
+    fail(e, 1, "%s", w.o.ended);
+  return work_end(&w, e);
+}
+
+static int eval_more(Settings *s, MeasureMore *more, Error *e) {
+  const char *path = s->words[0];
+  Work w = {.o = {.name = path, .source = ""}};
+  int starts = 0;
+  if (!path)
+    return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+  if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
+    return survey(s, s->words, s->n_words, more, e);
+  double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
+  if (open_model(s, path, kept, &w.t, e) || results_ready(s, e) || open_data(s, &w.t, path, e)
+      || outcome_measure(&w.o, &w.t, s, &starts, e)
+      || eval_causes(&w.besides, &w.table, s, &w.t, &w.o.s, e)
+      || (more && more(&w.besides, &w.out, s, &w.t, e)))
+    return work_end(&w, e);
+  w.o.loss = w.o.s.loss;
+  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+  if (!results_alone(s)) {
+    eval_print(&w, s, starts);
+    if (w.table.size)
+      printf("\n%s", (const char *)w.table.at);
+    printf("%.*s", (int)w.out.size, (const char *)w.out.at);
+  }
+  eval_write(&w, s, e);
+  if (s->report[0])
+    report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+  return work_end(&w, e);
+}
+
+#define PAGED_VERBS(eval) \
+  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \
+   "text in, checkpoint and page out", train_paged}, \
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
+   "the sink, norms and the alpha map", eval}

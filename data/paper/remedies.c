@@ -216,7 +216,7 @@ static double anew_loss(Model *m, const int *ids, const int *targets, int n, Err
     seen[0] = ids[0];
     model_forward(m, &a, seen, 1, back);
     model_logits(m, &a, a.nf + (config_rows(c, back) - 1) * c->dim, 1, a.logits);
-    sum += cross_entropy(c, a.logits, targets[t], 0);
+    sum += cross_entropy(c->vocab, a.logits, targets[t], 0);
   }
   acts_free(&a); free(seen);
   return sum / n;
@@ -234,19 +234,19 @@ static int measure_cache(Result *r, Trainer *t, Error *e) {
     stream(loss, &t->m, ids, ids + n, n, &POLICIES[k], config_rows(c, c->context),
            config_rows(c, 1), e);
     streamed_of(x, loss, n);
-    put(r, e, mean[k] = x[S_LOSS], "cache_%s", NAME[k]);
+    record(r, e, mean[k] = x[S_LOSS], "cache_%s", NAME[k]);
   }
   if (!e->status) anew = anew_loss(&t->m, ids, ids + n, n, e);
   set_workers(threads);
   free(ids); free(loss);
-  put(r, e, anew, "anew");
-  for (int k = 0; k < POLICIES_ALL; k++) put(r, e, mean[k] - anew, "%s_more", NAME[k]);
+  record(r, e, anew, "anew");
+  for (int k = 0; k < POLICIES_ALL; k++) record(r, e, mean[k] - anew, "%s_more", NAME[k]);
   for (int bits = 8; bits >= 4 && !e->status; bits -= 2) {
     double of[ROUNDED][ROUNDING];
     Settings s = t->s;
     s.quantize = bits;
     if (quantize(of, &t->m, &t->data, &s, s.eval_n, s.eval_T, e)) break;
-    put(r, e, of[AND_INPUTS][R_MORE], "rounded_%d", bits);
+    record(r, e, of[AND_INPUTS][R_MORE], "rounded_%d", bits);
   }
   return e->status;
 }
@@ -255,11 +255,12 @@ static int measure_cache(Result *r, Trainer *t, Error *e) {
  * 4  What a row asks for besides: +known of onset.c, +cache, and +signs, those of signs.c */
 static int measure_more(Result *r, Trainer *t, const Row *row, Error *e) {
   Signs g;
+  Numbers told = {0};
   Bytes table = {0};                                       /* which is for people */
   if (asks(row, "known") && measure_known(r, t, e)) return e->status;
   if (asks(row, "cache") && measure_cache(r, t, e)) return e->status;
   if (!asks(row, "signs")) return 0;
-  if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e)) signs_tell(&g, r, &table, e);
+  if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e)) signs_tell(&g, &told, &table, e);
   signs_free(&g); bytes_free(&table);
-  return e->status;
+  return record_all(r, &told, e);
 }

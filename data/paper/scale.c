@@ -27,114 +27,161 @@ static double toy_gradients(Toy *y) {
   return loss;
 }
 
-enum { LOGITS = 16 * TOY_VOCAB };
+enum { TOY_VOCAB = 13, LOGITS = 16 * TOY_VOCAB };
 /* The logits [T,TOY_VOCAB] of the last run, for at most 16 tokens. */
 static void toy_logits(Toy *y, real logits[LOGITS]) {
   model_logits(&y->m, &y->a, y->a.nf + y->m.c.sink_token * y->m.c.dim, y->T, logits);
 }
 
-enum { UNCLIPPED, CLIPPED, CORRECTED };   /* corrected: the norm counts g for g/a */
-typedef struct Twin {
-  double alpha;
-  int optimizer, lr, eps, wd, start;  /* the powers of alpha on the settings and on W^0 */
-  int clip; bool breaks;   /* by the global norm of 0.5; must the two part? */
-  const char *tensor, *reference, *text, *flags;
-} Twin;
-
-static const Twin TWINS[] = {
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", ""},
-  {0.25, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  a = 1/4, to the bit", ""},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V", ""},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wv", "eq. 42", "  of W_V beside V biases", "--vbias"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  of W_O beside V biases", "--vbias"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 0, ".wo", "eq. 42", "  of W_O beside KV biases", "--extra kv"},
-  { 0.2, 0, 1, -1, -1, 1, 0, 1, ".wv", "eq. 42", "  of W_V beside KV biases", "--extra kv"},
-  { 0.2, 0, 1,  0, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = eps", ""},
-  { 0.2, 0, 1,  1, -1, 1, 0, 1, ".wo", "eq. 42", "  with eps' = a eps", ""},
-  { 0.2, 0, 1, -1,  0, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd", ""},
-  { 0.2, 0, 1, -1, -2, 1, 0, 1, ".wo", "eq. 42", "  with wd' = wd/a^2", ""},
-  { 0.2, 0, 2, -1, -1, 1, 0, 1, ".wo", "eq. 42", "  with lr' = a^2 lr", ""},
-  { 0.2, 0, 1, -1, -1, 0, 0, 1, ".wo", "eq. 42", "  from W^ = W", ""},
-  { 0.2, 0, 1, -1, -1, 1, CLIPPED, 1, ".wo", "beyond", "  clipped by the global norm", ""},
-  { 0.2, 0, 1, -1, -1, 1, CORRECTED, 0, ".wo", "beyond", "  clipped, g for g/a in the norm", ""},
-  { 0.2, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", ""},
-  {0.25, 1, 2,  0, -2, 1, 0, 0, ".wo", "eq. 35", "  a = 1/4, to the bit", ""},
-  { 0.2, 1, 1,  0, -2, 1, 0, 1, ".wo", "eq. 35", "  with lr' = a lr", ""}};
-enum { N_TWINS = (int)(sizeof TWINS / sizeof *TWINS) };
-
-/* One step of one of the two; the settings of its tensor carry the powers of alpha, or of 1. */
-static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
-  Model *m = &y->m;
-  const Tensor *bad;
-  toy_feed(y, (uint64_t)t);
-  double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
-  for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
-    const Tensor *x = &m->tensor[i];
-    double own = (double)vec_dot(x->count, m->grads + x->at, m->grads + x->at);
-    if (strstr(x->name, w->tensor)) square += (alpha * alpha - 1) * own;
+/* |a - b| / |b| */
+static double apart(idx n, const real *a, const real *b) {
+  double gap = 0, size = 0;
+  for (idx j = 0; j < n; j++) {
+    gap += pow((double)a[j] - b[j], 2);
+    size += pow(b[j], 2);
   }
-  double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
-  for (idx n = 0; n < m->count; n++) m->grads[n] *= (real)clip;
-  for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *x = &m->tensor[i];
-    double a = strstr(x->name, w->tensor) ? alpha : 1;
-    Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
-              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
-    real *first = moments + x->at, *second = first + m->count;
-    optimizer_step(&s, x->count, m->params + x->at, m->grads + x->at, first, second);
-  }
-  return loss;
+  return gap == 0 ? 0 : sqrt(gap / size);
 }
 
 /* Multiplies one tensor of every block. */
 static void fold(Model *m, const char *tensor, double factor) {
   for (int i = 0; i < m->n_tensors; i++)
-    for (idx n = 0; n < m->tensor[i].count && strstr(m->tensor[i].name, tensor); n++)
-      m->params[m->tensor[i].at + n] *= (real)factor;
+    for (idx n = 0; n < tensor_count(m->all[i]) && strstr(m->all[i]->name, tensor); n++)
+      m->all[i]->w[n] *= (real)factor;
+}
+
+/* How far the logits of scale 0.2 lie from those of 0.2 W_V, or 0.2 W_O. */
+static double off_folded(Page *p, const char *flags, const char *tensor) {
+  real scaled[LOGITS], folded[LOGITS];
+  Toy *y = toy(p, RANDOM, "--scale 0.2 %s", flags), *z = toy(p, RANDOM, "%s", flags);
+  if (!y->T || !z->T)
+    return NAN;
+  fold(&z->m, tensor, 0.2);
+  toy_forward(z);
+  toy_logits(y, scaled);
+  toy_logits(z, folded);
+  return apart(y->T * TOY_VOCAB, scaled, folded);
+}
+
+/* Two trainings: under the scale alpha, and without it, where the tensor's settings and its start
+ * are multiplied by these powers of alpha. Gradients are clipped by the global norm of 0.5, which
+ * may count g for g/a. */
+enum { UNCLIPPED, CLIPPED, CORRECTED };
+typedef struct Twin {
+  double alpha;
+  const char *tensor, *flags;
+  int optimizer, lr, eps, wd, start, clip;
+} Twin;
+
+/* One step of one of the two, on drawn tokens; alpha is 1 in the scaled one. */
+static double twin_step(const Twin *w, Toy *y, real *moments, long t, double alpha) {
+  Model *m = &y->m;
+  const Tensor *bad;
+  Rng rng = {(uint64_t)t};
+  for (int i = 0; i <= y->T; i++)
+    y->ids[i] = (int)rng_below(&rng, TOY_VOCAB);
+  toy_forward(y);
+  double loss = toy_gradients(y), norm = gradient_norm(m, &bad), square = norm * norm;
+  for (int i = 0; i < m->n_tensors && w->clip == CORRECTED; i++) {
+    const Tensor *x = m->all[i];
+    double own = vec_dot(tensor_count(x), x->d, x->d);
+    if (strstr(x->name, w->tensor))
+      square += (alpha * alpha - 1) * own;
+  }
+  double clip = w->clip && sqrt(square) > 0.5 ? 0.5 / sqrt(square) : 1;
+  for (idx n = 0; n < m->count; n++)
+    m->grads[n] *= (real)clip;
+  for (int i = 0; i < m->n_tensors; i++) {
+    const Tensor *x = m->all[i];
+    double a = strstr(x->name, w->tensor) ? alpha : 1;
+    Step s = {.optimizer = w->optimizer, .beta1 = 0.9, .beta2 = 0.95, .t = t, .shrink = 1,
+              .lr = 0.02 * pow(a, w->lr), .eps = 0.01 * pow(a, w->eps), .wd = 0.1 * pow(a, w->wd)};
+    real *first = moments + (x->w - m->params), *second = first + m->count;
+    optimizer_step(&s, tensor_count(x), x->w, x->d, first, second);
+  }
+  return loss;
 }
 
 /* Trains both for 200 steps: the largest difference of losses on the way, or of the weights at the
  * end, with alpha W for W. */
-static void check_twins(Page *p) {
-  for (const Twin *w = TWINS; w < TWINS + N_TWINS; w++) {
-    Line line = {w->reference, w->text, "", NULL, 0, w->breaks ? FAILS_BY : AT_MOST,
-                 w->breaks ? APART : w->alpha == 0.25 ? 0 : SCORES};
-    Toy *a = toy(p, 1, "--layers 2 %s --scale %g", w->flags, w->alpha);
-    Toy *b = toy(p, 1, "--layers 2 %s", w->flags);
-    real *moments = a && b ? grab(4 * a->m.count, sizeof(real), p->e) : NULL;
-    double gap = 0;
-    if (!moments) return;
-    fold(&b->m, w->tensor, pow(w->alpha, w->start));
-    for (long t = 1; t <= 200; t++) {
-      double loss = twin_step(w, a, moments, t, 1);
-      gap = larger(gap, fabs(loss - twin_step(w, b, moments + 2 * b->m.count, t, w->alpha)));
-    }
-    fold(&a->m, w->tensor, w->alpha);
-    for (idx n = 0; n < a->m.count; n++)
-      gap = larger(gap, fabs((double)a->m.params[n] - (double)b->m.params[n]));
-    page_line(p, &line, gap);
-    free(moments);
+static double twins_apart(Page *p, Twin w) {
+  Toy *a = toy(p, RANDOM, "--layers 2 %s --scale %g", w.flags, w.alpha);
+  Toy *b = toy(p, RANDOM, "--layers 2 %s", w.flags);
+  real *moments = p->e->status ? NULL : grab(4 * a->m.count, sizeof(real), p->e);
+  double gap = 0;
+  if (!moments)
+    return NAN;
+  fold(&b->m, w.tensor, pow(w.alpha, w.start));
+  for (long t = 1; t <= 200; t++) {
+    double loss = twin_step(&w, a, moments, t, 1);
+    gap = larger(gap, fabs(loss - twin_step(&w, b, moments + 2 * b->m.count, t, w.alpha)));
   }
+  fold(&a->m, w.tensor, w.alpha);
+  for (idx n = 0; n < a->m.count; n++)
+    gap = larger(gap, fabs((double)a->m.params[n] - b->m.params[n]));
+  free(moments);
+  return gap;
 }
 
-/* How far the scaled toy's logits lie from those of the other with x W_V, or |x| W_O for x < 0. */
-static double folded(Toy *y) {
-  real scaled[LOGITS], other[LOGITS];
-  fold(&y->other->m, y->x > 0 ? ".wv" : ".wo", fabs(y->x));
-  toy_forward(y->other);
-  toy_logits(y, scaled);
-  toy_logits(y->other, other);
-  return apart(y->T * TOY_VOCAB, scaled, other);
+static void check_adamw(Page *p) {
+  const Twin wo = {.alpha = 0.2, .tensor = ".wo", .flags = "", .lr = 1, .eps = -1, .wd = -1,
+                   .start = 1};
+  Twin w = wo, wv = wo;
+  wv.tensor = ".wv";
+  holds(p, "eq. 42: W_O, lr'= a lr, eps'= eps/a, wd'= wd/a", twins_apart(p, wo), SCORES);
+  w.alpha = 0.25;
+  holds(p, "  a = 1/4, to the bit", twins_apart(p, w), 0);
+  holds(p, "  of W_V", twins_apart(p, wv), SCORES);
+  wv.flags = "--vbias";
+  holds(p, "  of W_V beside V biases", twins_apart(p, wv), SCORES);
+  w = wo;
+  w.flags = "--vbias";
+  control(p, "  of W_O beside V biases", twins_apart(p, w), APART);
+  w.flags = "--extra kv";
+  holds(p, "  of W_O beside KV biases", twins_apart(p, w), SCORES);
+  wv.flags = "--extra kv";
+  control(p, "  of W_V beside KV biases", twins_apart(p, wv), APART);
+  w = wo;
+  w.eps = 0;
+  control(p, "  with eps' = eps", twins_apart(p, w), APART);
+  w.eps = 1;
+  control(p, "  with eps' = a eps", twins_apart(p, w), APART);
+  w = wo;
+  w.wd = 0;
+  control(p, "  with wd' = wd", twins_apart(p, w), APART);
+  w.wd = -2;
+  control(p, "  with wd' = wd/a^2", twins_apart(p, w), APART);
+  w = wo;
+  w.lr = 2;
+  control(p, "  with lr' = a^2 lr", twins_apart(p, w), APART);
+  w = wo;
+  w.start = 0;
+  control(p, "  from W^ = W", twins_apart(p, w), APART);
+  w = wo;
+  w.clip = CLIPPED;
+  control(p, "beyond: clipped by the global norm", twins_apart(p, w), APART);
+  w.clip = CORRECTED;
+  holds(p, "beyond: clipped, g for g/a in the norm", twins_apart(p, w), SCORES);
 }
 
-#define SCALED_V "--scale 0.2 --vbias | --vbias"
-#define SCALED_KV "--scale 0.2 --extra kv | --extra kv"
-static const Line SCALE[] = {
-  {"scale", "Equations 29 to 42: scale and optimiser\nA scale on o is a factor on W_V or W_O: "
-   "another learning rate, decay and start.", "", NULL, 1, 0, 0},
-  {"eq. 30", "scale 0.2 is 0.2 W_V", "--scale 0.2 |", folded, 0.2, AT_MOST, STATES},
-  {"eq. 31", "scale 0.2 is 0.2 W_O", "--scale 0.2 |", folded, -0.2, AT_MOST, STATES},
-  {"eq. 30", "  beside V biases: 0.2 W_V", SCALED_V, folded, 0.2, AT_MOST, STATES},
-  {"eq. 31", "  beside V biases: 0.2 W_O", SCALED_V, folded, -0.2, FAILS_BY, APART},
-  {"eq. 30", "  beside KV biases: 0.2 W_V", SCALED_KV, folded, 0.2, FAILS_BY, APART},
-  {"eq. 31", "  beside KV biases: 0.2 W_O", SCALED_KV, folded, -0.2, AT_MOST, STATES}};
+static void check_sgd(Page *p) {
+  Twin w = {.alpha = 0.2, .tensor = ".wo", .flags = "", .optimizer = 1, .lr = 2, .wd = -2,
+            .start = 1};
+  holds(p, "eq. 35: W_O, SGD: lr' = a^2 lr, wd' = wd/a^2", twins_apart(p, w), SCORES);
+  w.alpha = 0.25;
+  holds(p, "  a = 1/4, to the bit", twins_apart(p, w), 0);
+  w.alpha = 0.2;
+  w.lr = 1;
+  control(p, "  with lr' = a lr", twins_apart(p, w), APART);
+}
+
+static void check_scale(Page *p) {
+  holds(p, "eq. 30: scale 0.2 is 0.2 W_V", off_folded(p, "", ".wv"), STATES);
+  holds(p, "eq. 31: scale 0.2 is 0.2 W_O", off_folded(p, "", ".wo"), STATES);
+  holds(p, "eq. 30: beside V biases: 0.2 W_V", off_folded(p, "--vbias", ".wv"), STATES);
+  control(p, "eq. 31: beside V biases: 0.2 W_O", off_folded(p, "--vbias", ".wo"), APART);
+  control(p, "eq. 30: beside KV biases: 0.2 W_V", off_folded(p, "--extra kv", ".wv"), APART);
+  holds(p, "eq. 31: beside KV biases: 0.2 W_O", off_folded(p, "--extra kv", ".wo"), STATES);
+  check_adamw(p);
+  check_sgd(p);
+}

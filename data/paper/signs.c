@@ -23,9 +23,9 @@ static double row_mass(idx n, const real *w) {
   return sum;
 }
 
-/* H / log k of a row m [n] that sees k columns, H = -sum_j p_j log p_j, p = m / sum m: 0 on one
- * column, 1 when even; training drives it down (Varre et al. 2603.06248). -1 where there is nothing
- * to tell: one column, or no mass. */
+/* H / log k of a row m [n] that sees k columns, H the entropy that eval prints in nats (chapter 6),
+ * H = -sum_j p_j log p_j, p = m / sum m: 0 on one column, 1 when even; training drives it down
+ * (Varre et al. 2603.06248). -1 where there is nothing to tell: one column, or no mass. */
 static double row_entropy(idx n, const real *m, idx k) {
   double sum = row_mass(n, m), H = 0;
   if (k < 2 || sum == 0) return isnan(sum) ? NAN : -1;
@@ -119,7 +119,7 @@ static const Column SIGNS_COLUMNS[SIGNS_ALL] = {
 
 typedef struct Signs {
   Acts a;                      /* the first: signs_after finds the rest behind it */
-  const Config *c; int n, T, L; idx N;
+  const Model *m; const Config *c; int n, T, L; idx N;
   double (*x)[SIGNS_ALL], (*count)[SIGNS_ALL];   /* [L+1] the last the model's; [L] of what in x */
   double *gradient;            /* [L,N] |dL/dx_n|, sums over sequences */
   real *spare, *maps; char why[200];   /* [N,C]; [2,H,N,S]; why there is no gradient, or "" */
@@ -138,7 +138,7 @@ static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
   const Config *c = g->c;
   const idx N = g->N, first = N - g->T, S = config_columns(c, g->T), D = c->head_dim;
   for (idx i = first; i < N; i++) {
-    idx seen = keys_seen(c, l, N, i) + S - N;              /* * is visible to every row */
+    idx seen = keys_seen(c, g->m->layer[l].window, N, i) + S - N;              /* * is visible to every row */
     double mass = row_mass(N, w + i * S + S - N), entropy = row_entropy(S, m + i * S, seen);
     signs_add(g, l, G_MASS, mass);
     signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < 0.1);
@@ -152,7 +152,7 @@ static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
 /* Behind block l, while its activations are there. */
 static void signs_block(Signs *g, int l) {
   const idx n = g->N * g->c->dim, map = g->N * config_columns(g->c, g->T), H = g->c->heads;
-  for (int h = 0; config_attends(g->c, l) && h < H; h++)
+  for (int h = 0; block_attends(g->m, l) && h < H; h++)
     signs_head(g, l, h, g->maps + h * map, g->maps + (H + h) * map);
   signs_add(g, l, G_KURTOSIS, kurtosis(n, g->a.h));
   signs_add(g, l, G_CHANNELS, channel_kurtosis(g->N, g->c->dim, g->a.h));
@@ -174,7 +174,7 @@ static void signs_finish(Signs *g, const Sinks *s) {
   for (int k = 0; k < SIGNS_ALL; k++)
     model[k] = k < G_VALUE ? 0 : k == G_VALUE ? INFINITY : -INFINITY;
   for (int l = 0; l < g->L; l++) {
-    const bool heads = config_attends(g->c, l);
+    const bool heads = s->attends[l];
     double *x = g->x[l];
     for (int lh = l * s->H; lh < (l + 1) * s->H; lh++) {
       signs_add(g, l, G_ALPHA, s->alpha[lh * s->S + first]);
@@ -186,17 +186,17 @@ static void signs_finish(Signs *g, const Sinks *s) {
     if (!g->why[0]) x[G_GRADIENT] = norm_ratio(g->gradient + l * g->N, g->N);
     for (int k = 0; k < SIGNS_ALL; k++)
       if (k < G_NORM && !heads) x[k] = NAN;
-      else if (k < G_VALUE) model[k] += x[k] / config_attending(g->c);
+      else if (k < G_VALUE) model[k] += x[k] * s->H / s->heads;
       else model[k] = k == G_VALUE ? smaller(model[k], x[k]) : larger(model[k], x[k]);
   }
 }
 
 /* Room for a sequence, and whether the model can have the gradient. */
 static int signs_room(Signs *g, Model *m, const Settings *s, int T, Error *e) {
-  Error none = {0}; const Config *c = &m->c; const idx N = config_rows(c, T);
-  *g = (Signs){.c = c, .T = T, .L = c->layers, .N = N};
-  if (config_trains(c, &none))
-    snprintf(g->why, sizeof g->why, "%.*s", (int)strcspn(none.text, "."), none.text);
+  const Config *c = &m->c; const idx N = config_rows(c, T);
+  *g = (Signs){.m = m, .c = c, .T = T, .L = c->layers, .N = N};
+  if (m->seams.forward_only)
+    snprintf(g->why, sizeof g->why, "%s: forward only", m->seams.forward_only);
   else if (s->input != INPUT_NATURAL)
     snprintf(g->why, sizeof g->why, "only natural input has a loss");
   g->x = grab(2 * c->layers + 1, sizeof *g->x, e);
@@ -232,8 +232,10 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, in
       if (g->why[0]) continue;
       model_zero_grads(m);
       model_loss(m, &g->a, in + (idx)n * T, 1, T, true, 1);
-      g->a.after = signs_after;
+      const Seams seams = m->seams;
+      backward_watch(m, &g->a, signs_after);
       model_backward(m, &g->a, in, 1, T);
+      m->seams = seams;
     }
     signs_finish(g, &seen);
   }
@@ -251,7 +253,7 @@ static void cells_line(Bytes *out, const Column *of, int n, const double *x, boo
 }
 
 /* As numbers with names, and in words. */
-static void signs_tell(const Signs *g, Result *r, Bytes *out, Error *e) {
+static void signs_tell(const Signs *g, Numbers *r, Bytes *out, Error *e) {
   for (int l = g->L; l >= 0; l--)
     for (int k = 0; k < SIGNS_ALL; k++)
       if (l < g->L) put(r, e, g->x[l][k], "signs_%s@%d", SIGNS_COLUMNS[k].name, l + 1);
@@ -289,17 +291,27 @@ static void quantized(idx n, real *y, const real *x, int bits) {
 }
 
 /* y = Q(x) Q(W), or x Q(W): Model.linear. */
-static bool rounded_linear(const Model *m, real *y, const real *x, const real *w, bool transposed,
-                           idx rows, idx in, idx out) {
-  const Rounding *r = m->rounding;
+static void rounded_product(const Tensor *W, bool transposed, real *y, const real *x, idx rows) {
+  const Rounding *r = W->stored;
+  idx in = transposed ? W->cols : W->rows, out = transposed ? W->rows : W->cols;
   real *qw = grab(in * out + rows * in, sizeof(real), r->fault), *qx = qw ? qw + in * out : NULL;
-  if (!qw) return false;
-  quantized(in * out, qw, w, r->bits);
+  if (!qw) return;
+  quantized(in * out, qw, W->w, r->bits);
   if (r->inputs) quantized(rows * in, qx, x, r->bits);
   matmul(y, out, rows_of(r->inputs ? qx : x, in),
          transposed ? transpose_of(qw, in) : rows_of(qw, out), rows, out, in, false);
   free(qw);
-  return true;
+}
+
+/* Every matrix that a forward multiplies by, rounded; or as it was, with r NULL. */
+static void rounding_set(Model *m, Rounding *r) {
+  for (int i = 0; i < m->n_tensors; i++) {
+    Tensor *t = m->all[i];
+    bool table = t == &m->wpe || (t == &m->wte && !m->c.tied) || strstr(t->name, ".phi");
+    if (!t->matrix || table) continue;
+    t->product = r ? rounded_product : NULL;
+    t->stored = r;
+  }
 }
 
 enum { AS_IT_IS, THE_WEIGHTS, AND_INPUTS, ROUNDED };
@@ -318,7 +330,7 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
     return fail(e, 2, "--quantize: only natural input has a loss. Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
     Sinks seen; int starts, first = config_column_first(&m->c);
-    if (k) m->linear = rounded_linear, m->rounding = &r;
+    if (k) rounding_set(m, &r);
     r.inputs = k == AND_INPUTS;
     if (evaluate(&seen, m, d, s, n, T, &starts, e)) break;
     memcpy(x[k], (double[ROUNDING]){seen.loss, k ? seen.loss - x[0][R_LOSS] : NAN,
@@ -326,11 +338,11 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
            sizeof x[k]);
     sinks_free(&seen);
   }
-  m->linear = PUBLISHED_PARTS.linear, m->rounding = NULL;
+  rounding_set(m, NULL);
   return e->status;
 }
 
-static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Result *r, Bytes *out, Error *e) {
+static void quantize_tell(double x[ROUNDED][ROUNDING], int bits, Numbers *r, Bytes *out, Error *e) {
   const double most = ldexp(1, bits - 1) - 1;
   bytes_print(out, e, "Rounded to %d bits: -%g to %g times max / %g, one max a tensor\n%-10s", bits,
               most, most, most, "");
@@ -371,18 +383,16 @@ typedef struct Stream {
 } Stream;
 
 /* Acts.hide: what the model's own window and prefix hide, by the distances that hold here. */
-static idx stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
+static void stream_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, real *z) {
   const Stream *s = (const Stream *)(const void *)a;
   const Config *c = &s->m->c;
-  idx w = config_window(c, l), first = config_rows(c, 1) - 1, hidden = 0;
+  idx w = s->m->layer[l].window, first = config_rows(c, 1) - 1;
   (void)b;
   for (idx j = lo; w && j < lo + n; j++) {
     const idx row = j < s->S ? j : j + s->gone, apart = s->text ? i + s->gone - row : i - j;
     if (apart < w || (row >= first && row < first + c->prefix)) continue;
-    hidden += z[j - lo] != -INFINITY;
     z[j - lo] = -INFINITY;
   }
-  return hidden;
 }
 
 /* The key behind the sinks goes, and the later ones move down a place. */
@@ -400,7 +410,7 @@ static void stream_drop(Stream *s) {
     s->a.past = s->S;
     rotate(c, &s->a, l, la->k + at, later, later, c->kv_heads, 1);
     if (la->fk != la->k)
-      kernel_forward(c, &s->m->w.layer[l], la->fk + at, la->hk, la->k + at, later * c->kv_heads);
+      kernel_forward(c, &s->m->layer[l], la->fk + at, la->hk, la->k + at, later * c->kv_heads);
   }
   s->rows--, s->gone++;
 }
@@ -411,9 +421,12 @@ static void stream_positions(Stream *s) {
   const Config *c = &s->m->c;
   const idx half = c->rotary_dims / 2, N = s->a.N;
   if (!s->text) return;
-  if (s->cosine) s->a.cosine = s->cosine + s->gone * half, s->a.sine = s->sine + s->gone * half;
+  for (int l = 0; s->cosine && l < c->layers; l++) {
+    s->a.layer[l].cosine = s->cosine + s->gone * half;
+    s->a.layer[l].sine = s->sine + s->gone * half;
+  }
   if (s->sinusoid) s->a.sinusoid = s->sinusoid + s->gone * c->dim;
-  if (c->pos == POS_LEARNED) s->m->w.wpe = s->wpe + s->gone * c->dim;
+  if (c->pos == POS_LEARNED) s->m->wpe.w = s->wpe + s->gone * c->dim;
   for (int h = 0; s->a.bias && h < c->heads; h++)
     for (idx j = 0; j < s->S; j++)
       s->a.bias[h * (2 * N - 1) + N - 1 + j - s->rows] =
@@ -467,10 +480,12 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
     return fail(e, 2, "--cache-size %lld: expected %lld or more, for the sinks and what is read at "
                 "once. Try: --cache-size %lld", W, least, least + 16);
   W = p->all ? all : at_most(W, all);
-  Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->w.wpe};
+  Stream s = {.m = m, .W = W, .S = p->sinks ? S : 0, .text = p->text, .wpe = m->wpe.w};
+  const Seams seams = m->seams;
   Acts *a = &s.a;                                          /* of the text: its tables, too */
   if (acts_create(a, m, 1, (int)((p->text ? all : W) - x), ACTS_KEYS, e)) return e->status;
   a->hide = p->anew ? NULL : stream_hide;
+  rows_watch(m);
   s.cosine = a->cosine, s.sine = a->sine, s.sinusoid = a->sinusoid;
   if (W < all && !p->text && !p->anew && a->cosine)
     s.raw = grab(c->layers * W * c->kv_heads * c->head_dim, sizeof(real), e);
@@ -484,10 +499,11 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
       loss[i] = -1;
       if (i + 1 < c->prefix) continue;
       model_logits(m, a, a->nf + (R - got + i - t) * C, 1, a->logits);
-      loss[i] = cross_entropy(c, a->logits, targets[i], 0);
+      loss[i] = cross_entropy(c->vocab, a->logits, targets[i], 0);
     }
   }
-  m->w.wpe = s.wpe;
+  m->wpe.w = s.wpe;
+  m->seams = seams;
   acts_free(a); free(s.raw);
   return e->status;
 }
@@ -525,7 +541,7 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
     known = known || same;
     is[k] = some ? same && (p->text == text || p->all || p->anew)
             : k < POLICIES_ALL || (k == POLICY_ANEW && keys * (double)m->count < 3e11);
-    if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", "v") - OPTIONS])))
+    if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", STREAM) - OPTIONS])))
       return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it",
                   sized && p->all ? "cache-size" : "sinks", s->cache);
   }
@@ -539,7 +555,7 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
 static int decades_of(int n) { return S_DECADE + 1 + (int)log10(n + 0.5); }     /* columns */
 
 /* One policy: its line of the table, its row of the files, or why it cannot be. */
-static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, idx W, Measured *row,
+static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, idx W, Numbers *row,
                        Bytes *out, Error *e) {
   double x[STREAMED], from = seconds(), *loss = grab(n, sizeof(double), e);
   const int columns = decades_of(n);
@@ -552,9 +568,10 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, id
   if (unfit.status == 1 || (unfit.status && *s->cache)) *e = unfit;
   else if (!unfit.status && !isfinite(x[S_LOSS]))
     fail(e, 1, "--cache %s: expected losses that are numbers, found others. Try: eval", p->cache);
-  strcpy(row->label[0], p->cache), strcpy(row->label[1], p->positions);
-  put(&row->all, e, n, "tokens");
-  for (int k = 0; k < columns; k++) put(&row->all, e, x[k], "%s", STREAM_COLUMNS[k].name);
+  put_text(row, e, "policy", p->cache);
+  put_text(row, e, "positions", p->positions);
+  put(row, e, n, "tokens");
+  for (int k = 0; k < columns; k++) put(row, e, x[k], "%s", STREAM_COLUMNS[k].name);
   bytes_print(out, e, "%-12s %-9s", p->cache, p->positions);
   cells_line(out, STREAM_COLUMNS, columns, x, false, e);
   if (unfit.status) bytes_print(out, e, "  %s\n", unfit.text);
@@ -563,13 +580,14 @@ static void stream_one(const Policy *p, const Settings *s, Trainer *t, int n, id
 }
 
 /* The text is held tokens end to end, the first one as in training. */
-static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
-  static const char *const LABEL[] = {"policy", "positions", NULL};
+static int verb_cache(Settings *s, Error *e) {
+  const char **words = s->words;
+  const int words_n = s->n_words;
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
-  Measured *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
+  Numbers *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
-  if (!e->status && !results_ready(s, e)) open_model(s, words[0], INFINITY, &t, e);
-  if (!e->status && config_attending(&t.m.c) < t.m.c.layers)
+  if (!e->status && !open_model(s, words[0], INFINITY, &t, e)) results_ready(s, e);
+  if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
   if (!e->status) open_data(s, &t, words[0], e);
   const int n = (int)at_most(s->how_many ? s->how_many : 4096, (idx)t.data.held.size - 1);
@@ -592,8 +610,8 @@ static int verb_cache(Settings *s, const char **words, int words_n, Error *e) {
               "the cache anew\nfor each token. positions: places in the cache, or in the text.\n",
               s->sinks);
   if (!e->status && !results_alone(s)) printf("%.*s", (int)out.size, (const char *)out.at);
-  if (!e->status) rows_write(row, rows, LABEL, s, e);
-  for (int k = 0; k < rows; k++) result_free(&row[k].all);
+  if (!e->status) rows_write(row, rows, true, s, e);
+  for (int k = 0; k < rows; k++) numbers_free(&row[k]);
   free(row); bytes_free(&out); trainer_free(&t);
   return e->status;
 }

@@ -80,7 +80,7 @@ static double toy_mean(const ToySums *x, int which) {
  * and metric [T,S], and where o has a gate that gate [T,G]. */
 static void toy_measure(ToySums *x, const Config *c, double eps, int T, const bool *trigger,
                         const real *z, const real *weight, const real *metric, const real *gate) {
-  int star = c->extra ? 1 : 0, S = T + star, quiet = 0, G = config_gates(c); double alpha = 0;
+  int star = c->extra ? 1 : 0, S = T + star, quiet = 0, G = (int)config_gates(c); double alpha = 0;
   for (int i = 1; i < T; i++) {
     const real *z_i = z + i * S + star, *w_i = weight + i * S + star, *m_i = metric + i * S;
     double mass = 0, others = 0, entropy = 0;                /* 0 log 0 = 0 */
@@ -153,6 +153,7 @@ enum { BACKCOPY_VOCAB = sizeof LETTERS, BACKCOPY_TOLD = 200, BACKCOPY_HELD = 200
 typedef struct Chain {
   uint64_t upto[BACKCOPY_VOCAB * BACKCOPY_VOCAB];
   int trigger[3];
+  int32_t *block;              /* of backcopy_next */
 } Chain;
 static const Chain *chain_of(const Data *d) { return d->drawn_from; }
 
@@ -209,38 +210,65 @@ static void backcopy_draw(const Data *d, uint64_t seed, uint64_t number, int32_t
   }
 }
 
+/* Data.next and Data.close of this toy. */
+static const int32_t *backcopy_next(Data *d, uint64_t number, int n, Error *e) {
+  (void)e;
+  backcopy_draw(d, d->seed, number, chain_of(d)->block, n);
+  return chain_of(d)->block;
+}
+static void backcopy_close(Data *d) {
+  Chain *chain = d->drawn_from;
+  free(chain->block);
+  free(chain);
+}
+
+/* What s names, or the first documents that a grammar holds back. Returns its name. */
+static const char *backcopy_text(Data *d, const Source *s, Bytes *text, Error *e) {
+  Bytes documents = {0};
+  Grammar g = {0};
+  const char *name = s->text[0] ? s->text : s->grammar[0] ? s->grammar : STORY_GRAMMAR;
+  if (s->text[0]) {
+    source_read(s, text, &documents, e);
+    d->source = hash64(0, text->at, text->size);
+  } else {
+    d->alike = true;
+    grammar_load(&g, &d->source, name, s, e);
+    for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
+      grammar_document(&g, HELD_SEED, i, text, e);
+  }
+  grammar_free(&g);
+  bytes_free(&documents);
+  return name;
+}
+
 /* --toy: backcopy is a text for the ordinary trainer. Its characters, their pairs and triggers come
  * from the text that s names; T 0: the context is not known. */
 static int toys_open(Data *d, const Source *s, int T, Error *e) {
   if (s->toy == TOY_TRIGGER)
     return fail(e, 2, "--toy trigger: it has vectors, and no tokens for a language model. Try: "
                       "./paper toy-trigger, or --toy backcopy");
-  const char *path = s->text[0] ? s->text : s->grammar[0] ? s->grammar : SHIPPED_GRAMMAR;
-  Bytes text = {0}, file = {0};
+  Bytes text = {0};
   int n = (T ? T : BACKCOPY_LENGTH) + 1;
   d->vocab = BACKCOPY_VOCAB;
   d->end = d->bos = d->fix = 0;
   if (s->tokens[0] || fixed_at(s) || s->bos || s->random_tokens[0] || s->data_tokens > 0)
     return fail(e, 2, "--toy backcopy: its sequences are whole as they are. Try: without --tokens, "
                       "--fix-token, --first-tokens, --random-tokens, --data-tokens and --bos");
-  d->draw = backcopy_draw;
-  d->drawn_from = grab(1, sizeof(Chain), e);
-  int32_t *block = grab(n, sizeof *block, e);
-  if (s->text[0]) source_read(d, s, &text, e);
-  else if (!file_read(path, &file, e) && !grammar_read(&d->grammar, file.at, file.size, path, e))
-    for (uint64_t i = 0; i < BACKCOPY_TOLD && !e->status; i++)
-      grammar_document(&d->grammar, HELD_SEED, i, &text, e);
-  if (!e->status) backcopy_count(d, &text, path, e);
-  d->source = s->text[0] ? hash64(0, text.at, text.size) : hash64(0, file.at, file.size);
+  Chain *chain = d->drawn_from = grab(1, sizeof(Chain), e);
+  if (!chain) return e->status;
+  d->close = backcopy_close;
+  d->next = backcopy_next;
+  chain->block = grab(n, sizeof *chain->block, e);
+  const char *name = backcopy_text(d, s, &text, e);
+  snprintf(d->name, sizeof d->name, "%s", name);
+  if (!e->status) backcopy_count(d, &text, name, e);
   data_describe(d, s, 0, true, T);
   for (uint64_t i = 0; i < BACKCOPY_HELD && !e->status; i++) {
-    int32_t start = (int32_t)d->held.size;
-    backcopy_draw(d, HELD_SEED, i, block, n);
-    ids_add(&d->starts, &start, 1, e);
-    ids_add(&d->held, block, (size_t)n, e);
+    backcopy_draw(d, HELD_SEED, i, chain->block, n);
+    id_add(&d->starts, (int32_t)d->held.size, e);
+    ids_add(&d->held, chain->block, (size_t)n, e);
   }
-  free(block); bytes_free(&text); bytes_free(&file);
-  if (e->status) data_close(d);
+  bytes_free(&text);
   return e->status;
 }
 
@@ -426,9 +454,8 @@ static int play_map(Play *y, Result *r, const char *name, Error *e) {
 
 /* `what` is not finite: the training has diverged. */
 static void play_fault(Trainer *t, const char *what, Error *e) {
-  Error why = {0};
-  fail(&why, 1, "%s" NOT_FINITE, what);
-  step_fault(t, &why, e);
+  fail(e, 1, "%s" NOT_FINITE, what);
+  step_fault(t, e);
 }
 
 /* A look of a training under way: the curves, and the line that the terminal shows. */
@@ -447,26 +474,26 @@ static void play_watch(Play *y, Progress *p, Error *e) {
   t->loss_sum = 0;
   t->loss_steps = 0;
   p->has_star = t->m.c.extra != EXTRA_NONE;
-  p->alpha1 = toy_mean(&y->seen, TOY_ALPHA_1);
-  p->sink1 = p->sink1_low = toy_mean(&y->seen, TOY_SINK_1), p->ratio = 1;
+  p->now[ALPHA_1] = toy_mean(&y->seen, TOY_ALPHA_1);
+  p->now[SINK_1] = p->low = toy_mean(&y->seen, TOY_SINK_1), p->now[NORM_RATIO] = 1;
 }
 
 static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   const ToySums *x = &y->seen;
   const Tensor *from = model_tensor(&y->t.m, "l0.wq"), *to = model_tensor(&y->t.m, "l0.wo");
   double train_loss = y->curve[0][y->looks - 1];
-  put(r, e, (double)y->t.step, "steps");
-  put(r, e, y->tokens[y->looks - 1], "tokens");
-  put(r, e, (double)(y->trigger ? to->at + to->count - from->at : y->t.m.count), "parameters");
-  put(r, e, r->ended[0] != 0, "diverged");
+  record(r, e, (double)y->t.step, "steps");
+  record(r, e, y->tokens[y->looks - 1], "tokens");
+  record(r, e, (double)(y->trigger ? to->w + tensor_count(to) - from->w : y->t.m.count), "parameters");
+  record(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
-    if (TOY_NAMES[k] && x->count[k] > 0) put(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
-  put(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
-  put(r, e, toy_value_ratio(x), "value_ratio");
-  if (y->trigger) put(r, e, x->worst, "error_most");
-  put(r, e, loss_start, "loss_start");
-  put(r, e, train_loss, "train_loss");
-  put(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
+    if (TOY_NAMES[k] && x->count[k] > 0) record(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);
+  record(r, e, toy_mean(x, TOY_ALPHA_1) / toy_mean(x, TOY_EVEN), "times_1");
+  record(r, e, toy_value_ratio(x), "value_ratio");
+  if (y->trigger) record(r, e, x->worst, "error_most");
+  record(r, e, loss_start, "loss_start");
+  record(r, e, train_loss, "train_loss");
+  record(r, e, toy_mean(x, TOY_LOSS) - train_loss, "gap");
   result_add(r, "curve_tokens", y->tokens, y->looks, e);
   for (int k = 0; k < TOY_CURVES; k++)
     if (TOY_CURVE[k].of != TOY_ALPHA_STAR || y->t.m.c.extra)

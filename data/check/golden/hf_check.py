@@ -24,6 +24,10 @@ import random
 import subprocess
 import sys
 
+from needs import needs
+
+needs("numpy", "torch", "transformers")
+
 import numpy as np
 import torch
 import transformers
@@ -105,7 +109,7 @@ def check(path, name, first):
     prompt = tokenizer(PROMPT, return_tensors="pt")
     tokens = min(60, T - prompt.input_ids.shape[1])     # beyond the context sink drops tokens
     text = sink("generate", path, "--temperature", "0", "--n", str(tokens),
-                "--prompt", PROMPT).decode()
+                "--prompt", PROMPT).decode(errors="replace")
     told = model.generate(**prompt, max_new_tokens=tokens)
     theirs_text = tokenizer.decode(told[0], skip_special_tokens=True) + "\n"
     if text != theirs_text:
@@ -125,6 +129,9 @@ def check(path, name, first):
 
 
 def main():
+    missing = [name for name in ("./sink", "./hf") if not os.access(name, os.X_OK)]
+    if missing:
+        sys.exit(f"hf_check.py: expected {' and '.join(missing)} here, found none. Try: make sink hf")
     transformers.utils.logging.set_verbosity_error()
     transformers.utils.logging.disable_progress_bar()
     os.makedirs(OUT, exist_ok=True)

@@ -23,6 +23,10 @@ import math
 import os
 import sys
 
+from needs import needs
+
+needs("torch", "transformers")
+
 import torch
 import transformers
 from transformers import (Gemma2Config, Gemma3Config, Gemma3TextConfig, GemmaConfig, GptOssConfig,

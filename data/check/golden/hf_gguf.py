@@ -11,6 +11,13 @@ import json
 import os
 import sys
 
+if len(sys.argv) != 3:
+    sys.exit("hf_gguf.py: expected a GGUF file and a folder. Try: hf_gguf.py MODEL.gguf out/model")
+
+from needs import needs
+
+needs("torch", "transformers", "gguf")
+
 import torch
 from transformers import AutoModelForCausalLM, AutoTokenizer
 

@@ -58,6 +58,10 @@ import struct
 import sys
 import tempfile
 
+from needs import needs
+
+needs("numpy", "torch", "transformers")
+
 import numpy as np
 import torch
 import transformers

@@ -24,6 +24,10 @@ import json
 import sys
 import tempfile
 
+from needs import needs
+
+needs("tokenizers", "torch", "transformers")
+
 import tokenizers
 import torch
 import transformers

@@ -36,6 +36,10 @@ import tempfile
 import zlib
 from types import SimpleNamespace
 
+from needs import needs
+
+needs("numpy", "torch")
+
 import numpy as np
 import torch
 import torch.nn.functional as Fn

@@ -1,0 +1,165 @@
+/* test_source.c - ./paper as a user runs it on what ./sink has not: grammars, ids in files, first
+ * tokens, a vocabulary of one's own: data/text.
+ *
+ *     make paper && cc -O2 data/check/test_source.c -o test -lm && ./test
+ *
+ * SPDX-License-Identifier: MIT
+ */
+#define SINK_NO_MAIN
+#include "../paper/options.h"
+#include "../later/later.h"
+#include "../../sink.c"
+#include "../later/later.c"
+#include "../text/teller.c"
+#include "../text/vocabulary.c"
+#include "../text/shards.c"
+#include "../text/first.c"
+#define PROGRAM FROM_HERE "paper"
+#include "harness.c"
+#include "programs.c"
+
+/* The same text from a file and from standard input gives the same model, shards too; eval finds
+ * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
+static void paper__sources(Test *t) {
+  static const char MODEL_FLAGS[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
+      "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
+  static const struct { const char *kind, *file, *more; } FROM[] = {
+    {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
+    {"tokens", SCRATCH "/tale.bin", "--vocab 400 --end-token 3"}};
+  Settings s; Trainer back, again; Error e = {0}; Bytes shard = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  for (const unsigned char *at = file_of(t, SCRATCH "/tale.txt")->at; *at; at++)
+    bytes_number(&shard, *at == '<' ? 3 : *at, 2, &e);
+  file_write(SCRATCH "/tale.bin", shard.at, shard.size, &e);
+  EACH(k, FROM) {
+    const char *kind = FROM[k].kind, *file = FROM[k].file, *more = FROM[k].more;
+    said(t, "train --%s %s %s%s" SCRATCH "/m.ckpt", kind, file, more, MODEL_FLAGS);
+    said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL_FLAGS, file);
+    if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, &e) ||
+        checkpoint_load(SCRATCH "/again.ckpt", NULL, &again, &e)) break;
+    fact(t, same_numbers(back.m.count, back.m.params, again.m.params) &&
+         back.data.source == again.data.source, "standard input gives another model (%d)", k);
+    trainer_free(&again);
+    const Source *d = &back.s.data;
+    fact(t, d->fix_token == 1 && d->bos && d->data_tokens == 900 && !strcmp(d->random_tokens, "3")
+         && d->end_token == (k ? 3 : 50256) && back.m.c.vocab == (k ? 400 : 320) &&
+         (back.tokenizer_hash == 0) == (k == 1), "%d: the checkpoint keeps %d %d %g %s %d, %d ids",
+         k, d->fix_token, d->bos, d->data_tokens, d->random_tokens, d->end_token, back.m.c.vocab);
+    trainer_free(&back);
+    const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --%s %s %s", kind, file,
+                           k ? "" : more);
+    fact(t, strstr(out, "token 1 fixed, its training")
+         && strstr(out, "random tokens not drawn"), "%.200s", out);
+  }
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 " FROM_TEXT "--tokenizer " SCRATCH
+             "/tale.tok", 1, "expected a vocabulary of 400");
+  sink_fails(t, "eval " SCRATCH "/m.ckpt --T 8 --n 5 --tokens tokenizer.bin", 1,
+             "expected ids below 398");      /* --bos and --fix-token have the last two */
+  for (int n = 1; n < 4; n += 2) {          /* documents of a grammar, as many as are asked for */
+    const char *at = said(t, "generate --grammar " SCRATCH "/tale.grammar --n %d", n);
+    int found = 0;
+    for (; (at = strstr(at, DOCUMENT_END)); at++) found++;
+    fact(t, found == n, "%d documents, expected %d", found, n);
+  }
+  fact(t, !e.status, "%s", e.text);
+  bytes_free(&shard);
+}
+
+/* What is refused: one line with the file's name, and nothing is left. */
+static void paper__wrong_texts(Test *t) {
+  static const char *const ROWS[][2] = {
+    {"train --quiet --steps 0 --tokens - < " SCRATCH "/empty", "counts them, found 0"},
+    {"train --quiet --steps 0 --tokens " SCRATCH "/tale.txt", "found a text. Try: --text"},
+    {"train --quiet --steps 0 --tokens tokenizer.bin", "expected ids below 50304"},
+    {"train --quiet --steps 0 --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
+    {"generate --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
+    {"tokenize train " SCRATCH "/i --out " SCRATCH "/t", "/t.new: it is there already"},
+    {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", "it is there already"}};
+  Settings s; Error e = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  file_write(SCRATCH "/empty", "", 0, &e);
+  file_write(SCRATCH "/i", "1 2 3\n", 6, &e);
+  file_write(SCRATCH "/t.new", "1 2 3\n", 6, &e);
+  file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
+  EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
+  sink_fails(t, "tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t", 2,
+             "/t.new: it is read, too");
+  fact(t, !strcmp(text_in(t, SCRATCH "/t.new"), "1 2 3\n"), "another file");
+  fact(t, system("cd out && ." PROGRAM " train --quiet --grammar away 2> ../" SCRATCH "/err") != 0,
+       "ends well");
+  const char *err = text_in(t, SCRATCH "/err");
+  fact(t, strstr(err, "away: it is neither here nor beside"), "%s", err);
+}
+
+/* From elsewhere a grammar is found beside the program. */
+static void paper__elsewhere(Test *t) {
+  if (no_binary(t)) return;
+  scratch_open();
+  answers_elsewhere(t, "generate --grammar data/text/story.grammar", "\n<|endoftext|>");
+}
+
+/* A vocabulary trained as in memory. */
+static void paper__tokenize_train(Test *t) {
+  Settings s; Tokenizer k; Bytes text = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  said(t, "tokenize train " SCRATCH "/tale.txt " SCRATCH "/tale.grammar --vocab 300 --out "
+       SCRATCH "/new.tok");
+  file_read(SCRATCH "/tale.txt", &text, &t->e);
+  bytes_add(&text, DOCUMENT_END, 13, &t->e);
+  file_read(SCRATCH "/tale.grammar", &text, &t->e);
+  if (!tokenizer_train(&k, text.at, text.size, 300, &t->e)) {
+    tokenizer_save(SCRATCH "/mine.tok", &k, &t->e);
+    tokenizer_free(&k);
+  }
+  fact(t, !t->e.status && files_same(SCRATCH "/new.tok", SCRATCH "/mine.tok"),
+       "another vocabulary %s", t->e.text);
+  bytes_free(&text);
+}
+
+/* --first-tokens text: the log's second line says what is drawn, and so does an evaluation, of
+ * another text too: the model keeps the counts. The flag draws others, or none; --ids has none. */
+static void paper__first_tokens(Test *t) {
+#define TEXTS_OWN "train --steps 4 --first-tokens text --threads "
+#define EVAL_MODEL "eval " SCRATCH "/m.ckpt --T 8 --n 8 "
+  Settings s;
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  file_write(SCRATCH "/ids", "5 6 7 8 9 1 2 3 4\n", 18, &t->e);
+  Ran three = sink(TEXTS_OWN "3 --out " SCRATCH "/three" SMALL_RUN);
+  Ran one = sink(TEXTS_OWN "1 --log " SCRATCH "/log --out " SCRATCH "/m.ckpt" SMALL_RUN);
+  fact(t, files_same(SCRATCH "/m.ckpt", SCRATCH "/three"), "three threads draw others");
+  strtok(text_in(t, SCRATCH "/log"), "\n");
+  char *drawn = strtok(NULL, "\n") + 2;                     /* behind "# " */
+  const double n = number_after(drawn, "first tokens text: token 1 one of ", 0);
+  fact(t, n > 50 && n < 317 && number_after(drawn, "exp(entropy) ", 0) < n
+       && strstr((char *)one.err.at, drawn) && strstr(said(t, EVAL_MODEL), drawn), "%s", drawn);
+  *strchr(strstr(drawn, "exp(entropy)"), ':') = 0;         /* JSON spells some tokens otherwise */
+  const char *const ROWS[][2] = {
+    {FROM_TEXT, drawn}, {"--input repeat", drawn}, {"--fix-token 2", "text: token 2 one of"},
+    {"--first-tokens 4" FROM_TEXT, "first tokens 4: token 1 one of 4, exp(entropy) 4.0:|"},
+    {"--first-tokens other", "other: token 1 one of"}, {"--first-tokens natural", "s natural\""},
+    {"--ids " SCRATCH "/ids", "\"read\": \"all of it\", \"eps\""}};
+  EACH(i, ROWS)
+    fact(t, strstr(said(t, EVAL_MODEL "--json - %s", ROWS[i][0]), ROWS[i][1]), "%s", ROWS[i][0]);
+  fact(t, strlen(said(t, "generate " SCRATCH "/m.ckpt --n 9 --first-tokens 3")) > 1, "it is mute");
+  sink_fails(t, "train --quiet --steps 0 --first-tokens other" SMALL_RUN, 2, "expected 1 to 317, ");
+  ran_free(&one); ran_free(&three);
+  one = sink("train --steps 2 --first-tokens 4^1:common --force --log " SCRATCH "/log --out "
+             SCRATCH "/m.ckpt" SMALL_RUN);                       /* a set is kept as counts are */
+  strtok(text_in(t, SCRATCH "/log"), "\n");
+  drawn = strtok(NULL, "\n") + 2;
+  fact(t, strstr(drawn, "first tokens 4^1:common: token 1 one of 4, exp(entropy) ")
+       && strstr(said(t, EVAL_MODEL FROM_TEXT), drawn), "%s", drawn);
+  fact(t, strstr(said(t, EVAL_MODEL "--first-tokens other"), "other: token 1 one of 313, ") != NULL,
+       "the rest of 317");
+  sink_fails(t, EVAL_MODEL "--first-tokens 5:common", 2, "it is of a training's text. Try: other");
+  ran_free(&one);
+}
+
+static const TestEntry TESTS[] = {
+  RUNS(paper__sources), RUNS(paper__wrong_texts), RUNS(paper__elsewhere),
+  RUNS(paper__tokenize_train), RUNS(paper__first_tokens)};
+
+int main(int argc, char **argv) {
+  return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,
+                   (Test){.after = scratch_close});
+}

@@ -1,0 +1,119 @@
+/* shards.c - files of token ids in place of texts, for --tokens: a text that another program made
+ * ids.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * ./paper and ./hf include this. Numbers are little-endian, in one of three forms:
+ *     llm.c      1024 bytes of header, 32-bit numbers: 20240520, a version, the count of ids; then
+ *                the ids, 16 bits each, or 32 bits each where the first number is 20240801
+ *     nanoGPT    the ids and nothing else, 16 bits each; none begins with the 55432 of that header
+ *     .npy       NumPy's, of one dimension: 16, 32 or 64 bits each
+ * A document ends at each id --end-token, and may go on in the next file of a folder. There are
+ * --vocab ids, by default GPT-2's 50257 padded to a multiple of 64. The last two are for --bos and
+ * --fix-token; a file that has them is then refused. The tests are in data/check/test_text.c.
+ */
+
+enum { SHARD_VOCAB = 50304, SHARD_16 = 20240520, SHARD_32 = 20240801, SHARD_HEAD = 1024,
+       ID_BYTES = sizeof(int32_t) };
+
+/* Where in a file the ids begin, of how many bytes each is, and how many are said to follow. */
+typedef struct ShardForm {
+  size_t start;
+  int width;
+  unsigned long long count;
+} ShardForm;
+
+/* llm.c's versions are 1 of 16 bits, 7 of 32. */
+static ShardForm shard_llmc(const unsigned char *bytes, size_t n, bool half) {
+  if (n < SHARD_HEAD || number_at(bytes + 4, 4) != (half ? 1 : 7)) return (ShardForm){0};
+  return (ShardForm){SHARD_HEAD, half ? 2 : 4, number_at(bytes + 8, 4)};
+}
+
+/* Of version 1, as all of short headers are: two bytes of length, then text. A count that is not
+ * the only dimension does not fit the size. */
+static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
+  enum { BEFORE = 10 };
+  ShardForm x = {.start = BEFORE + (size_t)number_at(bytes + 8, 2), .width = 1};
+  char head[128] = "";
+  for (size_t i = 0; i + 1 < sizeof head && BEFORE + i < n; i++) head[i] = (char)bytes[BEFORE + i];
+  sscanf(head, "{'descr': '<%*1[iu]%1d', 'fortran_order': False, 'shape': (%llu,", &x.width,
+         &x.count);
+  return x;
+}
+
+/* Is it a text? Of ids every common one has an upper byte below 9, and a text has no such byte. */
+static bool shard_is_text(const unsigned char *bytes, size_t n) {
+  size_t low = 0;
+  for (size_t i = 0; i < n; i++) low += bytes[i] < '\t';
+  return 64 * low < n;
+}
+
+/* Appends the ids, of ID_BYTES each; those from `below` on are refused. */
+static int shard_read(const unsigned char *bytes, size_t n, const char *name, int below,
+                      Bytes *out, Error *e) {
+  ShardForm x = {.width = 2, .count = n / 2};
+  uint64_t magic = n >= 4 ? number_at(bytes, 4) : 0;
+  if (magic == SHARD_16 || magic == SHARD_32)
+    x = shard_llmc(bytes, n, magic == SHARD_16);
+  else if (n > 10 && !memcmp(bytes, "\x93NUMPY\1", 7))
+    x = shard_npy(bytes, n);
+  else if (shard_is_text(bytes, n))
+    return fail(e, 1, "%s: expected token ids, found a text. Try: --text %s", name, name);
+  bool wide = x.width == 2 || x.width == 4 || x.width == 8;
+  if (!wide || x.start >= n || (n - x.start) % (size_t)x.width
+      || (n - x.start) / (size_t)x.width != x.count)
+    return fail(e, 1, "%s: expected ids of 2 bytes each, or behind llm.c's or NumPy's header, "
+                "which counts them, found %zu bytes. Try: a whole file of one dimension", name, n);
+  for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
+    uint64_t id = number_at(bytes + at, x.width);
+    if (id >= (uint64_t)below)
+      return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. Try: --vocab %llu",
+                  name, below, (unsigned long long)id, (at - x.start) / (size_t)x.width,
+                  (unsigned long long)id + 3);
+    bytes_add(out, &(int32_t){(int32_t)id}, ID_BYTES, e);
+  }
+  return e->status;
+}
+
+/* The ids of all files, and where their documents are. */
+static void tokens_read_all(const Source *s, int below, Bytes *all, Bytes *documents, Error *e) {
+  Bytes names = {0}, file = {0};
+  files_list(s->tokens, &names, e);
+  for (size_t at = 0; at < names.size && !e->status; at += strlen((char *)names.at + at) + 1) {
+    const char *name = (const char *)names.at + at;
+    file.size = 0;
+    if (!file_read(name, &file, e)) shard_read(file.at, file.size, name, below, all, e);
+  }
+  for (size_t at = 0, end; at < all->size && !e->status; at = end + ID_BYTES) {
+    end = at;
+    while (end < all->size && memcmp(all->at + end, &(int32_t){s->end_token}, ID_BYTES))
+      end += ID_BYTES;
+    if (at < end) bytes_add(documents, &(Document){at, end}, sizeof(Document), e);
+  }
+  bytes_free(&names);
+  bytes_free(&file);
+}
+
+static int tokens_open(Data *d, const Source *s, int T, Error *e) {
+  Bytes all = {0}, documents = {0};
+  d->vocab = s->vocab ? s->vocab : SHARD_VOCAB;
+  d->end = s->end_token;
+  d->bos = d->vocab - 2;
+  d->fix = d->vocab - 1;
+  int below = s->bos || s->fix_token ? d->bos : d->vocab;
+  if (d->end >= below)
+    return fail(e, 2, "--end-token %d: expected an id below %d. Try: --vocab %d", d->end, below,
+                d->end + 3);
+  tokens_read_all(s, below, &all, &documents, e);
+  d->source = hash_numbers(0, all.at, all.size, ID_BYTES);
+  if (!e->status) data_share(d, s, T, &all, &documents, e);
+  bytes_free(&all);
+  bytes_free(&documents);
+  return e->status;
+}
+
+/* Source.open of a program that knows no toys. */
+static int other_open(Data *d, const Source *s, int T, Error *e) {
+  if (s->toy) return data_refuse("toy", e);
+  return s->tokens[0] ? tokens_open(d, s, T, e) : grammar_open(d, s, T, e);
+}
