@@ -6,7 +6,7 @@
 
 _Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 && NORM_ROWS == 3
                && ACT_ROWS == 8 && PLACE_ROWS == 4 && COMBINE_ROWS == 2
-               && KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5
+               && KERNEL_ROWS == 3 && SIM_ROWS == 9 && NORMALIZER_ROWS == 5
                && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
                && SHIFT_ROWS == 3 && GATE_ROWS == 5, "a row is missing");
 
@@ -125,7 +125,7 @@ static bool rows_sees(const Config *c, int l, int i, int j) {
 }
 
 /* A key's score is divided, capped, scaled and shifted; * may have another one. */
-static double rows_score(const Slow *s, int l, int h, int i, int column) {
+static double rows_any_score(const Slow *s, int l, int h, int i, int column) {
   const Config *c = &s->m->c;
   int D = c->head_dim, keys = 0, j = column - (c->extra != EXTRA_NONE);
   bool local = c->rope_local > 0 && slow_window(c, l) && c->rope_scaling == ROPE_YARN;
@@ -150,6 +150,40 @@ static double rows_score(const Slow *s, int l, int h, int i, int column) {
   if (c->shift == SHIFT_LEARNED)
     z += (double)slow_w(s, l, "sbias")[h];
   return z;
+}
+
+/* Is key j of row i among those that --sparse-top keeps? Its block is, when fewer
+ * than K blocks come before it: a forced one first, then by mean, then by place. */
+static bool rows_chosen(const Slow *s, int l, int h, int i, int j) {
+  const Config *c = &s->m->c;
+  int extra = c->extra != EXTRA_NONE, size = c->sparse_block ? c->sparse_block : 1;
+  int before = 0, first = c->sink_token / size;
+  double sum[LONG_LAB] = {0}, rank[LONG_LAB];
+  int keys[LONG_LAB] = {0};
+  for (int k = 0; k < s->N; k++)
+    if (rows_sees(c, l, i, k)) {
+      sum[k / size] += rows_any_score(s, l, h, i, k + extra);
+      keys[k / size]++;
+    }
+  for (int b = 0; b * size < s->N; b++) {
+    rank[b] = keys[b] ? sum[b] / keys[b] : -INFINITY;
+    if (c->sparse_first && b == first && keys[b])
+      rank[b] = 1e9;
+    if (c->sparse_block && b == i / size)
+      rank[b] = 1e10;
+  }
+  int own = j / size;
+  for (int b = 0; b * size < s->N; b++)
+    before += rank[b] > rank[own] || (rank[b] == rank[own] && b < own);
+  return before < c->sparse_top;
+}
+
+static double rows_score(const Slow *s, int l, int h, int i, int column) {
+  const Config *c = &s->m->c;
+  int j = column - (c->extra != EXTRA_NONE);
+  if (c->sparse_top && j >= 0 && !rows_chosen(s, l, h, i, j))
+    return -INFINITY;
+  return rows_any_score(s, l, h, i, column);
 }
 
 /* s and s' of the rows beside the paper's; softpick's are times e^-top. */
@@ -225,11 +259,41 @@ static void rows_further(const Config *c, int n, int keys, const double *z,
   }
 }
 
+/* Sparsemax and 1.5-entmax: tau by bisection. dz = g (da - mean): s'/Z is g. */
+static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
+  bool squares = c->sim == SIM_ENTMAX;
+  long double top = -INFINITY, low, high;
+  for (int j = 0; j < n; j++)
+    top = fmaxl(top, squares ? (long double)z[j] / 2 : z[j]);
+  low = top - 1;
+  high = top;
+  for (int turn = 0; turn < 200; turn++) {
+    long double tau = (low + high) / 2, sum = 0;
+    for (int j = 0; j < n; j++) {
+      long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - tau, 0);
+      sum += squares ? above * above : above;
+    }
+    if (sum > 1)
+      low = tau;
+    else
+      high = tau;
+  }
+  r->Z = 1;
+  for (int j = 0; j < n; j++) {
+    long double above = fmaxl((squares ? (long double)z[j] / 2 : z[j]) - low, 0);
+    r->a[j] = r->m[j] = squares ? above * above : above;
+    r->deriv[j] = squares ? above : above > 0;
+    r->dlogz[j] = 0;
+  }
+}
+
 /* Clipped weights do not change m. */
 static void rows_row(const Config *c, int n, int keys, const double *z, Scores *r) {
   long double spread = c->clip_high - c->clip_low;
   if (c->sim == SIM_SOFTPICK)
     rows_softpick(n, z, r);
+  else if (config_thresholds(c))
+    rows_threshold(c, n, z, r);
   else if (c->sim > SIM_IDENTITY || c->normalizer == NORMALIZER_COUNT)
     rows_further(c, n, keys, z, r);
   else
@@ -458,7 +522,7 @@ static void rows_logits(const Slow *s, const double *x, double *y) {
  *
  *   k*, the logit    where Z is the number of keys
  *   sbias            adds one number to all scores of a row, as b_K
- *   b_K              also under rectified; not behind a soft-cap or QK-norm
+ *   b_K              also under rectified, sparsemax and entmax; not behind a soft-cap or QK-norm
  *   cscale           multiplies all scores of a row, which a Z that scales forgets
  *                    where s is a multiple of z, but for the e in Z */
 static bool rows_zero(const Lab *b, const Tensor *x, double *most) {
@@ -476,7 +540,8 @@ static bool rows_zero(const Lab *b, const Tensor *x, double *most) {
   }
   *most = 1e-12;
   bool scales = !one && (!clamp || over == rows);
-  bool forgets = (c->sim == SIM_EXP ? scales : c->sim == SIM_RECTIFIED) && !c->extra;
+  bool forgets = (c->sim == SIM_EXP ? scales
+                  : c->sim == SIM_RECTIFIED || config_thresholds(c)) && !c->extra;
   bool multiple = (c->sim == SIM_IDENTITY || c->sim == SIM_RELU) && scales && !c->shift
                   && (!c->extra || c->extra == EXTRA_ZERO);
   if (!strcmp(last, ".cscale")) {
@@ -506,6 +571,8 @@ static const RowKind *rows_kind(const Config *c) {
     return &SOFTPICK_ROW;
   if (c->sim == SIM_RECTIFIED)
     return &RECTIFIED_ROW;
+  if (config_thresholds(c))
+    return &SPARSE_ROW;
   bool counts = c->sim == SIM_RELU || c->normalizer == NORMALIZER_COUNT;
   return counts ? &COUNT_ROW : &PAPER_ROW;
 }
@@ -521,7 +588,7 @@ static const Oracle ALL_ROWS = {
  *      it; an axis without rows has the words of its option. The rules of config_resolve name the
  *      axes of two groups, and none names both. */
 
-enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS, MOST_ROWS = 8 };
+enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS, MOST_ROWS = 9 };
 
 typedef struct CoverAxis { const char *name; int group; const char *rows[MOST_ROWS]; } CoverAxis;
 
@@ -545,6 +612,8 @@ static const CoverAxis AXES[] = {
       "--normalizer pnorm --pnorm 0.5", "--normalizer pnorm --pnorm 2",
       "--normalizer pnorm --pnorm 3", "--normalizer count"}},
   {"clip", AXIS_SCORES, {"", "--clip-low -0.02 --clip-high 1.2"}},
+  {"sparse", AXIS_FREE, {"", "--sparse-top 3", "--sparse-top 2 --sparse-block 2",
+      "--sparse-top 3 --sparse-block 2 --sparse-first"}},
   {"scale", AXIS_FREE, {"", "--scale 0.7"}},
   {"soft-cap", AXIS_FREE, {"", "--soft-cap 2.5"}}, {"score-scale", AXIS_FREE, {NULL}},
   {"score-bias", AXIS_SCORES, {NULL}}, {"extra-logit", AXIS_FREE, {"", "--extra-logit -0.7"}},

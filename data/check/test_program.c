@@ -1091,7 +1091,7 @@ static void set_workers__says_so(Test *t) {
 /* Every choice by its words: as many as its enum has rows, each at the place of its constant, the
  * default first. And a word that is none of them. */
 static void option__choices(Test *t) {
-  static const struct { const char *flag; int rows; const char *words[8]; } CHOICES[] = {
+  static const struct { const char *flag; int rows; const char *words[10]; } CHOICES[] = {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
     {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}}, {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
@@ -1102,7 +1102,8 @@ static void option__choices(Test *t) {
     {"combine", COMBINE_ROWS, {IS(COMBINE, CONCAT), IS(COMBINE, ADD)}},
     {"kernel", KERNEL_ROWS, {IS(KERNEL, IDENTITY), IS(KERNEL, ELU), IS(KERNEL, MLP)}},
     {"sim", SIM_ROWS, {IS(SIM, EXP), IS(SIM, SIGMOID), IS(SIM, ELU), IS(SIM, IDENTITY),
-        IS(SIM, SOFTPICK), IS(SIM, RECTIFIED), IS(SIM, RELU)}},
+        IS(SIM, SOFTPICK), IS(SIM, RECTIFIED), IS(SIM, RELU), IS(SIM, SPARSEMAX),
+        IS(SIM, ENTMAX)}},
     {"normalizer", NORMALIZER_ROWS, {IS(NORMALIZER, SUM), IS(NORMALIZER, ONE),
         IS(NORMALIZER, CLAMP), IS(NORMALIZER, PNORM), IS(NORMALIZER, COUNT)}},
     {"extra", EXTRA_ROWS, {IS(EXTRA, NONE), IS(EXTRA, K), IS(EXTRA, KV), IS(EXTRA, ZERO),

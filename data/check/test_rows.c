@@ -326,12 +326,12 @@ static void embed_forward__edited(Test *t) {
 /* Rows of the similarities beyond the paper's, and over the number of keys. */
 static void row__every_operation_rows(Test *t) {
   static const char *const SIMILARITIES[] = {"exp", "sigmoid", "elu", "identity", "softpick",
-                                     "rectified", "relu", NULL};
+                                     "rectified", "relu", "sparsemax", "entmax", NULL};
   static const char *const NORMALIZERS[] = {
       "sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 1.5",
       "pnorm --pnorm 2", "pnorm --pnorm 3", "pnorm --pnorm 7", "count", NULL};
   int refused = rows_as_formula(t, &ALL_ROWS, SIMILARITIES, NORMALIZERS);
-  fact(t, refused == 19, "%d of 63 operations refused", refused);
+  fact(t, refused == 35, "%d of 81 operations refused", refused);
 }
 
 /* Operations of later papers, each among other rows; NULL after the last. */
@@ -339,17 +339,17 @@ static const char *const *later_operations(Test *t, const char *const *rest,
                                            int n_rest) {
   static const char *const KERNELS[] = {"identity", "elu", "mlp"};
   static const char *const SIMILARITIES[] = {"exp", "sigmoid", "elu", "identity", "softpick",
-                                     "rectified", "relu"};
+                                     "rectified", "relu", "sparsemax", "entmax"};
   static const char *const NORMALIZERS[] = {
       "sum", "one", "clamp", "pnorm --pnorm 0.5", "pnorm --pnorm 2",
       "pnorm --pnorm 3", "count"};
   static const char *const EXTRAS[] = {
       "none", "k", "kv", "zero", "logit", "logn", "k --extra-value e1"};
-  enum { ALL = 3 * 7 * 7 * 7, ROOM = 400 };
+  enum { ALL = 3 * 9 * 7 * 7, ROOM = 400 };
   const char **list = later(t, ALL + 1, sizeof *list, NULL);
   int n = 0;
   for (int i = 0; i < ALL; i++) {
-    int sim = i / 3 % 7, normalizer = i / 21 % 7, extra = i / 147;
+    int sim = i / 3 % 9, normalizer = i / 27 % 7, extra = i / 189;
     char *flags = later(t, ROOM, 1, NULL), all[2 * ROOM];
     Config c;
     if (sim < 4 && normalizer < 6 && extra != 5)
@@ -433,6 +433,9 @@ static void attention__equivalences_rows(Test *t) {
       {"--extra logit --extra-logit 0.4", "--extra logit", 0, scores_kept},
       {"--extra zero --window 1", "--extra logn --window 1", 0, NULL},
       {"", "--clip-low 0 --clip-high 1", 0, NULL},
+      {"", "--sparse-top 40", 0, NULL}, {"", "--sparse-top 1000000", 0, NULL},
+      {"", "--sparse-top 5 --sparse-block 8", 0, NULL},
+      {"--window 1", "--sparse-top 1 --sparse-block 1", 0, NULL},
       {"--sim relu --normalizer one --scale 0.025 --prefix 40",
        "--sim relu --normalizer count --prefix 40", tight, NULL},
       {"--soft-cap 1 --score-bias learned",
@@ -449,7 +452,10 @@ static void attention__equivalences_rows(Test *t) {
       {"--sim sigmoid", "--sim sigmoid --score-bias logn"},
       {"--extra zero", "--extra logn"},
       {"--extra zero", "--extra logit --extra-logit 1"}, {"", "--sim softpick"},
-      {"", "--sim rectified"}, {"", "--clip-low -0.1"}, {"", "--clip-high 1.5"},
+      {"", "--sim rectified"}, {"", "--sim sparsemax"}, {"--sim sparsemax", "--sim entmax"},
+      {"", "--sparse-top 39"}, {"--sparse-top 8", "--sparse-top 8 --sparse-block 1"},
+      {"--sparse-top 3 --sparse-block 4", "--sparse-top 3 --sparse-block 4 --sparse-first"},
+      {"", "--clip-low -0.1"}, {"", "--clip-high 1.5"},
       {"--sim relu --normalizer one", "--sim relu --normalizer count"}};
   EACH(i, SAME_AS)
     same_model(t, SAME_AS[i].one, SAME_AS[i].other, SAME_AS[i].bound, SAME_AS[i].set);

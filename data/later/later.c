@@ -12,8 +12,8 @@
  *
  * Contents   1 DyT   2 QK-norm   3 Scores before sim   4 Similarities and sums
  *            5 Clipped weights   6 The way out of a head   7 Blocks
- *            8 Muon   9 What an evaluation takes from rows   10 The seams
- *            11 check later
+ *            8 Muon   9 What an evaluation takes from rows
+ *            10 Sparse attention   11 The seams   12 check later
  */
 
 /* Does --gate gate o, the output of a head? And G: gates of a row, of o or v. */
@@ -38,6 +38,9 @@ static bool config_clips(const Config *c) {
 }
 static bool config_leaves(const Config *c) {
   return c->xsa || c->v_scale || c->head_norm || config_gates_o(c);
+}
+static bool config_thresholds(const Config *c) {
+  return c->sim == SIM_SPARSEMAX || c->sim == SIM_ENTMAX;
 }
 static bool fixed_logit(const Config *c) {
   return c->extra == EXTRA_LOGIT && !isnan(c->extra_logit);
@@ -797,7 +800,161 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
 }
 
 /* ----------
- * 10  The seams of sink.c */
+ * 10  Sparse attention   what the paper's outlook asks for
+ *
+ * A row attends to few keys. Two ways choose them.
+ *
+ * CHOSEN BY RANK, then any row of 3.6 over what is left:
+ *
+ *   --sparse-top K                        the K keys of the largest z_ij
+ *   --sparse-top K --sparse-block N       K blocks of N keys: the query's own, and
+ *                                         those of the largest mean of z_ij (MoBA,
+ *                                         2502.13189; NSA, 2502.11089, chooses so)
+ *   .. --sparse-first                     keys 1 .. N are among the K (NSA's rule)
+ *
+ * A row takes the mean over the keys that it sees. Of equal scores the earlier
+ * key or block is chosen. The column * is no key and always stays. The choice has
+ * no gradient: what is left out has z = -infinity, and a = dz = 0 as if masked.
+ *
+ * CHOSEN BY THE WEIGHTS, which are exactly 0 below a threshold tau:
+ *
+ *   sparsemax   a_j = [z_j - tau]_+            tau: the weights sum to 1 (1602.02068)
+ *   entmax      a_j = [z_j / 2 - tau]_+^2      1.5-entmax (1905.05702)
+ *
+ * BACKWARD. Differentiate sum_j a_j = 1 for tau. With g_j = 1 where a_j > 0 for
+ * sparsemax, and g_j = sqrt(a_j) for entmax, and 0 elsewhere:
+ *
+ *   a_j|k = g_j (1[j = k] - tau_k)      tau_k = g_k / sum g
+ *   dz_k  = g_k (da_k - mean)           mean  = sum_j g_j da_j / sum g
+ *
+ * That is 3.6's form with s'/Z = g and dlogz = 0, once the mean is taken from da.
+ *
+ * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4), g =
+ * (1, 1), dz = (1, -1). */
+
+/* The tau of x [n]: sum [x - tau]_+, or of its squares, is 1. Newton's steps from
+ * max - 1, where the sum is 1 or more: it is convex in tau, so that every step ends
+ * at or below the root. In units of the largest x, so that nothing cancels. */
+static real threshold(idx n, const real *x, bool squares) {
+  real top = vec_max(n, x), tau = -1;
+  for (int turn = 0; turn < 100; turn++) {
+    real more = -1, slope = 0;
+    for (idx j = 0; j < n; j++) {
+      real above = x[j] - top - tau;
+      if (!(above > 0))
+        continue;
+      more += squares ? above * above : above;
+      slope += squares ? 2 * above : 1;
+    }
+    real next = tau + more / slope;
+    if (!(next > tau))                   /* the root, or a NaN */
+      break;
+    tau = next;
+  }
+  return top + tau;
+}
+
+/* a = [z - tau]_+, or [z/2 - tau]_+^2, and deriv = g. What is masked has 0. */
+static void sparse_weights(const Config *c, idx n, const real *z, real tau, real *a,
+                           real *deriv) {
+  bool squares = c->sim == SIM_ENTMAX;
+  for (idx j = 0; j < n; j++) {
+    real above = (squares ? z[j] / 2 : z[j]) - tau;
+    if (above < 0)                       /* a NaN stays one */
+      above = 0;
+    a[j] = squares ? above * above : above;
+    if (deriv)
+      deriv[j] = squares ? above : above > 0;
+  }
+}
+
+/* z becomes a; row_stat is tau. */
+static real sparse_forward(const Config *c, idx n, real *z, real *spare) {
+  bool squares = c->sim == SIM_ENTMAX;
+  for (idx j = 0; j < n; j++)
+    spare[j] = squares ? z[j] / 2 : z[j];
+  real tau = threshold(n, spare, squares);
+  sparse_weights(c, n, z, tau, z, NULL);
+  return tau;
+}
+
+static void sparse_backward(const Config *c, idx n, const real *z, real row_stat,
+                            real *a, real *deriv, real *dlogz) {
+  sparse_weights(c, n, z, row_stat, a, deriv);
+  zero(dlogz, n);
+}
+
+/* The weights sum to 1 as they are. */
+static real sparse_normalizer(const Config *c, real row_stat) {
+  (void)c, (void)row_stat;
+  return 1;
+}
+
+static real sparse_plain(const Config *c, idx n, const real *z, real *a,
+                         real *deriv, real *dlogz);
+static const RowKind SPARSE_ROW = {
+  .plain = sparse_plain, .forward = sparse_forward, .backward = sparse_backward,
+  .normalizer = sparse_normalizer, .metric = metric_of_weights};
+static real sparse_plain(const Config *c, idx n, const real *z, real *a,
+                         real *deriv, real *dlogz) {
+  return row_in_turn(&SPARSE_ROW, c, n, z, a, deriv, dlogz);
+}
+
+/* da -= mean, from w = a: g is 1 or sqrt(a). */
+static void sparse_mean(const Config *c, idx n, const real *w, real *da) {
+  real sum = 0, g_sum = 0;
+  for (idx j = 0; j < n; j++) {
+    real g = c->sim == SIM_ENTMAX ? (real)sqrt((double)w[j]) : w[j] > 0;
+    sum += g * da[j];
+    g_sum += g;
+  }
+  for (idx j = 0; j < n; j++)
+    da[j] -= sum / g_sum;
+}
+
+/* The index of the largest finite one of n scores, or -1. */
+static idx best_of(idx n, const real *score) {
+  idx best = -1;
+  for (idx j = 0; j < n; j++)
+    if (score[j] != -INFINITY && (best < 0 || score[j] > score[best]))
+      best = j;
+  return best;
+}
+
+/* Masks all of a row's keys z [n], key lo on, but those of its K blocks. `block`
+ * [n] is scratch: a block's score, -infinity as soon as it is chosen. */
+static void keep_top(const Config *c, const RowAt *at, idx n, real *z, real *block) {
+  idx size = c->sparse_block ? c->sparse_block : 1, from = at->lo / size;
+  idx blocks = (at->lo + n - 1) / size - from + 1, own = at->i / size - from;
+  idx first = c->sink_token / size - from;
+  bool whole = c->sparse_block > 0;
+  for (idx s = 0; s < blocks; s++) {
+    idx lo = (from + s) * size - at->lo, hi = at_most(lo + size, n), seen = 0;
+    real sum = 0;
+    for (idx j = lo < 0 ? 0 : lo; j < hi; j++)
+      if (z[j] != -INFINITY) {
+        sum += z[j];
+        seen++;
+      }
+    block[s] = seen ? sum / (real)seen : -INFINITY;
+  }
+  for (idx k = 0; k < c->sparse_top; k++) {
+    idx s = best_of(blocks, block);
+    if (whole && k == 0 && own < blocks)
+      s = own;
+    else if (c->sparse_first && k <= 1 && first >= 0 && block[first] != -INFINITY)
+      s = first;
+    if (s < 0)
+      return;                            /* all that it sees */
+    block[s] = -INFINITY;
+  }
+  for (idx j = 0; j < n; j++)
+    if (block[(at->lo + j) / size - from] != -INFINITY)
+      z[j] = -INFINITY;
+}
+
+/* ----------
+ * 11  The seams of sink.c */
 
 static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
                         real *z, real *y) {
@@ -816,6 +973,8 @@ static void late_scores(const Model *m, const Acts *a, const RowAt *at, idx n,
   idx cut = ablated_column(a, at, n);
   if (cut >= 0 && a->ablation && a->ablation->what == ABLATE_KEY1)
     z[cut] = -INFINITY;
+  if (c->sparse_top)
+    keep_top(c, at, n, z + 1, a->chosen + worker() * a->N);
 }
 
 static void late_scores_backward(Model *m, const Acts *a, const RowAt *at, idx n,
@@ -839,7 +998,10 @@ static void late_weights(const Model *m, const Acts *a, const RowAt *at, idx n,
 static void late_weights_backward(const Model *m, const Acts *a, const RowAt *at,
                                   idx n, const real *w, real *da) {
   (void)a, (void)at;
-  row_clip_backward(&m->c, n + 1, w, da);
+  if (config_clips(&m->c))
+    row_clip_backward(&m->c, n + 1, w, da);
+  if (config_thresholds(&m->c))
+    sparse_mean(&m->c, n + 1, w, da);
 }
 
 static void late_qkv(const Model *m, Acts *a, int l, real *k, real *v,
@@ -964,7 +1126,8 @@ static void late_room(const Model *m, Acts *a, LayerActs *la, bool keeps) {
       la->out2 = la->out1;
   } else {
     const Room room[] = {{&a->dgate, keeps ? G : 0}, {&a->dqk, keeps && qk ? Q : 0},
-                         {&a->late_slot, keeps ? slots : 0}};
+                         {&a->late_slot, keeps ? slots : 0},
+                         {&a->chosen, c->sparse_top ? (idx)a->threads * a->N : 0}};
     arena_take(a, room, sizeof room / sizeof *room);
   }
   MODELS_ROOM(m, a, la, keeps);
@@ -996,7 +1159,8 @@ static void backward_watch(Model *m, Acts *a,
 static int more_resolve(Config *c, Error *e) {
   bool p_norm = c->normalizer == NORMALIZER_PNORM;
   bool sum = c->normalizer == NORMALIZER_SUM, identity = c->sim == SIM_IDENTITY;
-  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED;
+  bool own_sum = c->sim == SIM_SOFTPICK || c->sim == SIM_RECTIFIED
+                 || config_thresholds(c);
   bool starts = c->gain || c->shift == SHIFT_LEARNED;
   if (c->place != PLACE_SANDWICH)
     c->behind_only = 0;
@@ -1007,17 +1171,27 @@ static int more_resolve(Config *c, Error *e) {
     return fail(e, 2, "--score-bias makes scores of either sign with --sim "
                 "identity. Try: --normalizer one or clamp, or --sim exp");
   if (own_sum && !sum)
-    return fail(e, 2, "--sim softpick and rectified have their own sum, and no "
-                "other normaliser. Try: --normalizer sum");
+    return fail(e, 2, "--sim softpick, rectified, sparsemax and entmax have their "
+                "own sum, and no other normaliser. Try: --normalizer sum");
   if (own_sum && c->kernel == KERNEL_ELU)
-    return fail(e, 2, "--kernel elu keeps scores positive, and --sim softpick "
-                "and rectified are for either sign. Try: --kernel identity");
+    return fail(e, 2, "--kernel elu keeps scores positive, and --sim softpick, "
+                "rectified, sparsemax and entmax are for either sign. "
+                "Try: --kernel identity");
   if (c->sim == SIM_EXP && c->normalizer == NORMALIZER_COUNT)
     return fail(e, 2, "--normalizer count bounds no e^z. Try: --sim relu or "
                 "sigmoid, or --normalizer sum");
   if (config_clips(c) && !sum)
     return fail(e, 2, "--clip-low and --clip-high are for weights that sum to "
                 "1. Try: --normalizer sum");
+  if (config_clips(c) && config_thresholds(c))
+    return fail(e, 2, "--clip-low and --clip-high make weights 0, as --sim "
+                "sparsemax and entmax do. Try: one of them, or --sim exp");
+  if (!c->sparse_top && (c->sparse_block || c->sparse_first))
+    return fail(e, 2, "--sparse-block and --sparse-first need a number of blocks. "
+                "Try: --sparse-top 3");
+  if (c->sparse_first && (!c->sparse_block || c->sparse_top < 2))
+    return fail(e, 2, "--sparse-first: two blocks are the first and a query's own. "
+                "Try: --sparse-block 8 --sparse-top 3");
   if (starts && c->context == 1)
     return fail(e, 2, "--score-scale and --score-bias start from the context's "
                 "logarithm, and that of 1 is 0. Try: --context 2");
@@ -1039,7 +1213,12 @@ static int more_setup(Model *m, Error *e) {
     s->row = &SOFTPICK_ROW;
   if (c->sim == SIM_RECTIFIED)
     s->row = &RECTIFIED_ROW;
-  if (config_score_mod(c) || c->extra == EXTRA_LOGN || fixed_logit(c)) {
+  if (config_thresholds(c)) {
+    s->row = &SPARSE_ROW;
+    s->weights_backward = late_weights_backward;
+  }
+  if (config_score_mod(c) || c->extra == EXTRA_LOGN || fixed_logit(c)
+      || c->sparse_top) {
     s->scores = late_scores;
     s->scores_backward = late_scores_backward;
   }
@@ -1085,18 +1264,19 @@ static void more_dump(struct Dump *d) {
   }
 }
 /* ----------
- * 11  What these and other later rows make of the states of a repeated token: `check later`
+ * 12  What these and other later rows make of the states of a repeated token: `check later`
  *
  * Section 7.2's rule for them. Gates, norms and caps act on each token alone, or on a score, and
  * leave a row's sum; a logit, a clip and a softmax that can be 0 do not. */
 static const char *const LATER_EQUAL_SUMS[] = {
   "--place parallel", "--place sandwich --norm dyt",
   "--soft-cap 2 --score-scale logn --score-bias learned", "--gate head --xsa",
-  "--gate element --head-norm", "--gate value --qk-norm", "--gate static --v-scale", NULL};
+  "--gate element --head-norm", "--gate value --qk-norm", "--gate static --v-scale",
+  "--sparse-top 3", "--sim sparsemax", "--sim entmax", NULL};
 static const char *const LATER_OTHER_SUMS[] = {
   "--extra logit --extra-logit -1", "--sim sigmoid --extra logn", "--sim softpick --extra k",
   "--sim rectified --extra k", "--sim relu --normalizer one",
-  "--sim sigmoid --normalizer count --extra kv", "--clip-low -0.5 --clip-high 1.2",
+  "--sim sigmoid --normalizer count --extra kv", "--sim entmax --extra k", "--clip-low -0.5 --clip-high 1.2",
   "--sink-token 3", NULL};
 
 static void check_later(Page *p) {

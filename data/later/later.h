@@ -39,6 +39,8 @@ static void more_dump(struct Dump *d);
   int gate;                     /* GATE_* */ \
   int qk_norm, qk_whole;        /* of a head's dims; of all heads at once */ \
   int head_norm, v_scale, xsa;  /* switches: the way out of a head */ \
+  int sparse_top, sparse_block; /* how many keys or blocks, and a block's keys */ \
+  int sparse_first;             /* a switch: the first block is one of them */ \
   int behind_only;              /* a sandwich without n1 and n2 */ \
   MODELS_CONFIG
 #define MORE_NORM Tensor a;     /* [1] the slope of DyT */
@@ -62,6 +64,7 @@ static void more_dump(struct Dump *d);
 #define MORE_ACTS \
   real *dgate, *dqk;            /* like gate; like q: scratch of QK-norm */ \
   real *late_slot;              /* [B,H,D+3] dhnorm, dc, df, dv-scale */ \
+  real *chosen;                 /* [threads,N] blocks' scores */ \
   real *kept;                   /* [2,C] rows of P while it is edited (T7) */ \
   const struct Ablation *ablation; \
   void (*hide)(const struct Acts *a, int l, idx b, idx i, idx lo, idx n, \
@@ -73,7 +76,7 @@ static void more_dump(struct Dump *d);
 #define MORE_MODEL MODELS_MODEL
 #define MORE_NORMS , NORM_DYT
 #define MORE_PLACES , PLACE_PARALLEL, PLACE_SANDWICH
-#define MORE_SIMS , SIM_SOFTPICK, SIM_RECTIFIED, SIM_RELU
+#define MORE_SIMS , SIM_SOFTPICK, SIM_RECTIFIED, SIM_RELU, SIM_SPARSEMAX, SIM_ENTMAX
 #define MORE_NORMALIZERS , NORMALIZER_COUNT
 #define MORE_EXTRAS , EXTRA_LOGN
 #define MORE_OPTIMIZERS , OPTIMIZER_MUON
@@ -113,6 +116,13 @@ static void more_dump(struct Dump *d);
   {"xsa", "--xsa", "beyond: XSA (2603.09078)", "", ""}, \
   {"sandwich", "--place sandwich", "beyond: Gemma 2 (2408.00118)", "", ""}, \
   {"dyt", "--norm dyt", "beyond: DyT (2503.10622)", "", ""}, \
+  {"top-8", "--sparse-top 8", "beyond: the 8 keys of largest score", "", ""}, \
+  {"blocks", "--sparse-top 3 --sparse-block 8", "beyond: MoBA (2502.13189)", \
+   "", ""}, \
+  {"blocks-first", "--sparse-top 3 --sparse-block 8 --sparse-first", \
+   "beyond: NSA's first block (2502.11089)", "", ""}, \
+  {"sparsemax", "--sim sparsemax", "beyond: sparsemax (1602.02068)", "", ""}, \
+  {"entmax", "--sim entmax", "beyond: 1.5-entmax (1905.05702)", "", ""}, \
   {"sink-token-4", "--sink-token 4", "beyond: StreamingLLM (2309.17453)", \
    "", ""},
 

@@ -3325,13 +3325,14 @@ enum { SUMS = 1, LONE_FIRST = 2, EQUAL = 4, NOT_EQUAL = 8, NONE = 16, RELATIVE =
  * a sum felt behind XSA or a head norm: without x*, o is a multiple of the one v. */
 static bool parts_surely(const Config *c) {
   bool sums = c->sim < SIM_SOFTPICK && !config_clips(c) && c->normalizer != NORMALIZER_CLAMP;
-  bool grow = c->normalizer != NORMALIZER_COUNT && c->extra != EXTRA_LOGN && c->shift != SHIFT_LOGN;
+  bool grow = c->normalizer != NORMALIZER_COUNT && c->extra != EXTRA_LOGN && c->shift != SHIFT_LOGN
+              && !c->sparse_top;
   return c->pos == POS_LEARNED || c->pos == POS_ABSOLUTE || config_attending(c) < c->layers
       || (sums && grow && c->window != 1 && (c->sink_token || (!c->xsa && !c->head_norm)));
 }
 
 static int premises(const Config *c) {
-  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 7 && NORMALIZER_ROWS == 5
+  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 9 && NORMALIZER_ROWS == 5
                  && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
                  "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
@@ -3339,13 +3340,14 @@ static int premises(const Config *c) {
                                      && !(c->gain && c->sim == SIM_IDENTITY);   /* row 1 has 0 */
   bool equal = sums && c->pos != POS_LEARNED && c->pos != POS_ABSOLUTE
             && config_attending(c) == c->layers;
-  bool law = equal && soft && !c->window && !c->prefix, shaped = config_score_mod(c);
+  bool law = equal && soft && !c->window && !c->prefix && !c->sparse_top;
+  bool shaped = config_score_mod(c), all = !c->sparse_top;
   return sums * SUMS | (sums && soft && c->prefix < 2) * LONE_FIRST
        | (equal ? EQUAL : NOT_EQUAL) | (law && c->pos == POS_NONE) * NONE
        | (law && !shaped && (c->pos == POS_RELATIVE || c->pos == POS_T5)) * RELATIVE
        | (law && !shaped && c->pos == POS_ALIBI) * ALIBI
-       | (equal && soft && !shaped && c->pos == POS_ROTARY) * ROTARY
-       | (c->kernel == KERNEL_IDENTITY && !shaped) * DOT_SCORES
+       | (equal && soft && all && !shaped && c->pos == POS_ROTARY) * ROTARY
+       | (c->kernel == KERNEL_IDENTITY && all && !shaped) * DOT_SCORES
        | (c->prefix <= TRAINED_T / 2) * SECOND_HALF | parts_surely(c) * APART_SURELY;
 }
 
@@ -3449,6 +3451,8 @@ static double off_row(Place s) {
     return 0;
   for (s.i = from; s.i <= s.y->T; s.i++) {
     bool seen = s.i <= -c->sink_token || place_seen(s);   /* * always */
+    if (c->sparse_top && s.i > -c->sink_token && score(s) == 0)
+      seen = false;                      /* left out: its score is not kept */
     z[s.i - from] = seen ? score(s) : NAN;
   }
   return closed_off(s, from, z);

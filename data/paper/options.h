@@ -22,6 +22,12 @@
   SWITCH("head-norm", MODEL, model.head_norm, "RMSNorm of a head's output"), \
   SWITCH("v-scale", MODEL, model.v_scale, "one learned factor a head"), \
   SWITCH("xsa", MODEL, model.xsa, "output without its own value's part"), \
+  WHOLE("sparse-top", MODEL, model.sparse_top, "0", 1, 1e6, \
+        "a row attends to N keys, or blocks of them"), \
+  WHOLE("sparse-block", MODEL, model.sparse_block, "0", 1, 1e6, \
+        "keys of a block; its own is always one [0]"), \
+  SWITCH("sparse-first", MODEL, model.sparse_first, \
+         "the first block is always one"), \
   SWITCH("behind-only", MODEL, model.behind_only, \
          "a sandwich without norms 1, 2 (OLMo 2)"), \
   AXIS("toy", TRAIN, data.toy, TOY, "a known mechanism; ./paper has both"),

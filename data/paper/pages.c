@@ -1340,11 +1340,38 @@ static double closed_normalizer(const Config *c, double sum, double e, double po
        : row == NORMALIZER_COUNT ? keys : NAN;
 }
 
+/* [z - tau]_+ or [z/2 - tau]_+^2 with tau by bisection, so that they sum to 1. */
+static void closed_threshold(int sim, int n, const double *z, double *a) {
+  double half = sim == SIM_ENTMAX ? 0.5 : 1, low = -1, high = 0, top = -INFINITY;
+  for (int j = 0; j < n; j++)
+    top = fmax(top, half * z[j]);        /* fmax takes the number of two */
+  for (int turn = 0; turn < 100; turn++) {
+    double tau = (low + high) / 2, sum = 0;
+    for (int j = 0; j < n; j++) {
+      double above = z[j] == z[j] ? fmax(half * z[j] - top - tau, 0) : 0;
+      a[j] = sim == SIM_ENTMAX ? above * above : above;
+      sum += a[j];
+    }
+    if (sum > 1)
+      low = tau;
+    else
+      high = tau;
+  }
+}
+
 /* The weights a [n], with the scale, and the metric m [n] of a row whose scores are z [n], NaN
  * where it does not see. */
 static void closed_row(const Config *c, int n, const double *z, double *a, double *m) {
   double sum = 0, size = 0, power = 0, e = c->sim == SIM_EXP || c->sim == SIM_RECTIFIED ? 0 : 1e-8;
   int keys = c->extra ? -1 : 0;                          /* z[0] is the extra column's */
+  if (config_thresholds(c)) {
+    closed_threshold(c->sim, n, z, a);
+    for (int j = 0; j < n; j++) {
+      m[j] = a[j];
+      a[j] *= c->scale;
+    }
+    return;
+  }
   for (int j = 0; j < n; j++) {
     a[j] = z[j] != z[j] ? 0 : closed_similarity(c->sim, z[j]);
     if (c->sim == SIM_SOFTPICK && z[j] > 0) e = fmax(e, 1e-8 * exp(z[j]));   /* beside e^-m s */

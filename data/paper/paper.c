@@ -2875,7 +2875,8 @@ static void check_scores(Page *p) {
     "--layers 1 --extra logit", "--layers 1 --extra logit --extra-logit -1",
     "--layers 1 --sim sigmoid --extra logn", "--layers 1 --sim softpick --extra k",
     "--layers 1 --sim rectified --extra k", "--layers 1 --sim relu --normalizer one",
-    "--layers 1 --sim sigmoid --normalizer count --extra kv", NULL};
+    "--layers 1 --sim sigmoid --normalizer count --extra kv",
+    "--layers 1 --sim sparsemax --extra zero", "--layers 1 --sim entmax --extra k", NULL};
   for (const char *const *flags = FLAGS; *flags; flags++) {
     double worst = 0;
     for (int x = 0; x < INSIDE; x++)
