@@ -465,104 +465,100 @@ enum {
   INITIAL_STREAM, INITIAL_BIAS, INITIAL_SMALL
 };
 
+static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
+
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
-/* Puts t [rows,cols] (cols 0: a vector [rows]) at the end of the list. Its name is
- * "l0." and `name` in block 0. */
-static void list_tensor(Model *m, Tensor *t, const char *name, int l, int rows,
-                        int cols, int init) {
-  if (l < 0)
-    snprintf(t->name, sizeof t->name, "%s", name);
-  else
-    snprintf(t->name, sizeof t->name, "l%d.%s", l, name);
-  t->rank = cols ? 2 : 1;
-  t->rows = rows;
-  t->cols = cols ? cols : 1;
-  t->init = init;
-  t->layer = l;
-  t->start = init == INITIAL_ONE;
-  t->matrix = cols && init >= INITIAL_EMBED && init <= INITIAL_DOWN;
-  m->count += tensor_count(t);
-  m->all[m->n_tensors++] = t;
-}
-
-/* The same where the variant has it. A companion's model may lack it. */
+/* Puts t [rows,cols], if present, at the end of the list. A vector has cols 0. Its
+ * name is "l0." and `name` in block 0. A companion may lack it, or have further
+ * tensors behind it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
-  if (present && !(m->seams.lacks && m->seams.lacks(m, l, name)))
-    list_tensor(m, t, name, l, rows, cols, init);
+  const Seams *s = &m->seams;
+  if (present && !(s->lacks && s->lacks(m, l, name))) {
+    if (l < 0)
+      snprintf(t->name, sizeof t->name, "%s", name);
+    else
+      snprintf(t->name, sizeof t->name, "l%d.%s", l, name);
+    t->rank = cols ? 2 : 1;
+    t->rows = t->fan_in = rows;
+    t->cols = cols ? cols : 1;
+    t->init = init;
+    t->layer = l;
+    t->start = init == INITIAL_ONE;
+    t->matrix = cols && init >= INITIAL_EMBED && init <= INITIAL_DOWN;
+    m->count += tensor_count(t);
+    m->all[m->n_tensors++] = t;
+  }
+  if (s->tensors)
+    s->tensors(m, l, t);
 }
 
-/* A companion's tensors follow those of `after`. */
-static void has_more(Model *m, int l, const char *after) {
-  if (m->seams.tensors)
-    m->seams.tensors(m, l, after);
+/* The bias b of W: a number for each column, which starts by W's fan-in. */
+static void has_bias(Model *m, Tensor *W, Tensor *b, const char *name, int l) {
+  has(m, b, m->c.linear_bias && W->rows, name, l, W->cols, 0, INITIAL_BIAS);
+  b->fan_in = W->rows;
+  W->bias = b;
 }
 
 /* "l0.norm1", and LayerNorm's "l0.norm1.b". */
-static void has_norm(Model *m, Norm *w, const char *name, int l) {
+static void has_norm(Model *m, Norm *w, bool present, const char *name, int l) {
   char bias[16];
   snprintf(bias, sizeof bias, "%s.b", name);
   w->eps = m->c.norm_eps;
-  has(m, &w->g, true, name, l, m->c.dim, 0, INITIAL_ONE);
-  has(m, &w->b, m->c.norm != NORM_RMS, bias, l, m->c.dim, 0, INITIAL_ZERO);
-  has_more(m, l, name);
+  has(m, &w->g, present, name, l, m->c.dim, 0, INITIAL_ONE);
+  has(m, &w->b, present && m->c.norm != NORM_RMS, bias, l, m->c.dim, 0,
+      INITIAL_ZERO);
 }
 
 /* W_Q, W_K and W_V hold heads side by side: head h has the columns h D .. h D +
  * D - 1. Table 12 left adds heads, and W_O then reads D numbers (F8). */
-static void has_attention(Model *m, int l) {
+static void has_attention(Model *m, Layer *w, int l) {
   const Config *c = &m->c;
-  Layer *w = &m->layer[l];
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   int S = c->extra_shared ? 1 : H;   /* copies of k* and v* */
   int O = c->combine == COMBINE_ADD ? D : H * D;
-  bool bias = c->linear_bias, phi = c->kernel == KERNEL_MLP;
-  bool kv = c->extra == EXTRA_KV, k = kv || c->extra == EXTRA_K;
+  bool phi = c->kernel == KERNEL_MLP, kv = c->extra == EXTRA_KV;
   has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR);
   has(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR);
   has(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR);
-  has(m, &w->bq, bias, "bq", l, H * D, 0, INITIAL_BIAS);
-  has(m, &w->bk, bias, "bk", l, K * D, 0, INITIAL_BIAS);
-  has(m, &w->bv, bias, "bv", l, K * D, 0, INITIAL_BIAS);
+  has_bias(m, &w->wq, &w->bq, "bq", l);
+  has_bias(m, &w->wk, &w->bk, "bk", l);
+  has_bias(m, &w->wv, &w->bv, "bv", l);
   has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
   has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
   /* Tables 4, 5, 12 and 13. Without vstar v* is 0, or fixed */
-  has(m, &w->kstar, k, "kstar", l, S, D, INITIAL_SMALL);
+  has(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, S, D, INITIAL_SMALL);
   has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL);
   has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
   has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL);
-  has_more(m, l, "vplus");
   has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT);
-  has(m, &w->bo, bias, "bo", l, C, 0, INITIAL_BIAS);
+  has_bias(m, &w->wo, &w->bo, "bo", l);
 }
 
-/* Gated: W1, W2 [C,F], W3 [F,C]. Else W1 [C,F], W2 [F,C] and no W3. */
-static void has_ffn(Model *m, Layer *w, const char *prefix, int l) {
-  const Config *c = &m->c;
-  int C = c->dim, F = c->ffn;
-  bool gated = config_gated(c), bias = c->linear_bias;
-  char name[6][16];
-  for (int i = 0; i < 6; i++)
-    snprintf(name[i], sizeof name[i], "%s%c%d", prefix, i < 3 ? 'w' : 'b',
-             i % 3 + 1);
-  has(m, &w->w1, true, name[0], l, C, F, INITIAL_LINEAR);
-  has(m, &w->w2, gated, name[1], l, C, F, INITIAL_LINEAR);
-  has(m, &w->w2, !gated, name[1], l, F, C, INITIAL_DOWN);
-  has(m, &w->w3, gated, name[2], l, F, C, INITIAL_DOWN);
-  has(m, &w->b1, bias, name[3], l, F, 0, INITIAL_BIAS);
-  has(m, &w->b2, bias, name[4], l, gated ? F : C, 0, INITIAL_BIAS);
-  has(m, &w->b3, bias && gated, name[5], l, C, 0, INITIAL_BIAS);
+/* Files number the matrices in their order: without a gate the last is "w2". */
+static void has_ffn(Model *m, Layer *w, int l) {
+  int C = m->c.dim, F = m->c.ffn;
+  bool here = w->feed == feed_forward, gated = config_gated(&m->c);
+  has(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
+  has(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
+  has(m, &w->w3, here, gated ? "w3" : "w2", l, F, C, INITIAL_DOWN);
+  has_bias(m, &w->w1, &w->b1, "b1", l);
+  has_bias(m, &w->w2, &w->b2, "b2", l);
+  has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
 }
 
 /* The list of tensors of a resolved c, none of which has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
-  int V = c->vocab, C = c->dim, X = c->sink_token;
-  *m = (Model){.c = *c, .seams = {.row = &PAPER_ROW}};
+  int C = c->dim, X = c->sink_token;
+  *m = (Model){.c = *c, .embed = C, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
   for (int l = 0; m->layer && l < c->layers; l++) {
-    m->layer[l].window = c->window;
-    m->layer[l].root = (real)(1 / sqrt((double)c->head_dim));
+    Layer *w = &m->layer[l];
+    w->mix = mhsa_forward;
+    w->feed = feed_forward;
+    w->window = c->window;
+    w->root = (real)(1 / sqrt((double)c->head_dim));
   }
   if (!e->status && !MORE_SETUP(m, e))
     m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
@@ -571,8 +567,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     model_free(m);
     return e->status;
   }
-  has(m, &m->wte, true, "wte", -1, V, C, INITIAL_EMBED);   /* W_E */
-  has_more(m, -1, "wte");
+  has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);   /* W_E */
   has(m, &m->xstar, X > 0, "xstar", -1, X > 1 ? X : C, X > 1 ? C : 0,
       INITIAL_STREAM);                                     /* Table 4 */
   has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
@@ -580,31 +575,38 @@ static int model_list(Model *m, const Config *c, Error *e) {
   has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO);
   for (int l = 0; l < c->layers; l++) {
     Layer *w = &m->layer[l];
-    has_norm(m, &w->norm1, "norm1", l);
-    has_attention(m, l);
-    has_norm(m, &w->norm2, "norm2", l);
-    has_ffn(m, w, "", l);
-    has_more(m, l, "ffn");
+    has_norm(m, &w->norm1, true, "norm1", l);
+    if (w->mix == mhsa_forward)
+      has_attention(m, w, l);
+    has_norm(m, &w->norm2, true, "norm2", l);
+    has_ffn(m, w, l);
   }
   /* Y = LN(H^L) W_cls; under post-norm the last block's norm is that LN */
-  if (c->place != PLACE_POST)
-    has_norm(m, &m->normf, "normf", -1);
-  has_more(m, -1, "end");
-  has(m, &m->wcls, !c->tied, "wcls", -1, C, V, INITIAL_LINEAR);
+  has_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
+  has(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
   return 0;
 }
 
-/* Memory for all gradients, laid out as the parameters are. */
+/* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
+static real *tensors_lay(Model *m, bool gradients, Error *e) {
+  real *all = grab(m->count, sizeof(real), e), *at = all;
+  for (int i = 0; all && i < m->n_tensors; i++) {
+    Tensor *t = m->all[i];
+    if (gradients)
+      t->d = at;
+    else
+      t->w = at;
+    at += tensor_count(t);
+  }
+  return all;
+}
+
 static int model_grads(Model *m, Error *e) {
   const char *what = m->seams.forward_only;
   if (what)
     return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
                 what);
-  real *at = m->grads = grab(m->count, sizeof(real), e);
-  for (int i = 0; i < m->n_tensors && !e->status; i++) {
-    m->all[i]->d = at;
-    at += tensor_count(m->all[i]);
-  }
+  m->grads = tensors_lay(m, true, e);
   return e->status;
 }
 
@@ -614,11 +616,7 @@ static int model_grads(Model *m, Error *e) {
 static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   if (model_list(m, c, e))
     return e->status;
-  real *at = m->params = grab(m->count, sizeof(real), e);
-  for (int i = 0; i < m->n_tensors && !e->status; i++) {
-    m->all[i]->w = at;
-    at += tensor_count(m->all[i]);
-  }
+  m->params = tensors_lay(m, false, e);
   if (with_grads && !e->status)
     model_grads(m, e);
   if (e->status)
@@ -677,16 +675,10 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
  * of one seed start alike where both have it (model_init__streams). */
 static void model_init(Model *m, int init, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = m->all[i], *matrix = t;
+    const Tensor *t = m->all[i];
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
     bool drawn = t->init >= INITIAL_EMBED && t->init <= INITIAL_SMALL;
-    if (t->init == INITIAL_BIAS) {   /* the fan-in of l0.bq is that of l0.wq */
-      char name[sizeof t->name];
-      strcpy(name, t->name);
-      *strrchr(name, 'b') = 'w';
-      matrix = model_tensor(m, name);
-    }
-    double spread = init_spread(&m->c, t->init, matrix->rows, init);
+    double spread = init_spread(&m->c, t->init, t->fan_in, init);
     bool kstar = strstr(t->name, ".kstar");
     for (idx n = 0; n < tensor_count(t); n++) {
       double x = t->start;
@@ -938,10 +930,10 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * sum_n x_ni dy_no. The paper's projections have no b. Cost: n * in * out
  * multiplications forward, twice that backward. Test: linear__with_biases. */
 
-/* Where there is no bias, b is NULL or b->w is. y does not overlap x. */
-static void linear_forward(real *y, const real *x, const Tensor *W,
-                           const Tensor *b, idx n) {
+/* y does not overlap x. */
+static void linear_forward(real *y, const real *x, const Tensor *W, idx n) {
   idx in = W->rows, out = W->cols;
+  const Tensor *b = W->bias;
   if (W->product)
     W->product(W, false, y, x, n);
   else
@@ -956,8 +948,9 @@ static void linear_forward(real *y, const real *x, const Tensor *W,
 /* dx [n,in] is added to, or overwritten where `add` is false: the first of the
  * terms that meet in it. It overlaps neither dy nor x. */
 static void linear_backward(real *dx, bool add, const real *dy, const real *x,
-                            Tensor *W, Tensor *b, idx n) {
+                            Tensor *W, idx n) {
   idx in = W->rows, out = W->cols;
+  Tensor *b = W->bias;
   /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
   matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), n, in, out, add);
   matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, n, true);
@@ -1195,11 +1188,11 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
       elu_plus_one(chunk(n, from), x + from, y + from, NULL);
     return;
   }
-  linear_forward(hidden, x, &w->phi1, NULL, rows);        /* u = x phi1 */
+  linear_forward(hidden, x, &w->phi1, rows);        /* u = x phi1 */
   PARALLEL
   for (idx j = 0; j < n; j++)
     hidden[j] = hidden[j] > 0 ? hidden[j] : 0;             /* r = max(u, 0) */
-  linear_forward(y, hidden, &w->phi2, NULL, rows);        /* y = r phi2 */
+  linear_forward(y, hidden, &w->phi2, rows);        /* y = r phi2 */
 }
 
 /* dx [rows,D] holds dy on entry and dx on return, for x, the rotated q or k:
@@ -1218,13 +1211,13 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
     return;
   }
   /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
-  linear_backward(scratch, false, dx, hidden, &w->phi2, NULL, rows);
+  linear_backward(scratch, false, dx, hidden, &w->phi2, rows);
   /* r = max(u, 0):  du = dr where r > 0, else 0 */
   PARALLEL
   for (idx j = 0; j < n; j++)
     scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
   /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
-  linear_backward(dx, false, scratch, x, &w->phi1, NULL, rows);
+  linear_backward(dx, false, scratch, x, &w->phi1, rows);
 }
 
 /* ----------
@@ -1750,7 +1743,9 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
- *   else    y = act(x W1) W2              swish, gelu, relu, gelutanh
+ *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
+ *
+ * Table 11 and our files call the last matrix W2 where there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -1763,19 +1758,22 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
                         const real *x, idx rows) {
   idx n = rows * c->ffn;
   bool gated = config_gated(c);
-  linear_forward(la->f1, x, &w->w1, &w->b1, rows);
+  linear_forward(la->f1, x, &w->w1, rows);
   if (gated)
-    linear_forward(la->f2, x, &w->w2, &w->b2, rows);
+    linear_forward(la->f2, x, &w->w2, rows);
   PARALLEL                               /* fa = act(f1) * f2 */
   for (idx from = 0; from < n; from += CHUNK) {
     ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
     if (gated)
       vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
   }
-  if (gated)
-    linear_forward(y, la->fa, &w->w3, &w->b3, rows);
-  else
-    linear_forward(y, la->fa, &w->w2, &w->b2, rows);
+  linear_forward(y, la->fa, &w->w3, rows);
+}
+
+/* The same for block l, x, y [B,N,C]: Layer.feed. */
+static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
+                         int B, idx N) {
+  ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
 }
 
 /* dx [rows,C] is overwritten, from dy and x; a->df1 [rows,F] holds dfa first. */
@@ -1783,11 +1781,8 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
                          real *dx, const real *dy, const real *x, idx rows) {
   idx n = rows * c->ffn;
   bool gated = config_gated(c);
-  /* y = fa W3 (W2 where there is no gate) */
-  if (gated)
-    linear_backward(a->df1, false, dy, la->fa, &w->w3, &w->b3, rows);
-  else
-    linear_backward(a->df1, false, dy, la->fa, &w->w2, &w->b2, rows);
+  /* y = fa W3 */
+  linear_backward(a->df1, false, dy, la->fa, &w->w3, rows);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;
@@ -1802,9 +1797,9 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
     vec_multiply(some, df1, df);
   }
   /* f1 = x W1, f2 = x W2:  dx = df1 W1^T + df2 W2^T */
-  linear_backward(dx, false, a->df1, x, &w->w1, &w->b1, rows);
+  linear_backward(dx, false, a->df1, x, &w->w1, rows);
   if (gated)
-    linear_backward(dx, true, a->df2, x, &w->w2, &w->b2, rows);
+    linear_backward(dx, true, a->df2, x, &w->w2, rows);
 }
 
 /* ==========
@@ -1855,9 +1850,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   idx cached = a->past * K * D;          /* keys of earlier rows (14) */
   real *k = la->k + cached, *v = la->v + cached;
   /* q = x W_Q [B,N,H,D], k = x W_K and v = x W_V [B,N,K,D] */
-  linear_forward(la->q, x, &w->wq, &w->bq, rows);
-  linear_forward(k, x, &w->wk, &w->bk, rows);
-  linear_forward(v, x, &w->wv, &w->bv, rows);
+  linear_forward(la->q, x, &w->wq, rows);
+  linear_forward(k, x, &w->wk, rows);
+  linear_forward(v, x, &w->wv, rows);
   if (m->seams.qkv)
     m->seams.qkv(m, a, l, k, v, x, rows);
   /* q = R_i q, k = R_j k [E8], in place. v is never rotated. */
@@ -1882,7 +1877,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   else if (w->vplus.w)
     vplus_forward(m, l, la, rows);
   /* O = combine(o) W_O */
-  linear_forward(y, combine_forward(c, la, rows), &w->wo, &w->bo, rows);
+  linear_forward(y, combine_forward(c, la, rows), &w->wo, rows);
 }
 
 /* dx = MHSA'^T dy [B,N,C], overwritten; and the gradients of all that MHSA
@@ -1895,7 +1890,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   idx H = c->heads, K = c->kv_heads, rows = B * N;
   const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
   /* y = combine(o) W_O:  do = dy W_O^T,  dW_O += o^T dy */
-  linear_backward(a->dosum, false, dy, o, &w->wo, &w->bo, rows);
+  linear_backward(a->dosum, false, dy, o, &w->wo, rows);
   combine_backward(c, a, rows);
   slots_begin(m, a, l, B, N);
   /* o = o + v+ */
@@ -1922,11 +1917,11 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   if (m->seams.qk_backward)
     m->seams.qk_backward(m, a, l, rows);
   /* q = x W_Q, k = x W_K, v = x W_V:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
-  linear_backward(dx, false, a->dq, x, &w->wq, &w->bq, rows);
-  linear_backward(dx, true, a->dk, x, &w->wk, &w->bk, rows);
+  linear_backward(dx, false, a->dq, x, &w->wq, rows);
+  linear_backward(dx, true, a->dk, x, &w->wk, rows);
   if (m->seams.v_backward)
     m->seams.v_backward(m, a, l, dx, x, rows);
-  linear_backward(dx, true, a->dv, x, &w->wv, &w->bv, rows);
+  linear_backward(dx, true, a->dv, x, &w->wv, rows);
 }
 
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another back. */
@@ -1934,19 +1929,6 @@ static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
   for (idx j = 0; j < n; j += CHUNK)
     vec_add(chunk(n, j), y + j, x + j);
-}
-
-/* MHSA(x) and FFN(x) of block l, or what a companion has in their place. */
-static void mix(const Model *m, Acts *a, int l, real *y, const real *x, int B,
-                idx N) {
-  if (!m->seams.mix || !m->seams.mix(m, a, l, y, x, B, N))
-    mhsa_forward(m, a, l, y, x, B, N);
-}
-
-static void feed(const Model *m, Acts *a, int l, real *y, const real *x,
-                 idx rows) {
-  if (!m->seams.feed || !m->seams.feed(m, a, l, y, x, rows))
-    ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, rows);
 }
 
 /* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. All arrays stay for
@@ -1961,17 +1943,17 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     m->seams.block(m, a, l, B, N);
   } else if (m->c.place == PLACE_PRE) {
     norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
-    mix(m, a, l, la->s1, la->n1, B, N);
+    w->mix(m, a, l, la->s1, la->n1, B, N);
     add_rows(la->s1, la->x, n);                      /* u = x + MHSA(n1 x) */
     norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
-    feed(m, a, l, la->s2, la->n2, rows);
+    w->feed(m, a, l, la->s2, la->n2, B, N);
     add_rows(la->s2, la->s1, n);                     /* y = u + FFN(n2 u) */
     a->h = la->s2;
   } else {
-    mix(m, a, l, la->s1, la->x, B, N);
+    w->mix(m, a, l, la->s1, la->x, B, N);
     add_rows(la->s1, la->x, n);
     norm_forward(la->n1, la->n1stat, la->s1, &w->norm1, rows);   /* u */
-    feed(m, a, l, la->s2, la->n1, rows);
+    w->feed(m, a, l, la->s2, la->n1, B, N);
     add_rows(la->s2, la->n1, n);
     norm_forward(la->n2, la->n2stat, la->s2, &w->norm2, rows);   /* y */
     a->h = la->n2;
@@ -2132,7 +2114,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     matmul(a->dslice, C, dy, rows_of(m->wte.w, C), R, C, V, false);
     matmul(m->wte.d, C, transpose_of(a->logits, V), x, V, C, R, true);
   } else {
-    linear_backward(a->dslice, false, a->logits, a->slice, &m->wcls, NULL, R);
+    linear_backward(a->dslice, false, a->logits, a->slice, &m->wcls, R);
   }
 }
 
@@ -2398,7 +2380,7 @@ static double sinks_sink(const Sinks *s, int column, int x) {
 
 /* Does block l attend? A companion may mix tokens otherwise. */
 static bool block_attends(const Model *m, int l) {
-  return m->layer[l].wq.w || m->layer[l].wq.product;
+  return m->layer[l].mix == mhsa_forward;
 }
 
 /* How many keys row i of N sees under a window w: n_i. */
@@ -6777,7 +6759,10 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  * rows after them, to the same bits, and returns R: all rows under --plain, where a
  * block does not attend, or from inside a prefix. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-  if (m->plain || from < m->c.prefix || m->seams.mix)
+  bool whole = m->plain || from < m->c.prefix;
+  for (int l = 0; l < m->c.layers; l++)
+    whole = whole || !block_attends(m, l);
+  if (whole)
     from = 0;
   a->past = from ? config_rows(&m->c, from) : 0;
   idx R = forward_rows(&m->c, a, T - from);

@@ -166,9 +166,10 @@ extern const Variant VARIANTS[];         /* ends with a NULL name */
 
 /* ---------- 2  Parameters */
 
-struct Model;
-struct Acts;
-struct LayerActs;
+typedef struct Model Model;
+typedef struct Layer Layer;
+typedef struct Acts Acts;
+typedef struct LayerActs LayerActs;
 struct Step;
 
 /* A tensor carries its gradient. y = x W takes `rows` numbers to `cols`. */
@@ -176,9 +177,11 @@ typedef struct Tensor {
   char name[32];                /* "l0.wq" */
   int rank, rows, cols;         /* row-major; a vector has rank 1 and cols 1 */
   int init, layer;              /* how it starts; its block, or -1 */
+  int fan_in;                   /* of its map: rows; of a bias its matrix's */
   double start;                 /* the number, where it is not drawn */
   bool matrix;                  /* decayed under --decay matrices */
   real *w, *d;                  /* NULL where the variant has none */
+  struct Tensor *bias;          /* b [cols] of y = x W + b, or NULL */
   /* NULL, or y [n,out] = x [n,in] W of a companion, whose W lies elsewhere;
    * W^T where transposed */
   void (*product)(const struct Tensor *W, bool transposed, real *y,
@@ -196,20 +199,25 @@ typedef struct Norm {
   MORE_NORM
 } Norm;
 
+/* What mixes tokens in block l, or feeds each forward: from x [B,N,C] to y. */
+typedef void Sublayer(const Model *m, Acts *a, int l, real *y, const real *x,
+                      int B, idx N);
+
 /* The parameters of one block. */
-typedef struct Layer {
+struct Layer {
   Norm norm1, norm2;            /* before, or behind, MHSA and FFN */
   Tensor wq, wk, wv, wo;        /* [C,H*D] [C,K*D] [C,K*D] [H*D,C]; Table 12: [D,C] */
   Tensor bq, bk, bv, bo;        /* with linear biases */
-  Tensor w1, w2, w3;            /* gated: [C,F] [C,F] [F,C]; else [C,F] [F,C] */
+  Tensor w1, w2, w3;            /* [C,F]; the gate's [C,F]; the last [F,C] */
   Tensor b1, b2, b3;
   Tensor kstar, vstar;          /* [H,D], shared [1,D]: Table 4's biases */
   Tensor logit, vplus;          /* [H] z_i* itself; [H,D] the value bias */
   Tensor phi1, phi2;            /* [D,D]: the mlp kernel */
+  Sublayer *mix, *feed;             /* mhsa_forward, feed_forward, or others */
   int window;                   /* w of this block, 0: all */
   real root;                    /* what <q, k> is multiplied by: 1/sqrt(D) */
   MORE_LAYER
-} Layer;
+};
 
 /* Which row of scores a function of the seams is called for. */
 typedef struct RowAt {
@@ -234,69 +242,60 @@ typedef struct RowKind {
 typedef struct Seams {
   const RowKind *row;
   const char *forward_only;     /* the flag of a part without a backward */
-  /* chapter 2: appends the tensors that follow those of `after` in block l */
-  void (*tensors)(struct Model *m, int l, const char *after);
+  /* chapter 2: appends the tensors of block l that follow `after` */
+  void (*tensors)(Model *m, int l, const Tensor *after);
   int tensor_room;              /* more tensors of a block than some 60 */
   /* does block l lack a tensor of the paper's? */
-  bool (*lacks)(const struct Model *m, int l, const char *name);
+  bool (*lacks)(const Model *m, int l, const char *name);
   /* 3.1: rows [T,C] from ids [T]; backward of all B sequences, dh [B,N,C] */
-  void (*embed)(const struct Model *m, struct Acts *a, const int *ids, int T,
-                real *rows);
-  void (*embed_backward)(struct Model *m, struct Acts *a, const int *ids, int B,
-                         int T, const real *dh);
+  void (*embed)(const Model *m, Acts *a, const int *ids, int T, real *rows);
+  void (*embed_backward)(Model *m, Acts *a, const int *ids, int B, int T,
+                         const real *dh);
   /* 3.4: tables of rotation for rows up to N */
-  void (*tables)(const struct Model *m, struct Acts *a, idx N);
+  void (*tables)(const Model *m, Acts *a, idx N);
   /* 3.7: scores z [1+n] before sim; y [1+n] is kept for the backward */
-  void (*scores)(const struct Model *m, const struct Acts *a, const RowAt *at,
-                 idx n, real *z, real *y);
-  void (*scores_backward)(struct Model *m, const struct Acts *a, const RowAt *at,
-                          idx n, real *dz, const real *y);
+  void (*scores)(const Model *m, const Acts *a, const RowAt *at, idx n, real *z,
+                 real *y);
+  void (*scores_backward)(Model *m, const Acts *a, const RowAt *at, idx n,
+                          real *dz, const real *y);
   /* 3.7: weights a [1+n] behind Z; da before delta is taken */
-  void (*weights)(const struct Model *m, const struct Acts *a, const RowAt *at,
-                  idx n, real *w);
-  void (*weights_backward)(const struct Model *m, const struct Acts *a,
-                           const RowAt *at, idx n, const real *w, real *da);
+  void (*weights)(const Model *m, const Acts *a, const RowAt *at, idx n, real *w);
+  void (*weights_backward)(const Model *m, const Acts *a, const RowAt *at, idx n,
+                           const real *w, real *da);
   /* 3.7: before, and behind, the heads of a block in the backward */
-  void (*slots)(struct Model *m, struct Acts *a, int l, int B, idx N, bool begin);
+  void (*slots)(Model *m, Acts *a, int l, int B, idx N, bool begin);
   /* 4: behind q, k, v, before they rotate; x is what W_Q reads */
-  void (*qkv)(const struct Model *m, struct Acts *a, int l, real *k, real *v,
-              const real *x, idx rows);
-  void (*qk_backward)(struct Model *m, struct Acts *a, int l, idx rows);
-  void (*v_backward)(struct Model *m, struct Acts *a, int l, real *dx,
-                     const real *x, idx rows);
+  void (*qkv)(const Model *m, Acts *a, int l, real *k, real *v, const real *x,
+              idx rows);
+  void (*qk_backward)(Model *m, Acts *a, int l, idx rows);
+  void (*v_backward)(Model *m, Acts *a, int l, real *dx, const real *x, idx rows);
   /* 4: from la->o, heads as they come, to la->o, what W_O reads; with v+ */
-  void (*leave)(const struct Model *m, struct Acts *a, int l, const real *v,
-                idx rows);
-  void (*leave_backward)(struct Model *m, struct Acts *a, int l, int B, idx N);
-  /* 4: a block in place of the paper's two; MHSA and FFN of one block */
-  void (*block)(const struct Model *m, struct Acts *a, int l, int B, idx N);
-  void (*block_backward)(struct Model *m, struct Acts *a, int l, int B, idx N);
-  bool (*mix)(const struct Model *m, struct Acts *a, int l, real *y,
-              const real *x, int B, idx N);
-  bool (*feed)(const struct Model *m, struct Acts *a, int l, real *y,
-               const real *x, idx rows);
+  void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
+  void (*leave_backward)(Model *m, Acts *a, int l, int B, idx N);
+  /* 4: a block in place of the paper's two */
+  void (*block)(const Model *m, Acts *a, int l, int B, idx N);
+  void (*block_backward)(Model *m, Acts *a, int l, int B, idx N);
   /* 5: logits [R,V] of rows [R,C]; from a->logits, dy, to a->dslice */
-  void (*logits)(const struct Model *m, struct Acts *a, const real *rows, idx R,
-                 real *logits);
-  void (*logits_backward)(struct Model *m, struct Acts *a, idx R);
-  bool (*loss)(const struct Model *m, struct Acts *a, const int *targets, int B,
-               int T, double *mean);
+  void (*logits)(const Model *m, Acts *a, const real *rows, idx R, real *logits);
+  void (*logits_backward)(Model *m, Acts *a, idx R);
+  bool (*loss)(const Model *m, Acts *a, const int *targets, int B, int T,
+               double *mean);
   /* 14: arrays besides, placed by arena_take; la: of a block, or NULL */
-  void (*room)(const struct Model *m, struct Acts *a, struct LayerActs *la,
-               bool keeps);
+  void (*room)(const Model *m, Acts *a, LayerActs *la, bool keeps);
   /* 5: an optimiser besides; the scratch that its step of t needs, 0 where
    * AdamW steps t; t NULL: the most */
-  idx (*step_room)(const struct Model *m, const Tensor *t);
+  idx (*step_room)(const Model *m, const Tensor *t);
   void (*step)(const struct Step *s, Tensor *t, real *m1, real *scratch);
   /* around the forwards of an evaluation, which read a file so many times */
-  void (*begin)(const struct Model *m, double passes, bool loss, bool quiet);
-  void (*end)(const struct Model *m, const Error *e);
-  int (*fault)(const struct Model *m, Error *e);   /* 0, or a forward's error */
-  void (*close)(struct Model *m);
+  void (*begin)(const Model *m, double passes, bool loss, bool quiet);
+  void (*end)(const Model *m, const Error *e);
+  int (*fault)(const Model *m, Error *e);   /* 0, or a forward's error */
+  void (*close)(Model *m);
 } Seams;
 
-typedef struct Model {
+struct Model {
   Config c;
+  int embed;                    /* width of wte and W_cls: C, or a companion's */
   Tensor wte, xstar;            /* [V,C]; [n,C] n sink tokens */
   Tensor wpe, rel;              /* [rows,C] learned positions; [32,H] T5's bias */
   Norm normf;                   /* the final norm, absent under post-norm */
@@ -309,7 +308,7 @@ typedef struct Model {
   Seams seams;
   bool plain;                   /* --plain: 3.7's loops, not chapter 14's tiles */
   MORE_MODEL
-} Model;
+};
 
 Tensor *model_tensor(const Model *m, const char *name);   /* NULL: it has none */
 void model_free(Model *m);
@@ -317,7 +316,7 @@ void model_free(Model *m);
 /* ---------- 4  The block and the model */
 
 /* What one block keeps from forward to backward, for B sequences of N rows. */
-typedef struct LayerActs {
+struct LayerActs {
   const real *x;                /* [B,N,C] the block's input h^{l-1} */
   real *n1, *n1stat;            /* [B,N,C] norm 1's output; [B,N,2] its mu, r */
   real *q, *k, *v;              /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; rotated */
@@ -330,7 +329,7 @@ typedef struct LayerActs {
   real *f1, *f2, *fa;           /* [B,N,F] x W1, x W2, and what W3 (W2) reads */
   const real *cosine, *sine;    /* [N,r/2] this block's rotations */
   MORE_LAYER_ACTS
-} LayerActs;
+};
 
 /* Maps that attention fills when asked: z_ij, scale s_ij / Z_i, m_ij; 0 where
  * invisible. [B,H,N,S] or NULL, columns in the order *, x*, 1..T. */
@@ -338,7 +337,7 @@ typedef struct Probe { real *z, *weight, *metric; } Probe;
 
 enum { SLICE = 160 };           /* rows of logits that exist at a time */
 
-typedef struct Acts {
+struct Acts {
   int B, T, N;                  /* room; a forward may use less of it */
   idx past;                     /* rows in the cache before a forward's own */
   LayerActs *layer;             /* [L] */
@@ -368,7 +367,7 @@ typedef struct Acts {
     bool less;
   } pace;                       /* chapter 14 */
   MORE_ACTS
-} Acts;
+};
 
 /* What outlives a block's forward: nothing, and all blocks share the memory of
  * one; everything, for a backward; its keys and values, for later rows. */

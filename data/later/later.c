@@ -476,7 +476,7 @@ static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
   if (!w->gate.w)   /* W_g may lie in its file */
-    linear_forward(la->gate, x, &w->wg, NULL, rows);
+    linear_forward(la->gate, x, &w->wg, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     real *g = la->gate + n * G;
@@ -501,7 +501,7 @@ static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x, idx
     a->dgate[j] *= g * (1 - g);   /* g = 1/(1 + e^-u) */
   }
   if (w->wg.d)
-    linear_backward(dx, true, a->dgate, x, &w->wg, NULL, rows);
+    linear_backward(dx, true, a->dgate, x, &w->wg, rows);
   for (idx n = 0; w->gate.d && n < rows; n++)
     vec_add(G, w->gate.d, a->dgate + n * G);
 }
@@ -612,10 +612,10 @@ static void parallel_forward(const Model *m, Acts *a, int l, int B, idx N) {
   LayerActs *la = &a->layer[l];
   idx rows = B * N, n = rows * m->c.dim;
   norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
-  mix(m, a, l, la->s1, la->n1, B, N);
+  w->mix(m, a, l, la->s1, la->n1, B, N);
   add_rows(la->s1, la->x, n);
   norm_forward(la->n2, la->n2stat, la->x, &w->norm2, rows);
-  feed(m, a, l, la->s2, la->n2, rows);
+  w->feed(m, a, l, la->s2, la->n2, B, N);
   add_rows(la->s2, la->s1, n);
   a->h = la->s2;
 }
@@ -639,12 +639,12 @@ static void sandwich_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx rows = B * N, n = rows * m->c.dim;
   if (!bare)
     norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
-  mix(m, a, l, la->out1, bare ? la->x : la->n1, B, N);
+  w->mix(m, a, l, la->out1, bare ? la->x : la->n1, B, N);
   norm_forward(la->s1, la->n3stat, la->out1, &w->norm3, rows);
   add_rows(la->s1, la->x, n);
   if (!bare)
     norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
-  feed(m, a, l, la->out2, bare ? la->s1 : la->n2, rows);
+  w->feed(m, a, l, la->out2, bare ? la->s1 : la->n2, B, N);
   norm_forward(la->s2, la->n4stat, la->out2, &w->norm4, rows);
   add_rows(la->s2, la->s1, n);
   a->h = la->s2;
@@ -888,28 +888,28 @@ static void dyt_tensor(Model *m, Norm *w, const char *name, int l) {
   if (m->c.norm != NORM_DYT || !w->g.rows)
     return;
   snprintf(slope, sizeof slope, "%s.a", name);
-  list_tensor(m, &w->a, slope, l, 1, 0, INITIAL_ZERO);
+  has(m, &w->a, true, slope, l, 1, 0, INITIAL_ZERO);
   w->a.start = 0.5;
   w->forward = dyt_forward;
   w->backward = dyt_backward;
 }
 
-static void late_tensors(Model *m, int l, const char *after) {
+static void late_tensors(Model *m, int l, const Tensor *after) {
   const Config *c = &m->c;
   Layer *w = l < 0 ? NULL : &m->layer[l];
   int D = c->head_dim, H = c->heads, K = c->kv_heads;
   bool by_input = c->gate && c->gate != GATE_STATIC;
-  if (!strcmp(after, "normf"))
-    dyt_tensor(m, &m->normf, after, l);
-  if (!strcmp(after, "norm1"))
-    dyt_tensor(m, &w->norm1, after, l);
-  if (!strcmp(after, "norm2"))
-    dyt_tensor(m, &w->norm2, after, l);
-  if (!strcmp(after, "norm3"))
-    dyt_tensor(m, &w->norm3, after, l);
-  if (!strcmp(after, "norm4"))
-    dyt_tensor(m, &w->norm4, after, l);
-  if (!strcmp(after, "vplus")) {
+  if (after == &m->normf.b)
+    dyt_tensor(m, &m->normf, "normf", l);
+  if (w && after == &w->norm1.b)
+    dyt_tensor(m, &w->norm1, "norm1", l);
+  if (w && after == &w->norm2.b)
+    dyt_tensor(m, &w->norm2, "norm2", l);
+  if (w && after == &w->norm3.b)
+    dyt_tensor(m, &w->norm3, "norm3", l);
+  if (w && after == &w->norm4.b)
+    dyt_tensor(m, &w->norm4, "norm4", l);
+  if (w && after == &w->vplus) {
     has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
     has(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
         INITIAL_ZERO);
@@ -927,9 +927,9 @@ static void late_tensors(Model *m, int l, const char *after) {
     w->qnorm.eps = c->norm_eps;
     w->knorm.eps = c->norm_eps;
   }
-  if (!strcmp(after, "ffn") && c->place == PLACE_SANDWICH) {
-    has_norm(m, &w->norm3, "norm3", l);
-    has_norm(m, &w->norm4, "norm4", l);
+  if (w && after == &w->b3 && c->place == PLACE_SANDWICH) {
+    has_norm(m, &w->norm3, true, "norm3", l);
+    has_norm(m, &w->norm4, true, "norm4", l);
   }
   MODELS_TENSORS(m, l, after);
 }
