@@ -1061,8 +1061,8 @@ WIDE(rotate_pairs,
   }
 }
 
-/* x [rows,heads,D] = R_n x in place, in block l, rows of sequences of N; sign is
- * 1 forward, -1 for the gradient. */
+/* x [rows,heads,D] = R_n x in place, in block l, rows of sequences of N, where
+ * positions are rotary; sign is 1 forward, -1 for the gradient. */
 static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
                    idx N, idx heads, int sign) {
   const LayerActs *la = &a->layer[l];
@@ -1071,6 +1071,8 @@ static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
     step = 2;
     apart = 1;
   }
+  if (c->pos != POS_ROTARY)
+    return;
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     const real *cosine = la->cosine + (a->past + n % N) * half;   /* [r/2] */
@@ -1451,7 +1453,8 @@ typedef struct Head {
   real star;                     /* z_i* where there is no k* */
   const real *bias;              /* b_h by j - i, or NULL */
   real *o, *row_stat;            /* [N,D]; [N] (14.1) */
-  Probe map;                     /* [N,S] each, or NULL */
+  Probe map;                     /* of the block, or NULL; its rows from `first` */
+  idx first;
   const real *dout;              /* the gradient of o */
   real *dq, *dk, *dv;
   real *dkstar, *dvstar, *dvplus, *dlogit;   /* a slot: of this sequence alone */
@@ -1473,20 +1476,15 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
     .window = w->window, .root = w->root, .scale = (real)c->scale,
     .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0, .vstar = a->vfixed,
     .star = c->extra == EXTRA_NONE ? -INFINITY : 0, .bias = head_bias(a, h),
-    .o = la->o + q0, .row_stat = la->row_stat + bh * R};
+    .o = la->o + q0, .row_stat = la->row_stat + bh * R, .first = bh * R};
   if (w->kstar.w)
     x.kstar = w->kstar.w + star;
   if (w->vstar.w)
     x.vstar = w->vstar.w + star;
   if (w->logit.w)
     x.star = w->logit.w[h];
-  if (a->probe) {
-    idx map = bh * R * (N + (c->extra != EXTRA_NONE));
-    const Probe *p = &a->probe[l];
-    x.map.z = p->z ? p->z + map : NULL;
-    x.map.weight = p->weight ? p->weight + map : NULL;
-    x.map.metric = p->metric ? p->metric + map : NULL;
-  }
+  if (a->probe)
+    x.map = a->probe[l];
   if (!a->dq)
     return x;
   x.dout = a->dout + q0;
@@ -1535,13 +1533,13 @@ static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
     m->seams.scores(m, a, &x->at, x->N, z, y);
 }
 
-/* A row of z, of weights or of m goes to its map [N,S], at key `lo` and on. */
+/* A row of z, of weights or of m goes to its map, at key `lo` and on. */
 static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
                     const real *z, real *map, real factor, const real *from) {
   idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
   if (!map)
     return;
-  real *to = map + i * S;
+  real *to = map + (x->first + i) * S;
   zero(to, S);
   if (extra && z[0] != -INFINITY)
     to[0] = factor * from[0];
@@ -1654,6 +1652,12 @@ static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, true);
 }
 
+/* n numbers of a slot, for row r of t, where the variant has t. */
+static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
+  if (t->d)
+    vec_add(n, t->d + r * n, slot);
+}
+
 /* Adds up the slots [B,H] in order, so that no two tasks add to one number.
  * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
 static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
@@ -1661,18 +1665,15 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   idx D = c->head_dim, H = c->heads;
   for (idx bh = 0; bh < B * H; bh++) {
-    const real *slot = a->slot + bh * slot_size(c);
-    idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
-    for (idx d = 0; d < D; d++) {
-      if (w->kstar.d && config_learned_dim(c, (int)d))
-        w->kstar.d[star + d] += slot[d];
-      if (w->vstar.d)
-        w->vstar.d[star + d] += slot[D + d];
-      if (w->vplus.d)
-        w->vplus.d[h * D + d] += slot[2 * D + d];
-    }
-    if (w->logit.d)
-      w->logit.d[h] += slot[3 * D];
+    real *slot = a->slot + bh * slot_size(c);
+    idx h = bh % H, star = c->extra_shared ? 0 : h;
+    for (int d = 0; d < D; d++)
+      if (!config_learned_dim(c, d))
+        slot[d] = 0;
+    take_slot(&w->kstar, star, slot, D);
+    take_slot(&w->vstar, star, slot + D, D);
+    take_slot(&w->vplus, h, slot + 2 * D, D);
+    take_slot(&w->logit, h, slot + 3 * D, 1);
   }
   if (m->seams.slots)
     m->seams.slots(m, a, l, B, N, false);
@@ -1856,10 +1857,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   if (m->seams.qkv)
     m->seams.qkv(m, a, l, k, v, x, rows);
   /* q = R_i q, k = R_j k [E8], in place. v is never rotated. */
-  if (c->pos == POS_ROTARY) {
-    rotate(c, a, l, la->q, rows, N, H, 1);
-    rotate(c, a, l, k, rows, N, K, 1);
-  }
+  rotate(c, a, l, la->q, rows, N, H, 1);
+  rotate(c, a, l, k, rows, N, K, 1);
   /* phi after the rotation, as in the authors' code; the paper leaves the order
    * open. Without a kernel fq and fk are the arrays q and k. */
   if (c->kernel != KERNEL_IDENTITY) {
@@ -1910,10 +1909,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
     kernel_backward(c, w, a->dk, la->k, la->hk, a->dphi, rows * K);
   }
   /* R_i q, R_j k:  dq = R^T dRq, which rotates back */
-  if (c->pos == POS_ROTARY) {
-    rotate(c, a, l, a->dq, rows, N, H, -1);
-    rotate(c, a, l, a->dk, rows, N, K, -1);
-  }
+  rotate(c, a, l, a->dq, rows, N, H, -1);
+  rotate(c, a, l, a->dk, rows, N, K, -1);
   if (m->seams.qk_backward)
     m->seams.qk_backward(m, a, l, rows);
   /* q = x W_Q, k = x W_K, v = x W_V:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
@@ -2216,25 +2213,22 @@ typedef struct Step {                /* one step of the optimiser */
   double shrink;                     /* what clipping leaves of the gradient */
 } Step;
 
-/* The same for all numbers of a step: decay = 1 - lr wd, step = lr / (1 - b1^t),
- * root = 1 / sqrt(1 - b2^t). */
-typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
-
-/* AdamW on n <= CHUNK numbers. */
+/* AdamW on n <= CHUNK numbers: decay = 1 - lr wd, step = lr / (1 - b1^t), root =
+ * 1 / sqrt(1 - b2^t). */
 WIDE(adamw,
-     (const Factors *f, idx n, real *restrict w, const real *restrict g,
-      real *restrict m, real *restrict v),
-     (f, n, w, g, m, v)) {
-  real sqrt_v[CHUNK];
-  const Factors c = *f;
+     (const Step *s, real decay, real step, real root, idx n, real *restrict w,
+      const real *restrict g, real *restrict m, real *restrict v),
+     (s, decay, step, root, n, w, g, m, v)) {
+  real b1 = (real)s->beta1, b2 = (real)s->beta2, eps = (real)s->eps;
+  real shrink = (real)s->shrink, sqrt_v[CHUNK];
   for (idx j = 0; j < n; j++) {
-    real grad = c.shrink * g[j];
-    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
-    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
+    real grad = shrink * g[j];
+    m[j] = b1 * m[j] + (1 - b1) * grad;
+    v[j] = b2 * v[j] + (1 - b2) * grad * grad;
   }
   vec_sqrt(n, sqrt_v, v);
   for (idx j = 0; j < n; j++)
-    w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
+    w[j] = decay * w[j] - step * m[j] / (sqrt_v[j] * root + eps);
 }
 
 /* One step of w [n] by shrink times its gradient g [n], and of the moments m, v
@@ -2242,21 +2236,18 @@ WIDE(adamw,
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m,
                            real *v) {
   double t = (double)s->t;
-  Factors f = {
-    .decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1,
-    .b2 = (real)s->beta2, .eps = (real)s->eps, .shrink = (real)s->shrink,
-    .lr = (real)s->lr, .step = (real)(s->lr / (1 - pow(s->beta1, t))),
-    .root = (real)(1 / sqrt(1 - pow(s->beta2, t)))};
-  PARALLEL
-  for (idx from = 0; from < n; from += CHUNK) {
-    idx some = chunk(n, from);
-    if (s->optimizer != OPTIMIZER_SGD) {
-      adamw(&f, some, w + from, g + from, m + from, v + from);
-      continue;
-    }
-    for (idx j = from; j < from + some; j++)
-      w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
+  real decay = (real)(1 - s->lr * s->wd), lr = (real)s->lr;
+  real step = (real)(s->lr / (1 - pow(s->beta1, t)));
+  real root = (real)(1 / sqrt(1 - pow(s->beta2, t)));
+  if (s->optimizer == OPTIMIZER_SGD) {
+    PARALLEL
+    for (idx j = 0; j < n; j++)
+      w[j] = decay * w[j] - lr * ((real)s->shrink * g[j]);
+    return;
   }
+  PARALLEL
+  for (idx j = 0; j < n; j += CHUNK)
+    adamw(s, decay, step, root, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
 /* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
@@ -2391,45 +2382,40 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
   return seen;
 }
 
-/* alpha_1 if every row spread its weight evenly over what it sees, a mean over
- * blocks:
+/* The weight that token 1, or with `own` a row's own token, has if every row spreads
+ * its weight evenly over the n_i columns that it sees: the mean of 1/n_i over blocks
+ * and over rows 1 .. T, 2 .. T for their own. */
+static double even_weight(const Model *m, int T, bool own) {
+  const Config *c = &m->c;
+  idx N = config_rows(c, T), first = N - T;
+  double sum = 0, blocks = 0;
+  for (int l = 0; l < c->layers; l++) {
+    int w = m->layer[l].window;
+    if (!block_attends(m, l))
+      continue;
+    blocks++;
+    for (idx i = first + own; i < N; i++)
+      if (own || visible(c, w, i, first))
+        sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
+  }
+  return sum / blocks / (T - own);
+}
+
+/* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
  *
- *   causal        H_T / T = (1 + 1/2 + .. + 1/T)/T  0.0741 at T = 64
- *   * or x*       (1/T) sum over i of 1/(i+1)       0.0587
+ *   causal        H_T / T                           0.0741
+ *   * or x*       (H_(T+1) - 1) / T                 0.0587
  *   window w      H_w / T                           0.0634 at w = 32
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5 */
 static double sink_uniform(const Model *m, int T) {
-  const Config *c = &m->c;
-  idx N = config_rows(c, T), first = N - T;
-  double sum = 0, blocks = 0;
-  for (int l = 0; l < c->layers; l++) {
-    int w = m->layer[l].window;
-    blocks += block_attends(m, l);
-    for (idx i = first; i < N && block_attends(m, l); i++)
-      if (visible(c, w, i, first))
-        sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
-  }
-  return sum / blocks / T;
+  return even_weight(m, T, false);
 }
 
-/* alpha_self of such rows, of rows 2 .. T alone, a mean over blocks:
- *
- *   causal        (H_T - 1) / (T - 1)               0.0594 at T = 64
- *   * or x*       (H_(T+1) - 3/2) / (T - 1)         0.0517
- *   else          the mean of 1 / n_i, and 1 / (n_i + 1) with *
- *
- * It is their alpha_prev too, but where a window of 1 hides the token before. */
+/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
+ * (H_(T+1) - 3/2) / (T - 1) = 0.0517. It is the even alpha_prev too, but where a
+ * window of 1 hides the token before. */
 static double self_uniform(const Model *m, int T) {
-  const Config *c = &m->c;
-  idx N = config_rows(c, T), first = N - T;
-  double sum = 0, blocks = 0;
-  for (int l = 0; l < c->layers; l++) {
-    int w = m->layer[l].window;
-    blocks += block_attends(m, l);
-    for (idx i = first + 1; i < N && block_attends(m, l); i++)
-      sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
-  }
-  return T > 1 ? sum / blocks / (T - 1) : 1;
+  return T > 1 ? even_weight(m, T, true) : 1;
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
