@@ -138,12 +138,34 @@
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
+#define PARALLEL _Pragma("omp parallel for schedule(static)")
+#else
+#define PARALLEL
 #endif
 
-/* PARALLEL (sink.h) shares a loop's iterations among threads. WIDE(f, (parameters), (their names))
- * { body } reads as void f(parameters) { body }: its plain loops are compiled for every instruction
- * set of the processor family, and the best instance runs. INSTANCES makes the table of these by
- * Isa (sink.h); BYTES is the width of each one's vectors. */
+
+/* A float must be computed as a float (16 widens halves alone): 13.3 rounds by
+ * adding, which x87's digits break. */
+#if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
+#error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
+#endif
+/* Fast-math changes the numbers, and loses NaN. No compiler tells all of it:
+ * sink_main tries, at run time, whether sums keep their order. */
+#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ \
+    || defined __RECIPROCAL_MATH__ || defined __NO_SIGNED_ZEROS__ \
+    || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
+#error "sink: expected exact arithmetic. Try: -O3 without -Ofast, -f..-math.."
+#endif
+
+/* The instruction sets of the kernels; the highest that is here. */
+typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
+Isa isa_best(void);
+
+/* PARALLEL shares a loop's iterations among threads. WIDE(f, (parameters), (their
+ * names)) { body } reads as void f(parameters) { body }: its plain loops are
+ * compiled for every instruction set of the processor family, and the best
+ * instance runs. INSTANCES makes the table of these by Isa; BYTES is the width of
+ * each one's vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -2443,14 +2465,6 @@ static double sinks_ratio(const Sinks *s) {
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
-/* The mean of |x_h| over the n rows of x [n,D]. */
-static double mean_length(idx n, idx D, const real *x) {
-  double sum = 0;
-  for (idx h = 0; h < n; h++)
-    sum += length(D, x + h * D) / (double)n;
-  return sum;
-}
-
 /* How far from 1 a row of m may be by rounding alone. */
 #define SUM_ROUNDS (256 * REAL_EPS)
 
@@ -2552,60 +2566,6 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
   }
 }
 
-/* The largest |x|, for x [n]; -1 when all of them are NaN. */
-static real largest(idx n, const real *x) {
-  real most = -1;
-  for (idx j = 0; j < n; j++)
-    if (real_abs(x[j]) > most)
-      most = real_abs(x[j]);
-  return most;
-}
-
-/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
- * keeps of each sequence the block's output with the largest |h| so far. */
-static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
-  idx N = s->N, n = N * C;
-  for (idx b = 0; b < B; b++) {
-    const real *h_b = h + b * n;
-    real *extreme = s->extreme + b * n;
-    for (idx i = 0; i < N; i++) {
-      s->hnorm[l * N + i] += length(C, h_b + i * C);
-      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
-    }
-    if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
-      copy(extreme, h_b, n);
-  }
-}
-
-/* [FIG7] Measures sequence b inside block l, while its activations are there:
- * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
- * post-norm, |q|, |k| and |v|, means over heads. */
-static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
-                          int rows) {
-  const Config *c = &m->c;
-  const LayerActs *la = &a->layer[l];
-  idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
-  idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
-  for (idx h = 0; h < H; h++) {
-    idx head = (b * H + h) * map, lh = l * H + h;
-    measure_head(s, c, rows, lh, s->probe[l].metric + head,
-                 s->probe[l].weight + head);
-    measure_angles(s, m, la, b, l, h);
-    /* finite only where its terms are */
-    double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
-    for (idx n = 0; n < N; n++)
-      all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
-    sinks_watch(s, l + 1, (int)h + 1, all);
-  }
-  for (idx n = 0; n < N; n++) {
-    idx row = b * N + n, at = l * N + n;
-    s->prenorm[at] += length(C, la->s2 + row * C);
-    s->qnorm[at] += mean_length(H, D, la->q + row * H * D);
-    s->knorm[at] += mean_length(K, D, la->k + row * K * D);
-    s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
-  }
-}
-
 /* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
@@ -2652,13 +2612,19 @@ enum {
 };
 
 /* How many lines came out how, and the last toys: an older one is freed. */
-struct Page {
+typedef struct Page {
   FILE *out;
   Error *e;
   int count[LINE_KINDS], toys;
   Toy toy[TOYS];
   char text[64];   /* page_text's */
-};
+} Page;
+
+/* `run` prints a line for each statement by holds(), control() or refutes(). */
+typedef struct Check {
+  const char *name, *about;     /* a heading, and a sentence in a line of its own */
+  void (*run)(Page *p);
+} Check;
 
 /* What was measured, its bound, and what follows; NaN and infinity: WRONG. */
 static void page_line(Page *p, int kind, const char *what, double x,
@@ -3332,9 +3298,9 @@ static int page_total(const Page *p, const char *program) {
 }
 
 /* The checks whose names begin with `name`, all for NULL; "list" names them. */
-static int checks_run(const Program *program, const char *name, FILE *out,
-                      Error *e) {
-  const Check *const tables[] = {CHECKS, program->checks};
+static int checks_run(const Check *more, const char *program, const char *name,
+                      FILE *out, Error *e) {
+  const Check *const tables[] = {CHECKS, more};
   Page p = {.out = out, .e = e};
   int ran = 0, threads = workers();
   bool list = name && !strcmp(name, "list");
@@ -3357,9 +3323,398 @@ static int checks_run(const Program *program, const char *name, FILE *out,
     return fail(e, 2, "check %s: expected states, rules, first, prop1, prop2, "
                 "prop3, prop4, pnorm, metric. Try: %s check list; make paper, "
                 "./paper check list; make hf, ./hf check MODEL", name,
-                program->name);
-  return e->status || list ? e->status : page_total(&p, program->name);
+                program);
+  return e->status || list ? e->status : page_total(&p, program);
 }
+
+/* ==========
+ * The types of Parts II to IV. A program that includes this file sees them here. */
+
+typedef struct Bytes {           /* a growing array */
+  unsigned char *at;
+  size_t size, room;
+} Bytes;
+
+/* A file in the making. After writing_begin returned 0, writing_end must follow: it
+ * gives the file its name, or where e holds an error leaves what stood there. */
+typedef struct Writing {
+  FILE *f;
+  const char *path;              /* the caller's */
+  char beside[1100];             /* PATH.new */
+  int cause, made;               /* errno of the first fault; new folders */
+} Writing;
+
+uint64_t hash_start(uint64_t seed);      /* hash64 in pieces */
+uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
+uint64_t hash_end(uint64_t h);
+/* n bytes of numbers of that width, alike on every machine */
+uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width);
+
+int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
+void bytes_free(Bytes *b);
+/* Numbers of 1 to 8 bytes, little-endian. */
+void number_put(unsigned char *p, uint64_t x, int bytes);
+uint64_t number_at(const unsigned char *p, int bytes);
+
+size_t utf8_length(const unsigned char *text, size_t n); /* before what is not */
+int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
+int file_write(const char *path, const void *at, size_t n, Error *e);
+bool file_missing(const char *path);
+/* Appends path and a 0; of a folder the paths of its plain files, each with a
+ * 0, sorted by their bytes, hidden ones left out. None is an error. */
+int files_list(const char *path, Bytes *names, Error *e);
+int writing_begin(Writing *w, const char *path, Error *e);
+void writing_add(Writing *w, const void *at, size_t n);
+int writing_end(Writing *w, Error *e);
+double seconds(void);           /* of a clock on the wall: never in a result */
+
+int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
+                   const int *targets, int B, int rows, Error *e);
+void sinks_finish(Sinks *s);
+void sinks_free(Sinks *s);
+
+/* Behind the place where a NaN was met. */
+#define NOT_FINITE                                                             \
+    ": expected numbers, found NaN or infinity. Try: another copy of the model"
+idx acts_size(const Model *m, int B, int T, int what, Error *e);
+int sinks_create(Sinks *s, const Model *m, int T, int batch, const double *eps,
+                  int n_eps, Error *e);
+
+/* ---------- Part II */
+
+typedef struct Ids {             /* a growing array of token ids */
+  int32_t *at;
+  size_t size, room;
+} Ids;
+
+typedef struct TokenEntry {
+  uint32_t start;               /* of its spelling in Tokenizer.pool, to the next one's */
+  int32_t left, right;          /* of a merge: the pair that becomes this token */
+} TokenEntry;
+
+/* Never changed once made. */
+typedef struct Tokenizer {
+  int vocab;                    /* V */
+  int end, bos, fix;            /* ids after a document, before one, of --fix-token; -1 none */
+  bool blank;                   /* a space goes before a text */
+  TokenEntry *token;            /* [V + 1] */
+  Bytes pool;                   /* their spellings, joined */
+  int32_t *slot;                /* [slots] ids that merges make, by their pair's hash; 0: empty */
+  size_t slots;
+  uint64_t hash;                /* of the file that it was read from, which checkpoints keep */
+  /* of a published model's (data/models/words.c): its ways, and what it knows; or NULL */
+  int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n,
+                Ids *out, Error *e);
+  void (*close)(struct Tokenizer *t);
+  struct Published *published;
+} Tokenizer;
+typedef int TokenizerReader(const unsigned char *bytes, size_t n,
+                            const char *name, Tokenizer *t, Error *e);
+
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
+#define SHIPPED_TEXT "data/text/stories.txt"
+
+/* Where a training's tokens come from, and how far it has read. */
+typedef struct Data {
+  Tokenizer tokenizer;
+  int vocab;                    /* how many ids there are */
+  int end, bos, fix;            /* ids that are not text's */
+  Ids train, held;              /* tokens; tokens held back */
+  Ids starts;                   /* where the held documents start in held */
+  bool alike;                   /* its documents are: the first ones show as much as all */
+  idx blocks, pass;             /* the pass that order [blocks] is of */
+  int32_t *order;
+  double *first, draws;         /* 9.3: [V] weights; their sum */
+  bool first_kept;              /* does a checkpoint keep them? */
+  char drawn[800];              /* the same in words */
+  uint64_t seed, sample;        /* sample: blocks read so far */
+  uint64_t source;              /* its hash64 */
+  char name[PATH_ROOM], read[2 * PATH_ROOM];   /* read: what is held of it */
+  /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the
+   * place in it, which a checkpoint keeps; what it knows; frees that. */
+  const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
+  uint64_t document;
+  size_t offset;
+  void *drawn_from;
+  void (*close)(struct Data *d);
+} Data;
+
+CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
+
+/* Where tokens come from, and what is done to them. */
+typedef struct Source {
+  char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+  int end_token, vocab;         /* of --tokens; --vocab */
+  char home[PATH_ROOM];         /* the program's folder */
+  int fix_token;                /* where <|fix|> is, 0 nowhere */
+  char first_tokens[16];        /* in its place */
+  double *first_counts;         /* of the model: Data.first, if kept */
+  char first_own[16];           /* the flag */
+  char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
+  double data_tokens;           /* at most so many training tokens, 0 all (Figure 5) */
+  int bos;                      /* <|bos|> before every document */
+  double valid;                 /* share of them for validation */
+  uint64_t own;                 /* the model's text: 9.2, 9.4 */
+  char own_name[PATH_ROOM];
+  int whole, from_start;
+  int toy;                      /* a task of ./paper instead, 0 none */
+  /* What a companion has besides, or NULL: opens --grammar, --tokens, --toy; fills
+   * Data.first; reads a published model's tokenizer too. */
+  int (*open)(Data *d, const struct Source *s, int T, Error *e);
+  int (*first)(Data *d, const struct Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;
+} Source;
+
+void data_close(Data *d);
+
+/* ---------- Part III */
+
+CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
+CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
+CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN,
+       ABLATE_KSTAR);
+
+typedef struct Train {
+  int init, batch, accumulate;  /* INIT_*; B of a forward; forwards a step */
+  int steps, schedule, optimizer, decay;   /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
+  int warmup, seed, save_every, log_every;
+  double lr, min_lr;            /* min_lr < 0: lr / 10 */
+  double wd, clip;              /* clip 0: none */
+  double beta1, beta2, adam_eps;
+} Train;
+
+#ifndef MORE_SETTINGS
+#define MORE_SETTINGS           /* a companion's own */
+#endif
+#ifndef MORE_OPEN
+#define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
+#define MORE_HELP false         /* are flags of published models shown? */
+#endif
+
+enum { WORDS_MOST = 64 };
+/* Everything that a command line can say. */
+typedef struct Settings {
+  Config model;
+  Train train;
+  Source data;
+  double eps;                   /* threshold of Sink */
+  int eval_T, eval_n, eval_k, metric_rows, input, ablate;
+  int isolate, isolate_blocks, probe;
+  int replace_position, swap_position, beyond;   /* t of Table 7, 0: p_1 stays */
+  int threads, quiet, plain, all, resume, help, force;
+  char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
+  char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
+  char domains[PATH_ROOM], lengths[PATH_ROOM];
+  int inputs, how_many, top_k;  /* eval; generate */
+  double temperature, top_p;
+  int signs, quantize, sinks, cache_size;        /* data/paper/signs.c */
+  char cache[16], positions[8];
+  const struct Program *program;                 /* who is asked */
+  int argc;                     /* the command as it was given */
+  char **argv;
+  const char *verb;
+  unsigned groups;              /* flags it takes */
+  bool given[200];              /* which of OPTIONS were given */
+  const char *words[WORDS_MOST];                 /* those that are no flags */
+  int n_words;
+  MORE_SETTINGS
+} Settings;
+
+#define SINK_VERSION "1.0"
+enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
+void settings_default(Settings *s);
+/* Reads argv into s; groups says which flags the verb takes. The model is resolved
+ * later, when the vocabulary is known. */
+int settings_parse(Settings *s, int argc, char **argv, unsigned groups, Error *e);
+int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
+
+typedef struct Trainer {
+  Settings s;
+  Model m;
+  Acts a;
+  Data data;
+  real *m1, *m2, *scratch;      /* moments */
+  double *first;                /* first_counts */
+  int *ids;                     /* [2,B,T] */
+  uint64_t tokenizer_hash;
+  uint64_t start;               /* of the parameters that it began from, 0: drawn */
+  bool random_tokens;           /* of a model that was read: its training had some */
+  long step;                    /* steps done */
+  double loss, norm, lr;        /* of the last step */
+  double loss_sum;              /* over the steps since the last look at the sink */
+  long loss_steps;
+} Trainer;
+void trainer_free(Trainer *t);
+
+/* The sink as a training saw it at one step. */
+typedef struct Look {
+  long step;
+  double loss, norm;            /* the mean since the look before; the gradient's */
+  double alpha1, alpha_star;    /* of token 1 and of the column * (or x*): alpha, Sink, in 0..1 */
+  double sink1, sink_star;
+  double ratio, held;           /* of norms; the loss on held documents, 0: not asked for */
+} Look;
+enum { LOOKS = 1024 };
+
+/* What an evaluation says of a model in a row: a column each of its tables. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
+       HELD_LOSS, ROW };
+
+/* The line that a training shows, and its looks. */
+typedef struct Progress {
+  const char *name;
+  bool quiet, live;             /* on a terminal */
+  bool has_star, holds;         /* a column *; the held loss is looked at too */
+  double start, shown;          /* seconds; when it was last shown, 0: not */
+  long from;                    /* the step at `start` */
+  double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
+  int looks;
+  Look look[LOOKS];
+} Progress;
+
+/* A row of numbers and texts with names: of a table, of CSV and JSON. */
+typedef struct Number {
+  char name[40];
+  const char *text;             /* NULL: x */
+  double x;
+} Number;
+typedef struct Numbers {
+  Number *at;
+  int n;
+} Numbers;
+
+typedef struct HeatMap {
+  const char *title, *column_name;
+  const Sinks *s;
+  int column;
+} HeatMap;
+
+/* What a training and an evaluation leave of a model: a column of the tables and of
+ * the page. */
+typedef struct Outcome {
+  const char *name, *source;    /* "softmax", "Table 10" */
+  Config c;
+  Sinks s;                      /* s.n = 0: nothing was measured */
+  Progress p;                   /* its looks */
+  double even, loss;            /* alpha of even rows; nats a token */
+  idx tokens;                   /* over so many */
+  char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
+  bool star;                    /* has it a column * or x*? */
+  char ended[640];              /* why its training ended early, or "" */
+  struct HeadMap *map;          /* NULL, or a companion's for a page */
+} Outcome;
+
+int look_at_sink(Trainer *t, Progress *p, Error *e);
+void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
+             int *starts, Error *e);
+enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
+void heat_maps(const HeatMap *maps, int n, FILE *out);
+void progress_start(Progress *p, const char *name, bool quiet);
+void progress_show(const Trainer *t, Progress *p);
+
+/* ---------- Part IV */
+
+/* Who takes an option: a group of settings, or a verb. */
+enum {
+  MODEL = 1,
+  TRAIN = 2,
+  DATA = 4,
+  MEASURE = 8,
+  KEPT = MODEL | TRAIN | DATA | MEASURE,   /* a checkpoint keeps these */
+  OUTPUT = 16,
+  TABLES = 32,
+  GENERAL = 64,
+  FORCE = 128,
+  RUN = 256,
+  ALONE = 512,                  /* train */
+  EVAL = 1024,
+  TOKENIZE = 2048,
+  GENERATE = 4096,
+  DUMP = 8192,
+  STREAM = 1 << 14,             /* of companions */
+  OWN = 1 << 15                 /* from here on: of one program */
+};
+
+typedef struct Option {
+  const char *flag;
+  unsigned groups;
+  char kind;             /* i int, d double, b switch, c choice, s string, */
+  size_t field;          /* f a name of what is read; offset in Settings */
+  const char *fallback;  /* the default as text; "": the first choice, none */
+  double least, most;    /* bounds of a number that is given; room of a string */
+  const char *value;     /* its name; of a choice SIM_WORDS, say (chapter 1) */
+  const char *help;
+} Option;
+extern const Option OPTIONS[];   /* ends with a NULL flag */
+
+#define AT(field) offsetof(Settings, field)
+#define WHOLE(flag, groups, field, fallback, least, most, help) \
+  {flag, groups, 'i', AT(field), fallback, least, most, "N", help}
+#define REAL(flag, groups, field, fallback, least, most, help) \
+  {flag, groups, 'd', AT(field), fallback, least, most, "X", help}
+#define SWITCH(flag, groups, field, help) \
+  {flag, groups, 'b', AT(field), "0", 0, 1, "", help}
+#define AXIS(flag, groups, field, axis, help) \
+  {flag, groups, 'c', AT(field), "", 0, 0, axis##_WORDS, help}
+#define STRING(flag, groups, field, value, help) \
+  {flag, groups, 's', AT(field), "", 0, sizeof((Settings *)0)->field, value, \
+   help}
+#define NAME(flag, groups, field, fallback, help) \
+  {flag, groups, 'f', AT(field), fallback, 0, PATH_ROOM, "FILE", help}
+
+#ifndef MORE_OPTIONS
+#define MORE_OPTIONS    /* a companion's rows of OPTIONS */
+#endif
+#ifndef MORE_BELONGS
+#define MORE_BELONGS    /* and of BELONGS */
+#endif
+
+bool has_word(const char *words, const char *word);   /* of "word word" */
+const Option *option_find(const char *flag, unsigned groups);
+/* NULL, or "with --window": when alone a flag changes something. */
+const char *option_idle(const char *flag, const Settings *s);
+int option_set(const Option *o, void *base, const char *text, bool bounded,
+               Error *e);
+void option_text(const Option *o, const void *base, char *text, size_t room);
+int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e);
+
+typedef struct Verb {
+  const char *name, *words;     /* "eval", "MODEL .." */
+  unsigned groups;
+  const char *help;
+  int (*run)(Settings *s, Error *e);
+} Verb;
+
+/* A token of the logits y [V]; its number is drawn from rng. */
+typedef int TokenDraw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e);
+
+/* ./sink has a name alone. A companion in data/ has more, and sink's verbs
+ * beside its own; what it has not is NULL. */
+typedef struct Program {
+  const char *name;
+  const Verb *verbs;            /* its own, ended by a NULL name */
+  const Check *checks;          /* more checks, ended by one without lines */
+  const Verb *other;            /* whose word is the first, if that is no verb */
+  /* the page of a run, a training or an evaluation: n models, a table and what
+   * is said of them */
+  int (*page)(const char *path, const char *verb, const Settings *s,
+              const Outcome *o, int n, const char *table, const char *verdict,
+              Error *e);
+  /* these three: Source */
+  int (*open)(Data *d, const Source *s, int T, Error *e);
+  int (*first)(Data *d, const Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;
+  TokenDraw *draw;
+  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
+  int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
+  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
+   * puts it back; without a it only says what cannot be */
+  int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
+} Program;
 
 /* ==========
  * PART II   THE DATA */
@@ -4859,7 +5214,7 @@ void sinks_free(Sinks *s) {
 
 /* A NaN is above no eps and would pass for no sink: the first x that is not
  * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
-void sinks_watch(Sinks *s, int block, int head, double x) {
+static void sinks_watch(Sinks *s, int block, int head, double x) {
   if (s->bad || isfinite(x))
     return;
   s->bad = block;
@@ -4875,6 +5230,68 @@ static int sinks_fault(const Sinks *s, Error *e) {
     return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
   return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
               s->bad_head, s->H);
+}
+
+/* The mean of |x_h| over the n rows of x [n,D]. */
+static double mean_length(idx n, idx D, const real *x) {
+  double sum = 0;
+  for (idx h = 0; h < n; h++)
+    sum += length(D, x + h * D) / (double)n;
+  return sum;
+}
+
+/* The largest |x|, for x [n]; -1 when all of them are NaN. */
+static real largest(idx n, const real *x) {
+  real most = -1;
+  for (idx j = 0; j < n; j++)
+    if (real_abs(x[j]) > most)
+      most = real_abs(x[j]);
+  return most;
+}
+
+/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
+ * keeps of each sequence the block's output with the largest |h| so far. */
+static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
+  idx N = s->N, n = N * C;
+  for (idx b = 0; b < B; b++) {
+    const real *h_b = h + b * n;
+    real *extreme = s->extreme + b * n;
+    for (idx i = 0; i < N; i++) {
+      s->hnorm[l * N + i] += length(C, h_b + i * C);
+      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
+    }
+    if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
+      copy(extreme, h_b, n);
+  }
+}
+
+/* [FIG7] Measures sequence b inside block l, while its activations are there:
+ * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
+ * post-norm, |q|, |k| and |v|, means over heads. */
+static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
+                          int rows) {
+  const Config *c = &m->c;
+  const LayerActs *la = &a->layer[l];
+  idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
+  idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
+  for (idx h = 0; h < H; h++) {
+    idx head = (b * H + h) * map, lh = l * H + h;
+    measure_head(s, c, rows, lh, s->probe[l].metric + head,
+                 s->probe[l].weight + head);
+    measure_angles(s, m, la, b, l, h);
+    /* finite only where its terms are */
+    double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
+    for (idx n = 0; n < N; n++)
+      all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
+    sinks_watch(s, l + 1, (int)h + 1, all);
+  }
+  for (idx n = 0; n < N; n++) {
+    idx row = b * N + n, at = l * N + n;
+    s->prenorm[at] += length(C, la->s2 + row * C);
+    s->qnorm[at] += mean_length(H, D, la->q + row * H * D);
+    s->knorm[at] += mean_length(K, D, la->k + row * K * D);
+    s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
+  }
 }
 
 static int by_size(const void *a, const void *b) {
@@ -8163,7 +8580,8 @@ static int verb_eval(Settings *s, Error *e) {
 }
 
 static int verb_check(Settings *s, Error *e) {
-  return checks_run(s->program, s->n_words ? s->words[0] : NULL, stdout, e);
+  const Program *p = s->program;
+  return checks_run(p->checks, p->name, s->n_words ? s->words[0] : NULL, stdout, e);
 }
 
 static int verb_list(Settings *s, Error *e) {
