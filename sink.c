@@ -502,7 +502,7 @@ static void has(Model *m, Tensor *t, bool present, const char *name, int l,
       snprintf(t->name, sizeof t->name, "%s", name);
     else
       snprintf(t->name, sizeof t->name, "l%d.%s", l, name);
-    t->rank = cols ? 2 : 1;
+    t->rank = 1 + (cols > 0);
     t->rows = t->fan_in = rows;
     t->cols = cols ? cols : 1;
     t->init = init;
@@ -562,12 +562,17 @@ static void has_attention(Model *m, Layer *w, int l) {
 static void has_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
+  const char *w3 = "w2", *b3 = "b2";
+  if (gated) {
+    w3 = "w3";
+    b3 = "b3";
+  }
   has(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
   has(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
-  has(m, &w->w3, here, gated ? "w3" : "w2", l, F, C, INITIAL_DOWN);
+  has(m, &w->w3, here, w3, l, F, C, INITIAL_DOWN);
   has_bias(m, &w->w1, &w->b1, "b1", l);
   has_bias(m, &w->w2, &w->b2, "b2", l);
-  has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
+  has_bias(m, &w->w3, &w->b3, b3, l);
 }
 
 /* The list of tensors of a resolved c, none of which has memory yet. */
@@ -590,8 +595,8 @@ static int model_list(Model *m, const Config *c, Error *e) {
     return e->status;
   }
   has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);   /* W_E */
-  has(m, &m->xstar, X > 0, "xstar", -1, X > 1 ? X : C, X > 1 ? C : 0,
-      INITIAL_STREAM);                                     /* Table 4 */
+  has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);   /* Table 4 */
+  has(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
   has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
       C, INITIAL_EMBED);
   has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO);
@@ -682,12 +687,16 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
     return 0.02;
   if (kind == INITIAL_BIAS && init != INIT_TORCH)
     return 0;
+  if (init == INIT_GPT2 && writes)
+    return 0.02 / depth;
   if (init == INIT_GPT2)
-    return writes ? 0.02 / depth : 0.02;
-  if (embeds)
-    return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
-  if (init == INIT_TORCH)
+    return 0.02;
+  if (init == INIT_TORCH && !embeds)
     return -1 / fan;
+  if (init == INIT_TORCH)
+    return 1;
+  if (embeds)
+    return sqrt(0.4 / c->dim);
   if (kind == INITIAL_DOWN && c->act == ACT_SWIGLU)
     return 1 / (fan * c->layers);
   return sqrt(0.4) / fan;
@@ -763,6 +772,9 @@ enum {
   CHUNK = 256      /* numbers handled at a time on the stack */
 };
 
+/* p + n, or NULL where the variant has no p. */
+static real *offset(real *p, idx n) { return p ? p + n : NULL; }
+
 /* How many of n numbers a loop that goes by CHUNK handles from `from` on. */
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
@@ -784,7 +796,9 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
                           real *h) {
   idx C = m->c.dim, N = forward_rows(&m->c, a, T), first = N - T;
-  const real *table = m->wpe.w ? m->wpe.w : a->sinusoid;   /* P, or NULL */
+  const real *table = a->sinusoid;       /* P, or NULL */
+  if (m->wpe.w)
+    table = m->wpe.w;
   for (idx b = 0; b < B; b++) {
     real *h_b = h + b * N * C;           /* [N,C] */
     real *tokens = h_b + first * C;      /* [T,C] */
@@ -861,7 +875,9 @@ WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
      (C, eps, y, stat, x, g, b)) {
-  real mu = b ? vec_sum(C, x) / (real)C : 0;
+  real mu = 0;
+  if (b)
+    mu = vec_sum(C, x) / (real)C;
   for (idx ch = 0; ch < C; ch++)
     y[ch] = x[ch] - mu;                  /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
@@ -938,8 +954,8 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
   for (idx block = 0; block < C; block += CHANNELS)
     for (idx n = 0; n < rows; n++)
       norm_gains(at_most(C - block, CHANNELS), w->g.d + block,
-                 w->b.d ? w->b.d + block : NULL, dy + n * C + block,
-                 x + n * C + block, stat + 2 * n);
+                 offset(w->b.d, block), dy + n * C + block, x + n * C + block,
+                 stat + 2 * n);
 }
 
 /* ----------
@@ -1025,21 +1041,22 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * The printed floor stands before the factor B/2 and would send 16..127 all to
  * bucket 16. */
 static int position_bucket(idx distance) {
+  if (distance < 0)
+    return 0;
   if (distance < 16)
-    return distance < 0 ? 0 : (int)distance;
+    return (int)distance;
   int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
   return bucket < 31 ? bucket : 31;      /* all from 113 on */
 }
 
-/* b_h(distance), head h from 0, for the three schemes that have one. */
-static double distance_bias(const Model *m, int h, idx distance) {
+/* b_h(n), head h from 0, for the three schemes that have one. */
+static double distance_bias(const Model *m, int h, idx n) {
   const Config *c = &m->c;
-  idx n = distance > 0 ? distance : 0;
   if (c->pos == POS_RELATIVE)
     return position_bucket(n);
   if (c->pos == POS_T5)
     return m->rel.w[position_bucket(n) * c->heads + h];
-  return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
+  return -fmax((double)n, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
 /* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
@@ -1068,7 +1085,7 @@ static void biases_tabulate(const Model *m, Acts *a) {
 
 /* Head h's row of that table, from b_h(0) on: index it by j - i. Or NULL. */
 static const real *head_bias(const Acts *a, idx h) {
-  return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
+  return offset(a->bias, h * (2 * a->N - 1) + a->N - 1);
 }
 
 /* Rotates n pairs (u, v), `step` apart, in place; back where sign is -1. */
@@ -1177,6 +1194,8 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
     f[j] = x[j] < 0 ? 0 : x[j];
 }
 
+static real positive(real x) { return x > 0 ? x : 0; }
+
 /* f may not lie over x: it is written before x is read again. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++)
@@ -1185,7 +1204,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   if (df)
     copy(df, f, n);
   for (idx j = 0; j < n; j++)
-    f[j] += x[j] > 0 ? x[j] : 0;         /* + max(x,0) */
+    f[j] += positive(x[j]);              /* + max(x,0) */
 }
 
 /* What acts on x W_1, beside a gate or without one. */
@@ -1215,7 +1234,7 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
   linear_forward(hidden, x, &w->phi1, rows);        /* u = x phi1 */
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = hidden[j] > 0 ? hidden[j] : 0;             /* r = max(u, 0) */
+    hidden[j] = positive(hidden[j]);                        /* r = max(u, 0) */
   linear_forward(y, hidden, &w->phi2, rows);        /* y = r phi2 */
 }
 
@@ -1332,9 +1351,10 @@ static real similarity(int sim, real z, real *slope) {
  * Chapter 14 has a fast one, and a test holds one to the other. */
 static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz) {
-  bool exp_over_Z = c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE;
-  real top = exp_over_Z ? vec_max(n, z) : 0, unit = real_exp(-top);
-  real sum = 0, most = 0, powers = 0, Z = 1;
+  real top = 0, sum = 0, most = 0, powers = 0, Z = 1;
+  if (c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE)
+    top = vec_max(n, z);
+  real unit = real_exp(-top);
   for (idx j = 0; j < n; j++) {
     a[j] = similarity(c->sim, z[j] - top, &deriv[j]);      /* s, s' */
     sum += a[j];
@@ -1351,10 +1371,11 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
       powers += real_pow(real_abs(a[j]) / most, (real)c->pnorm);
     Z = most * real_pow(powers, (real)(1 / c->pnorm));
   }
+  real over = Z == 0 ? INFINITY : Z;     /* a row of zeros has a = 0 */
   for (idx j = 0; j < n; j++) {
     real sign = a[j] < 0 ? -1 : 1;
-    a[j] = Z == 0 ? 0 : a[j] / Z;
-    deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
+    a[j] /= over;
+    deriv[j] /= over;
     dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       dlogz[j] = deriv[j];
@@ -1496,13 +1517,14 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   Head x = {
     .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
     .window = w->window, .root = w->root, .scale = (real)c->scale,
-    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0, .vstar = a->vfixed,
-    .star = c->extra == EXTRA_NONE ? -INFINITY : 0, .bias = head_bias(a, h),
-    .o = la->o + q0, .row_stat = la->row_stat + bh * R, .first = bh * R};
-  if (w->kstar.w)
-    x.kstar = w->kstar.w + star;
-  if (w->vstar.w)
-    x.vstar = w->vstar.w + star;
+    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
+    .kstar = offset(w->kstar.w, star), .vstar = offset(w->vstar.w, star),
+    .bias = head_bias(a, h), .o = la->o + q0,
+    .row_stat = la->row_stat + bh * R, .first = bh * R};
+  if (c->extra == EXTRA_NONE)
+    x.star = -INFINITY;
+  if (a->vfixed)
+    x.vstar = a->vfixed;
   if (w->logit.w)
     x.star = w->logit.w[h];
   if (a->probe)
@@ -1517,7 +1539,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   x.dvstar = x.dkstar + D;
   x.dvplus = x.dvstar + D;
   x.dlogit = x.dvplus + D;
-  x.dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
   return x;
 }
 
@@ -2114,8 +2136,12 @@ static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
     m->seams.logits(m, a, rows, R, logits);
     return;
   }
-  const Tensor *W = m->c.tied ? &m->wte : &m->wcls;
-  Matrix w = m->c.tied ? transpose_of(W->w, C) : rows_of(W->w, V);
+  const Tensor *W = &m->wcls;
+  Matrix w = rows_of(W->w, V);
+  if (m->c.tied) {
+    W = &m->wte;
+    w = transpose_of(W->w, C);
+  }
   if (W->product)
     W->product(W, m->c.tied, logits, rows, R);
   else
@@ -2164,10 +2190,12 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          bool with_grads, double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix > 1 ? c->prefix - 1 : 0;     /* the first scored, from 0 */
-  idx per = T > from ? T - from : 0, count = B * per;
-  real weight = with_grads && count ? (real)(share / (double)count) : 0;
+  idx from = c->prefix - (c->prefix > 0);           /* the first scored, from 0 */
+  idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
+  real weight = 0;
+  if (with_grads && count)
+    weight = (real)(share / (double)count);
   for (idx i = 0; i < B * T; i++)
     a->loss_row[i] = -1;
   if (with_grads)
@@ -2556,7 +2584,8 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
       if (j && !visible(c, m->layer[l].window, i, j))
         continue;
       keys[j > 0]++;
-      angles[j > 0] += both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
+      if (both > 0)
+        angles[j > 0] += (double)vec_dot(D, q_i, k_j) / both;
       products[j > 0] += both;
     }
     for (int x = 0; x < 2; x++) {        /* a row sees its own key */
@@ -3328,6 +3357,9 @@ static int checks_run(const Check *more, const char *program, const char *name,
 }
 
 /* ==========
+ * PART II   THE DATA */
+
+/* ==========
  * The types of Parts II to IV. A program that includes this file sees them here. */
 
 typedef struct Bytes {           /* a growing array */
@@ -3715,9 +3747,6 @@ typedef struct Program {
    * puts it back; without a it only says what cannot be */
   int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
 } Program;
-
-/* ==========
- * PART II   THE DATA */
 
 /* ==========
  * 8  Tokenizer   section 2
