@@ -102,7 +102,7 @@
  *   a row that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
  *   a variant     VARIANTS (1); a row of data/paper/experiments.txt trains it
- *   a flag        its field in sink.h; OPTIONS (16.1)
+ *   a flag        its field (Config; Settings, before 8); OPTIONS (16.1)
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
@@ -451,6 +451,18 @@ static int config_resolve(Config *c, Error *e) {
  * tensor once, in the order in which checkpoints and dumps have them. A matrix is
  * [in, out], row-major: y = x W.
  *
+ *   wte [V,C]                      W_E                  wcls [C,V]  W_cls, at the end
+ *   xstar [C]                      x*                   --sink-token
+ *   wpe [rows,C], rel [32,H]       learned P, T5's b    --pos learned, t5
+ *   l0.norm1, l0.norm2 [C]         gains; normf [C]     .b: LayerNorm's biases
+ *   l0.wq [C,HD]                   W_Q of all heads     l0.bq ..: --linear-bias
+ *   l0.wk, l0.wv [C,KD]            W_K, W_V
+ *   l0.phi1, l0.phi2 [D,D]         the kernel's         --kernel mlp
+ *   l0.kstar, l0.vstar [H,D]       k*, v*               --extra k, kv; shared: [1,D]
+ *   l0.logit [H], l0.vplus [H,D]   z_i*, v+             --extra logit, --vbias
+ *   l0.wo [HD,C]                   W_O                  added heads: [D,C]
+ *   l0.w1, l0.w2 [C,F], l0.w3 [F,C]    the FFN's        without a gate w1 and w2 [F,C]
+ *
  * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) the
  * deviation a / sqrt(3):
  *
@@ -612,62 +624,6 @@ static int model_list(Model *m, const Config *c, Error *e) {
   has_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
   has(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
   return 0;
-}
-
-/* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
-static real *tensors_lay(Model *m, bool gradients, Error *e) {
-  real *all = grab(m->count, sizeof(real), e), *at = all;
-  for (int i = 0; all && i < m->n_tensors; i++) {
-    Tensor *t = m->all[i];
-    if (gradients)
-      t->d = at;
-    else
-      t->w = at;
-    at += tensor_count(t);
-  }
-  return all;
-}
-
-static int model_grads(Model *m, Error *e) {
-  const char *what = m->seams.forward_only;
-  if (what)
-    return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
-                what);
-  m->grads = tensors_lay(m, true, e);
-  return e->status;
-}
-
-/* A model with all parameters 0, and gradients if asked for. c is resolved. On
- * failure there is nothing to free. A Model does not move: its list points into
- * it. The paper's takes 546 MB of parameters in float, and of gradients. */
-static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-  if (model_list(m, c, e))
-    return e->status;
-  m->params = tensors_lay(m, false, e);
-  if (with_grads && !e->status)
-    model_grads(m, e);
-  if (e->status)
-    model_free(m);
-  return e->status;
-}
-
-/* Also after a failed model_create; m is empty afterwards. */
-void model_free(Model *m) {
-  if (m->seams.close)
-    m->seams.close(m);
-  free(m->all);
-  free(m->layer);
-  free(m->params);
-  free(m->grads);
-  *m = (Model){0};
-}
-
-/* Every backward adds to the gradients; this is where they are zeroed. */
-static void model_zero_grads(Model *m) {
-  idx piece = 4096;
-  PARALLEL
-  for (idx at = 0; at < m->count; at += piece)
-    zero(m->grads + at, at_most(m->count - at, piece));
 }
 
 /* A tensor by its full name ("l3.wq", "wte"). */
@@ -7204,9 +7160,67 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
 }
 
 /* ----------
- * 14.4  The memory of a pass
+ * 14.4  The memory of a model and of a pass
  *
- * Every array of struct Acts lies in one arena. A walk over the lists of them adds
+ * All parameters lie end to end, in the order of the list, and so do gradients. */
+
+/* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
+static real *tensors_lay(Model *m, bool gradients, Error *e) {
+  real *all = grab(m->count, sizeof(real), e), *at = all;
+  for (int i = 0; all && i < m->n_tensors; i++) {
+    Tensor *t = m->all[i];
+    if (gradients)
+      t->d = at;
+    else
+      t->w = at;
+    at += tensor_count(t);
+  }
+  return all;
+}
+
+static int model_grads(Model *m, Error *e) {
+  const char *what = m->seams.forward_only;
+  if (what)
+    return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
+                what);
+  m->grads = tensors_lay(m, true, e);
+  return e->status;
+}
+
+/* A model with all parameters 0, and gradients if asked for. c is resolved. On
+ * failure there is nothing to free. A Model does not move: its list points into
+ * it. The paper's takes 546 MB of parameters in float, and of gradients. */
+int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+  if (model_list(m, c, e))
+    return e->status;
+  m->params = tensors_lay(m, false, e);
+  if (with_grads && !e->status)
+    model_grads(m, e);
+  if (e->status)
+    model_free(m);
+  return e->status;
+}
+
+/* Also after a failed model_create; m is empty afterwards. */
+void model_free(Model *m) {
+  if (m->seams.close)
+    m->seams.close(m);
+  free(m->all);
+  free(m->layer);
+  free(m->params);
+  free(m->grads);
+  *m = (Model){0};
+}
+
+/* Every backward adds to the gradients; this is where they are zeroed. */
+void model_zero_grads(Model *m) {
+  idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, at_most(m->count - at, piece));
+}
+
+/* Every array of struct Acts lies in one arena. A walk over the lists of them adds
  * up their sizes and, once there is an arena, places them. No pass allocates. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 

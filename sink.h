@@ -54,13 +54,10 @@ typedef struct Rng {
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
 /* ---------- 1  Config and variants
- * The first row of every axis is the paper's default, so a zeroed enum is the
- * baseline. The command line calls a row as its constant is called here:
- * SIM_EXP is `--sim exp`. SIM_ROWS counts the rows.
- *
- * A companion (data/) may bring further rows, fields and tensors. It defines
- * the MORE_ macros below before it includes sink.c, which leaves them empty. */
-
+ * The first row of an axis is the paper's default: 0 everywhere is the baseline.
+ * SIM_EXP is `--sim exp`; SIM_ROWS counts the rows. A companion (data/) brings
+ * further rows, fields and tensors by the MORE_ macros, before it includes
+ * sink.c. */
 #ifndef MORE_CONFIG
 #define MORE_CONFIG             /* fields of Config */
 #define MORE_NORM               /* of Norm */
@@ -295,6 +292,8 @@ struct Model {
 };
 
 Tensor *model_tensor(const Model *m, const char *name);   /* or NULL */
+int model_create(Model *m, const Config *c, bool with_grads, Error *e);
+void model_zero_grads(Model *m);
 void model_free(Model *m);
 
 /* ---------- 4  The block and the model */
@@ -396,8 +395,7 @@ typedef struct Sinks {
 
 /* ---------- 13  Matrix multiply and vector maths */
 
-/* The row-major matrix at `at`, rows ld elements apart, and its transpose: only
- * the strides change. */
+/* The row-major matrix at `at`, rows ld elements apart; its transpose. */
 static inline Matrix rows_of(const real *at, idx ld) {
   return (Matrix){at, ld, 1};
 }
