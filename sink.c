@@ -224,10 +224,13 @@ Isa isa_best(void);
  * A test compares the gradients of any two rows of two axes that go together
  * with differences of the loss (gradients__every_pair).
  *
- * A variant is then nothing but flags. The paper's model has some 60 million
- * parameters besides the embeddings (section 4: L = 10, d = 768, H = 8,
- * d_h = 96, F = 1536). Sink_1 and loss below are what it reports. A smaller
- * model does not repeat these numbers.
+ * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
+ * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
+ * The code asks for a row where its formula differs, and nowhere else.
+ *
+ * The paper's model has some 60 million parameters besides the embeddings (section
+ * 4: L = 10, d = 768, H = 8, d_h = 96, F = 1536). Sink_1 and loss below are what it
+ * reports. A smaller model does not repeat these numbers.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to * or to x*
@@ -737,7 +740,8 @@ static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
  * Channel ch from 0 is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
  * rounded down. Each pair has sin^2 + cos^2 = 1: |p_n| = sqrt(C/2) at every n.
- * The authors' code has all sines first (F4), which renames channels. */
+ * The authors' code has all sines first (F4), which renames channels. With C = 4
+ * p_0 = (0, 1, 0, 1), p_1 = (0.841, 0.540, 0.010, 1.000). */
 static double absolute_position(int C, int n, int ch) {
   double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
   return ch % 2 ? cos(angle) : sin(angle);
@@ -823,6 +827,10 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))    mean dn: LayerNorm's alone
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
+ *
+ * By hand: an RMSNorm of x = (3, 4), g = 1 and no eps. The mean square is 12.5, so
+ * r = 0.283 and y = n = (0.849, 1.131). With dy = (1, 0), mean(dn n) is 0.424, and
+ * dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
  *
  * The variance takes a second pass, so that no large squares are subtracted. */
 
@@ -921,7 +929,10 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
  * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io =
- * sum_n x_ni dy_no. The paper's projections have no b. Cost: n * in * out
+ * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make y = (7,
+ * 2). From dy = (1, -1) come dx = (1, 2) and dW with rows (1, -1), (2, -2).
+ *
+ * The paper's projections have no b. Cost: n * in * out
  * multiplications forward, twice that backward. Test: linear__with_biases. */
 
 /* y does not overlap x. */
@@ -969,6 +980,8 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * The paper's row q R_(-n) is R_n q here. Rotations add up: R_i^T R_j = R_(j-i).
  * So <R_i q, R_j k> = <q, R_(j-i) k> knows the distance alone. Lengths stay:
  * |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ * By hand: a pair q = k = (1, 0) with w = 1 has <R_i q, R_j k> = cos(i - j), which
+ * at distance 0, 1, 2, 3 is 1, 0.54, -0.42, -0.99. With w = 0.01 all are near 1.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
@@ -1103,7 +1116,13 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
  * The derivative is in the second column. elu + 1 takes e^ of min(x, 0) only, so
- * nothing overflows. A masked z, -infinity, has f = f' = 0. */
+ * nothing overflows. A masked z, -infinity, has f = f' = 0. In numbers:
+ *
+ *   x           -3      -1       0       1       3
+ *   swish     -0.142  -0.269     0     0.731   2.858
+ *   gelu      -0.004  -0.159     0     0.841   2.996
+ *   relu         0       0       0       1       3
+ *   elu + 1    0.050   0.368     1       2       4     never negative */
 
 /* f(x) of n numbers, and f'(x) unless df is NULL; n <= CHUNK but for the last. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
@@ -1175,6 +1194,9 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
  *
  *   elu   y = elu(x) + 1      every score is positive, and can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores of either sign
+ *
+ * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. Under elu they become (0.368,
+ * 3) and (3, 2), with a product of 7.1: similar, as any two of them are.
  *
  * The two matrices serve all heads, q and k: the authors' form; the paper has
  * no formula. hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
@@ -1265,8 +1287,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   softmax          (0, log 3)   (1/4, 3/4)   a            a            -0.5
  *   sigmoid / sum    (0, log 3)   (0.4, 0.6)   (0.2, 0.15)  (0.2, 0.15)  -0.2
  *   identity, clamp  (2, -4)      (1, -2)      1/2          -1/2          3
+ *   exp, p-norm 2    log (3, 4)   (0.6, 0.8)   a            (0.36, 0.64) -0.2
  *
- * and dz = (3/8, -3/8), (0.24, -0.12) and (2, 1).
+ * and dz = (3/8, -3/8), (0.24, -0.12), (2, 1) and (0.672, -0.672).
  *
  * NUMERICS. e^z overflows in float above z = 88.7. So exp takes all scores
  * relative to the row's largest, top: s is s e^-top, Z is Z e^-top, and the 1 of
@@ -1402,6 +1425,12 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n     dlogit = sum_i dz_i*
+ *
+ * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3), v = (1, -1).
+ * Then a = (1/4, 3/4) and o_2 = -1/2. From do_2 = 1: da = v = (1, -1), as in 3.6,
+ * where dz = (3/8, -3/8). So dq_2 = -3/8 log 3, dk = (3/8, -3/8), dv = (1/4, 3/4).
+ * A K bias with k* = log 4 has the weights (1/2; 1/8, 3/8) for (*; 1, 2), and o_2 =
+ * -1/4. The output is halved, its direction stays: u / (u + e^z*) is 4 / (4 + 4).
  *
  * FlashAttention computes delta_i as <do_i, o_i>. A K bias has da_i* = 0 and
  * learns from dz_i* = -dlogz_i* delta_i alone; with Z = 1 from nothing.
@@ -1833,7 +1862,9 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * `sink check first` measures what moves row 1.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the
- * gradient of a sum goes to both terms. Each backward below is its forward, read
+ * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
+ * branches F(x) = x/2 make of x = 1 first u = 1.5, then y = 2.25. From dy = 1 come
+ * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches do. Each backward below is its forward, read
  * from the last line to the first.
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
@@ -2076,6 +2107,9 @@ int model_fault(const Model *m, Error *e) {
  *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log S / dy_v = e^{y_v}/S
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
+ * By hand: the logits (0, log 3) with the second as target have p = 3/4, the loss
+ * log 4/3 = 0.288 and dy = (1/4, -1/4).
+ *
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
  * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
  * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
@@ -2198,6 +2232,10 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
  * lr times g's sign, whatever b1 and b2 (the authors': 0.9, 0.95).
  *
+ * By hand, with lr = 0.1, wd = 0 and w = 1 at first. g = 2 gives m = 0.2, v = 0.2,
+ * divided 2 and 4: w becomes 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided
+ * 0.421 and 2.46: w becomes 0.873. The step follows m, not yet the new sign of g.
+ *
  * Let a model use U = a W, so that dL/dW = a dL/dU. AdamW cancels this a, and U
  * moves by a lr: a is a start and an lr times a (equations 36 to 42). SGD keeps
  * it, and U moves by a^2 lr (32 to 35). The scale of Table 14 left is such a
@@ -2279,6 +2317,9 @@ static double square_sum(idx n, const real *x) {
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2, as section 4 says
  *              u = (s - warmup) / (steps - warmup)
  *
+ * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
+ * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
+ *
  * [T9] At one product of lr and steps, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4,
  * 16.81 for 2e-4 and 6.29 for 1e-4. */
 static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
@@ -2319,7 +2360,14 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
  *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
  *
- * so this head has a sink on token 1 at eps = 0.3. The indicator is taken for
+ * so this head has a sink on token 1 at eps = 0.3. With a K bias it may read
+ *
+ *                *    1    2    3
+ *        row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
+ *        row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
+ *        row 3   0.8  0.0  0.1  0.1
+ *
+ * and the sink has moved from token 1 to *, as in Table 4. The indicator is taken for
  * each sequence, then averaged over the sequences, 100 in the paper (F7): a head
  * counts by how often it has a sink. The paper's eps is 0.3 and its T 64.
  *
