@@ -454,17 +454,21 @@ static int config_resolve(Config *c, Error *e) {
  * tensor once, in the order in which checkpoints and dumps have them. A matrix is
  * [in, out], row-major: y = x W.
  *
- *   wte [V,C]                      W_E                  wcls [C,V]  W_cls, at the end
- *   xstar [C]                      x*                   --sink-token
- *   wpe [rows,C], rel [32,H]       learned P, T5's b    --pos learned, t5
- *   l0.norm1, l0.norm2 [C]         gains; normf [C]     .b: LayerNorm's biases
- *   l0.wq [C,HD]                   W_Q of all heads     l0.bq ..: --linear-bias
- *   l0.wk, l0.wv [C,KD]            W_K, W_V
- *   l0.phi1, l0.phi2 [D,D]         the kernel's         --kernel mlp
- *   l0.kstar, l0.vstar [H,D]       k*, v*               --extra k, kv; shared: [1,D]
- *   l0.logit [H], l0.vplus [H,D]   z_i*, v+             --extra logit, --vbias
- *   l0.wo [HD,C]                   W_O                  added heads: [D,C]
- *   l0.w1, l0.w2 [C,F], l0.w3 [F,C]    the FFN's        without a gate w1 and w2 [F,C]
+ *   wte [V,C]                         W_E
+ *   xstar [C]                         x*                   --sink-token
+ *   wpe [rows,C]                      learned P            --pos learned
+ *   rel [32,H]                        T5's b_h             --pos t5
+ *   l0.norm1 [C]                      the gain of n1       .b: LayerNorm's bias
+ *   l0.wq [C,HD]  l0.wk, l0.wv [C,KD]    W_Q, W_K, W_V
+ *   l0.bq, l0.bk, l0.bv               biases of these      --linear-bias
+ *   l0.phi1, l0.phi2 [D,D]            of the kernel        --kernel mlp
+ *   l0.kstar, l0.vstar [H,D]          k*, v*               --extra k, kv
+ *   l0.logit [H]                      z_i*                 --extra logit
+ *   l0.vplus [H,D]                    v+                   --vbias
+ *   l0.wo [HD,C]  l0.bo [C]           W_O
+ *   l0.norm2 [C]                      the gain of n2
+ *   l0.w1, l0.w2 [C,F]  l0.w3 [F,C]   the FFN              l0.b1, l0.b2, l0.b3
+ *   normf [C]  wcls [C,V]             the final norm, W_cls
  *
  * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) the
  * deviation a / sqrt(3):
@@ -1052,11 +1056,6 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
-/* Head h's row of that table, from b_h(0) on: index it by j - i. Or NULL. */
-static const real *head_bias(const Acts *a, idx h) {
-  return offset(a->bias, h * (2 * a->N - 1) + a->N - 1);
-}
-
 /* Rotates n pairs (u, v), `step` apart, in place; back where sign is -1. */
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step,
@@ -1479,7 +1478,7 @@ typedef struct Head {
   const real *q, *k, *v;
   const real *kstar, *vstar;     /* [D] or NULL */
   real star;                     /* z_i* where there is no k* */
-  const real *bias;              /* b_h by j - i, or NULL */
+  const real *bias;              /* b_h by j - i, from b_h(0) on; or NULL */
   real *o, *row_stat;            /* [N,D]; [N] (14.1) */
   Probe map;                     /* of the block, or NULL; its rows from `first` */
   idx first;
@@ -1504,7 +1503,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
     .window = w->window, .root = w->root, .scale = (real)c->scale,
     .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
     .kstar = offset(w->kstar.w, star), .vstar = offset(w->vstar.w, star),
-    .bias = head_bias(a, h), .o = la->o + q0,
+    .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
     .row_stat = la->row_stat + bh * R, .first = bh * R};
   if (c->extra == EXTRA_NONE)
     x.star = -INFINITY;
