@@ -143,20 +143,6 @@
 #define PARALLEL
 #endif
 
-
-/* A float must be computed as a float (16 widens halves alone): 13.3 rounds by
- * adding, which x87's digits break. */
-#if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
-#error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
-#endif
-/* Fast-math changes the numbers, and loses NaN. No compiler tells all of it:
- * sink_main tries, at run time, whether sums keep their order. */
-#if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ \
-    || defined __RECIPROCAL_MATH__ || defined __NO_SIGNED_ZEROS__ \
-    || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
-#error "sink: expected exact arithmetic. Try: -O3 without -Ofast, -f..-math.."
-#endif
-
 /* The instruction sets of the kernels; the highest that is here. */
 typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
 Isa isa_best(void);
