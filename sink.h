@@ -242,8 +242,7 @@ typedef struct Seams {
   void (*embed)(const Model *m, Acts *a, const int *ids, int T, real *rows);
   void (*embed_backward)(Model *m, Acts *a, const int *ids, int B, int T,
                          const real *dh);
-  /* 3.4: tables of rotation for rows up to N */
-  void (*tables)(const Model *m, Acts *a, idx N);
+  void (*tables)(const Model *m, Acts *a, idx N);   /* 3.4: rotations, N rows */
   /* 3.7: scores z [1+n] before sim; y [1+n] is kept for the backward */
   void (*scores)(const Model *m, const Acts *a, const RowAt *at, idx n, real *z,
                  real *y);
@@ -265,8 +264,7 @@ typedef struct Seams {
   /* 4: from la->o, heads as they come, to la->o, what W_O reads; with v+ */
   void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
   void (*leave_backward)(Model *m, Acts *a, int l, int B, idx N);
-  /* 4: a block in place of the paper's two */
-  void (*block)(const Model *m, Acts *a, int l, int B, idx N);
+  void (*block)(const Model *m, Acts *a, int l, int B, idx N);   /* 4: whole */
   void (*block_backward)(Model *m, Acts *a, int l, int B, idx N);
   /* 5: logits y [R,V] of rows [R,C]; from a->logits, dy, to a->dslice; the loss */
   void (*logits)(const Model *m, Acts *a, const real *rows, idx R, real *y);
