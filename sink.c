@@ -925,6 +925,13 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * The paper's projections have no b. Cost: n * in * out
  * multiplications forward, twice that backward. Test: linear__with_biases. */
 
+/* y [n,width] += b [width] in every row. */
+static void add_row(real *y, const real *b, idx width, idx n) {
+  PARALLEL
+  for (idx r = 0; r < n; r++)
+    vec_add(width, y + r * width, b);
+}
+
 /* y does not overlap x. */
 static void linear_forward(real *y, const real *x, const Tensor *W, idx n) {
   idx in = W->rows, out = W->cols;
@@ -933,11 +940,8 @@ static void linear_forward(real *y, const real *x, const Tensor *W, idx n) {
     W->product(W, false, y, x, n);
   else
     matmul(y, out, rows_of(x, in), rows_of(W->w, out), n, out, in, false);
-  if (!b || !b->w)
-    return;
-  PARALLEL
-  for (idx r = 0; r < n; r++)
-    vec_add(out, y + r * out, b->w);
+  if (b && b->w)
+    add_row(y, b->w, out, n);
 }
 
 /* dx [n,in] is added to, or overwritten where `add` is false: the first of the
@@ -1697,15 +1701,8 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
  * v+ [H,D] is added to what the weights make of the values. It has no column, and
- * no row can give it a smaller share. Backward: do stays, dv+ = sum_i do_i. */
-
-/* la->o [rows,H,D] in place. */
-static void vplus_forward(const Model *m, int l, const LayerActs *la, idx rows) {
-  idx Q = m->c.heads * m->c.head_dim;
-  PARALLEL
-  for (idx n = 0; n < rows; n++)
-    vec_add(Q, la->o + n * Q, m->layer[l].vplus.w);
-}
+ * no row can give it a smaller share. The forward is add_row (3.3). Backward: do
+ * stays, dv+ = sum_i do_i. */
 
 /* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1890,7 +1887,7 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   if (m->seams.leave)
     m->seams.leave(m, a, l, v, rows);
   else if (w->vplus.w)
-    vplus_forward(m, l, la, rows);
+    add_row(la->o, w->vplus.w, H * D, rows);
   /* O = combine(o) W_O */
   linear_forward(y, combine_forward(c, la, rows), &w->wo, rows);
 }
@@ -2107,20 +2104,15 @@ int model_fault(const Model *m, Error *e) {
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
                          real *logits) {
   idx C = m->c.dim, V = m->c.vocab;
-  if (m->seams.logits) {
+  const Tensor *E = &m->wte;
+  if (m->seams.logits)
     m->seams.logits(m, a, rows, R, logits);
-    return;
-  }
-  const Tensor *W = &m->wcls;
-  Matrix w = rows_of(W->w, V);
-  if (m->c.tied) {
-    W = &m->wte;
-    w = transpose_of(W->w, C);
-  }
-  if (W->product)
-    W->product(W, m->c.tied, logits, rows, R);
+  else if (!m->c.tied)
+    linear_forward(logits, rows, &m->wcls, R);
+  else if (E->product)
+    E->product(E, true, logits, rows, R);
   else
-    matmul(logits, V, rows_of(rows, C), w, R, V, C, false);
+    matmul(logits, V, rows_of(rows, C), transpose_of(E->w, C), R, V, C, false);
 }
 
 /* From dy [R,V] in a->logits: overwrites a->dslice [R,C], adds to dW_cls. */
@@ -2553,34 +2545,36 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
  * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
  * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
- * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with
- * the first row's key. Index 1: over the other keys up to the row's own that its
- * mask shows. */
+ * Adds both of row i, as means over those keys `from` .. `to`-1 that it sees. */
+static void row_angles(Sinks *s, const Model *m, int l, idx i, const real *q_i,
+                       const real *k, idx from, idx to, idx at) {
+  idx D = m->c.head_dim, of_k = m->c.kv_heads * D;
+  double keys = 0, angles = 0, products = 0, norm = length(D, q_i);
+  for (idx j = from; j < to; j++) {
+    const real *k_j = k + j * of_k;
+    double both = norm * length(D, k_j);
+    if (j && !visible(&m->c, m->layer[l].window, i, j))
+      continue;
+    keys++;
+    products += both;
+    if (both > 0)
+      angles += (double)vec_dot(D, q_i, k_j) / both;
+  }
+  s->cosine[at] += angles / keys / (double)(s->N - 1);
+  s->product[at] += products / keys / (double)(s->N - 1);
+}
+
+/* The means over the rows but the first. Index 0: with the first row's key. Index 1:
+ * over the other keys up to the row's own, which it always sees. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
-  const Config *c = &m->c;
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
+  idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
   idx at = 2 * (l * H + h);
   const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
-    const real *q_i = q + i * (H * D);
-    double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
-    double norm = length(D, q_i);
-    for (idx j = 0; j <= i; j++) {
-      const real *k_j = k + j * (K * D);
-      double both = norm * length(D, k_j);
-      if (j && !visible(c, m->layer[l].window, i, j))
-        continue;
-      keys[j > 0]++;
-      if (both > 0)
-        angles[j > 0] += (double)vec_dot(D, q_i, k_j) / both;
-      products[j > 0] += both;
-    }
-    for (int x = 0; x < 2; x++) {        /* a row sees its own key */
-      s->cosine[at + x] += angles[x] / keys[x] / (double)(N - 1);
-      s->product[at + x] += products[x] / keys[x] / (double)(N - 1);
-    }
+    row_angles(s, m, l, i, q + i * (H * D), k, 0, 1, at);
+    row_angles(s, m, l, i, q + i * (H * D), k, 1, i + 1, at + 1);
   }
 }
 

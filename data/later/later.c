@@ -851,12 +851,13 @@ static void late_qkv(const Model *m, Acts *a, int l, real *k, real *v,
 }
 
 static void late_leave(const Model *m, Acts *a, int l, const real *v, idx rows) {
+  const Config *c = &m->c;
   if (a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN)
     ablate_mean(m, a, l, rows);
-  if (config_leaves(&m->c))
+  if (config_leaves(c))
     leave_forward(m, a, l, v, rows);
   else if (m->layer[l].vplus.w)
-    vplus_forward(m, l, &a->layer[l], rows);
+    add_row(a->layer[l].o, m->layer[l].vplus.w, c->heads * c->head_dim, rows);
 }
 
 /* Zeroes what a block's heads add to, and adds it up, in order. */
