@@ -919,11 +919,11 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
  * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io =
- * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make y = (7,
- * 2). From dy = (1, -1) come dx = (1, 2) and dW with rows (1, -1), (2, -2).
+ * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
+ * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
  *
- * The paper's projections have no b. Cost: n * in * out
- * multiplications forward, twice that backward. Test: linear__with_biases. */
+ * The paper's projections have no b. Cost: n * in * out multiplications forward,
+ * twice that backward. Test: linear__with_biases. */
 
 /* y [n,width] += b [width] in every row. */
 static void add_row(real *y, const real *b, idx width, idx n) {
