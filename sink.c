@@ -1846,8 +1846,8 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the
  * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
  * branches F(x) = x/2 make of x = 1 first u = 1.5, then y = 2.25. From dy = 1 come
- * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches do. Each backward below is its forward, read
- * from the last line to the first.
+ * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches
+ * do. Each backward below is its forward, read from the last line to the first.
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
  * matrices, 2 D H for each key, 3 C F for a gated ffn. Backward: twice that, and

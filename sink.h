@@ -264,7 +264,7 @@ typedef struct Seams {
   /* 4: from la->o, heads as they come, to la->o, what W_O reads; with v+ */
   void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
   void (*leave_backward)(Model *m, Acts *a, int l, int B, idx N);
-  void (*block)(const Model *m, Acts *a, int l, int B, idx N);   /* 4: whole */
+  void (*block)(const Model *m, Acts *a, int l, int B, idx N); /* 4: a block */
   void (*block_backward)(Model *m, Acts *a, int l, int B, idx N);
   /* 5: logits y [R,V] of rows [R,C]; from a->logits, dy, to a->dslice; the loss */
   void (*logits)(const Model *m, Acts *a, const real *rows, idx R, real *y);
