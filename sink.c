@@ -3455,8 +3455,6 @@ typedef struct Data {
   void (*close)(struct Data *d);
 } Data;
 
-CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);         /* tasks of ./paper */
-
 /* Where tokens come from, and what is done to them. */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
