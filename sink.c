@@ -3485,8 +3485,6 @@ void data_close(Data *d);
 
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
 CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
-CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN,
-       ABLATE_KSTAR);
 
 typedef struct Train {
   int init, batch, accumulate;  /* INIT_*; B of a forward; forwards a step */
