@@ -737,7 +737,8 @@ static double absolute_position(int C, int n, int ch) {
   return ch % 2 ? cos(angle) : sin(angle);
 }
 
-/* N, the rows of a forward over T tokens. A cache holds x* already (14). */
+/* N, the rows of a forward over T tokens. While text is generated, a cache keeps the
+ * keys of the a->past rows before them, x* among these. */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
