@@ -3387,7 +3387,6 @@ double seconds(void);           /* of a clock on the wall: never in a result */
 
 int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                    const int *targets, int B, int rows, Error *e);
-void sinks_finish(Sinks *s);
 void sinks_free(Sinks *s);
 
 /* Behind the place where a NaN was met. */
@@ -3536,9 +3535,6 @@ typedef struct Settings {
 #define SINK_VERSION "1.0"
 enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
 void settings_default(Settings *s);
-/* Reads argv into s; groups says which flags the verb takes. The model is resolved
- * later, when the vocabulary is known. */
-int settings_parse(Settings *s, int argc, char **argv, unsigned groups, Error *e);
 int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
@@ -3618,7 +3614,6 @@ typedef struct Outcome {
   struct HeadMap *map;          /* NULL, or a companion's for a page */
 } Outcome;
 
-int look_at_sink(Trainer *t, Progress *p, Error *e);
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
              int *starts, Error *e);
