@@ -8167,6 +8167,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   return takes;
 }
 
+/* Reads argv into s; groups says which flags the verb takes. The model is resolved
+ * later, when the vocabulary is known. */
 int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
