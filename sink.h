@@ -15,7 +15,6 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
-#include <stdio.h>
 
 /* A float must be computed as a float (16 widens halves alone): 13.3 rounds by
  * adding, which x87's digits break. */
@@ -56,9 +55,8 @@ typedef struct Error {
 } Error;
 enum { PATH_ROOM = 512 };
 
-/* SplitMix64 (Steele, Lea and Flood 2014) */
 typedef struct Rng {
-  uint64_t state;
+  uint64_t state;               /* SplitMix64 (Steele, Lea and Flood 2014) */
 } Rng;
 
 #define PI              3.14159265358979323846
@@ -305,7 +303,6 @@ struct Model {
   MORE_MODEL
 };
 
-Tensor *model_tensor(const Model *m, const char *name);   /* or NULL */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e);
 void model_zero_grads(Model *m);
 void model_free(Model *m);
@@ -459,7 +456,6 @@ int set_workers(int n);         /* n > 0, or 0: all; what it got */
 int fail(Error *e, int status, const char *format, ...);
 /* Zeroed; NULL and an error when it is not to be had. */
 void *grab(idx count, size_t size, Error *e);
-
 uint64_t rng_below(Rng *r, uint64_t n);     /* 0 .. n-1 */
 double rng_uniform(Rng *r);                 /* [0,1), 53 bits */
 double rng_normal(Rng *r);                  /* N(0,1), Box and Muller */
