@@ -178,6 +178,62 @@ Isa isa_best(void);
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
 
+/* WHAT PART I CALLS OF PART IV: matrix multiply and vector maths (13). */
+
+/* The row-major matrix at `at`, rows ld elements apart; its transpose. */
+static inline Matrix rows_of(const real *at, idx ld) {
+  return (Matrix){at, ld, 1};
+}
+static inline Matrix transpose_of(const real *at, idx ld) {
+  return (Matrix){at, 1, ld};
+}
+
+/* c[m,n] = a[m,k] b[k,n], or c += a b when add. Rows of c begin ldc apart; c
+ * overlaps neither a nor b. An element sums over k in one order: its bits depend
+ * on the instruction set, and neither on threads nor on m and n. */
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
+            bool add);
+
+/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the
+ * normal's distribution), log(x[i]) for i < n; y may be x. NaN stays (13.3). */
+void vec_exp(idx n, real *y, const real *x, real less);
+void vec_sigmoid(idx n, real *y, const real *x);
+void vec_sqrt(idx n, real *y, const real *x);
+void vec_cumulative(idx n, real *y, const real *x);
+void vec_log(idx n, real *y, const real *x);
+
+/* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in
+ * an order that depends on n alone. */
+real vec_sum(idx n, const real *x);
+real vec_max(idx n, const real *x);
+real vec_dot(idx n, const real *x, const real *y);
+
+/* y += x and y *= x, for x, y [n] apart; y *= a; x [n] = 0; y [n] = x. */
+void vec_add(idx n, real *y, const real *x);
+void vec_multiply(idx n, real *y, const real *x);
+void vec_scale(idx n, real *y, real a);
+void zero(real *x, idx n);
+void copy(real *y, const real *x, idx n);
+
+/* libm's, in real */
+real real_exp(real x);
+real real_pow(real x, real y);
+real real_abs(real x);
+
+/* Threads, errors, memory, random numbers (15). */
+int worker(void);               /* this thread's number, from 0 */
+int workers(void);              /* how many a parallel loop uses */
+int set_workers(int n);         /* n > 0, or 0: all; what it got */
+
+/* Keeps the first error; returns its status. */
+int fail(Error *e, int status, const char *format, ...);
+/* Zeroed; NULL and an error when it is not to be had. */
+void *grab(idx count, size_t size, Error *e);
+uint64_t rng_below(Rng *r, uint64_t n);     /* 0 .. n-1 */
+double rng_uniform(Rng *r);                 /* [0,1), 53 bits */
+double rng_normal(Rng *r);                  /* N(0,1), Box and Muller */
+uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
+
 /* ==========
  * PART I   THE MATHEMATICS
  * ==========

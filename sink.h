@@ -1,9 +1,10 @@
-/* sink.h - the types of Part I of sink.c, and what it calls of later parts.
+/* sink.h - the types of Part I of sink.c, and what makes a model and its room.
  * SPDX-License-Identifier: MIT
  *
- * In sink.c's order; its masthead has the formula, letters and contents. [B,N,C]
- * is the shape of an array. y = x W has row vectors and W [in, out], as in the
- * paper. dw, the gradient of w, has w's shape; a backward adds to it.
+ * sink.c's masthead has the formula, the letters and the contents; the types of
+ * later parts stand there before chapter 8. [B,N,C] is the shape of an array.
+ * y = x W has row vectors and W [in, out], as in the paper. dw, the gradient of
+ * w, has w's shape; a backward adds to it.
  *
  * Errors: a function that can fail returns 0 or a status and fills one line of
  * text (struct Error). Only main prints and exits. Status 1: a file, the data,
@@ -403,62 +404,5 @@ typedef struct Sinks {
   Probe *probe;                 /* [L] */
   real *maps, *extreme;         /* [2,batch,H,N,S]; [batch,N,C] */
 } Sinks;
-
-/* ---------- 13  Matrix multiply and vector maths */
-
-/* The row-major matrix at `at`, rows ld elements apart; its transpose. */
-static inline Matrix rows_of(const real *at, idx ld) {
-  return (Matrix){at, ld, 1};
-}
-static inline Matrix transpose_of(const real *at, idx ld) {
-  return (Matrix){at, 1, ld};
-}
-
-/* c[m,n] = a[m,k] b[k,n], or c += a b when add. Rows of c begin ldc apart; c
- * overlaps neither a nor b. An element sums over k in one order: its bits hang
- * on the instruction set, and neither on threads nor on m and n. */
-void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
-            bool add);
-
-/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the
- * normal's distribution), log(x[i]) for i < n; y may be x. NaN stays (13.3). */
-void vec_exp(idx n, real *y, const real *x, real less);
-void vec_sigmoid(idx n, real *y, const real *x);
-void vec_sqrt(idx n, real *y, const real *x);
-void vec_cumulative(idx n, real *y, const real *x);
-void vec_log(idx n, real *y, const real *x);
-
-/* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in
- * an order that depends on n alone. */
-real vec_sum(idx n, const real *x);
-real vec_max(idx n, const real *x);
-real vec_dot(idx n, const real *x, const real *y);
-
-/* y += x and y *= x, for x, y [n] apart; y *= a; x [n] = 0; y [n] = x. */
-void vec_add(idx n, real *y, const real *x);
-void vec_multiply(idx n, real *y, const real *x);
-void vec_scale(idx n, real *y, real a);
-void zero(real *x, idx n);
-void copy(real *y, const real *x, idx n);
-
-/* libm's, in real */
-real real_exp(real x);
-real real_pow(real x, real y);
-real real_abs(real x);
-
-/* ---------- 15  Threads, errors, memory, random numbers */
-
-int worker(void);               /* this thread's number, from 0 */
-int workers(void);              /* how many a parallel loop uses */
-int set_workers(int n);         /* n > 0, or 0: all; what it got */
-
-/* Keeps the first error; returns its status. */
-int fail(Error *e, int status, const char *format, ...);
-/* Zeroed; NULL and an error when it is not to be had. */
-void *grab(idx count, size_t size, Error *e);
-uint64_t rng_below(Rng *r, uint64_t n);     /* 0 .. n-1 */
-double rng_uniform(Rng *r);                 /* [0,1), 53 bits */
-double rng_normal(Rng *r);                  /* N(0,1), Box and Muller */
-uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 
 #endif
