@@ -321,7 +321,7 @@ struct LayerActs {
   real *row_stat;               /* [B,H,N] one number a row of scores (14.1) */
   real *s1, *s2;                /* [B,N,C] x + MHSA(..); u + FFN(..) */
   real *n2, *n2stat;            /* [B,N,C] [B,N,2] */
-  real *f1, *f2, *fa;           /* [B,N,F] x W1, x W2, and what W3 (W2) reads */
+  real *f1, *f2, *fa;           /* [B,N,F] x W1, x W2, and what W3 reads */
   const real *cosine, *sine;    /* [N,r/2] this block's rotations */
   MORE_LAYER_ACTS
 };
