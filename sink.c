@@ -220,18 +220,21 @@ real real_exp(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
 
-/* Threads, errors, memory, random numbers (15). */
-int worker(void);               /* this thread's number, from 0 */
-int workers(void);              /* how many a parallel loop uses */
-int set_workers(int n);         /* n > 0, or 0: all; what it got */
+/* Threads, errors, memory, random numbers (15). worker is this thread's number from
+ * 0; workers, how many a parallel loop uses; set_workers asks for n, or with 0 for
+ * all, and says what it got. */
+int worker(void);
+int workers(void);
+int set_workers(int n);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
 /* Zeroed; NULL and an error when it is not to be had. */
 void *grab(idx count, size_t size, Error *e);
-uint64_t rng_below(Rng *r, uint64_t n);     /* 0 .. n-1 */
-double rng_uniform(Rng *r);                 /* [0,1), 53 bits */
-double rng_normal(Rng *r);                  /* N(0,1), Box and Muller */
+/* One of 0 .. n-1; of [0,1), with 53 bits; of N(0,1), by Box and Muller. */
+uint64_t rng_below(Rng *r, uint64_t n);
+double rng_uniform(Rng *r);
+double rng_normal(Rng *r);
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 
 /* ==========

@@ -851,13 +851,13 @@ static void late_qkv(const Model *m, Acts *a, int l, real *k, real *v,
 }
 
 static void late_leave(const Model *m, Acts *a, int l, const real *v, idx rows) {
-  const Config *c = &m->c;
+  const Tensor *vplus = &m->layer[l].vplus;
   if (a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN)
     ablate_mean(m, a, l, rows);
-  if (config_leaves(c))
+  if (config_leaves(&m->c))
     leave_forward(m, a, l, v, rows);
-  else if (m->layer[l].vplus.w)
-    add_row(a->layer[l].o, m->layer[l].vplus.w, c->heads * c->head_dim, rows);
+  else if (vplus->w)
+    add_row(a->layer[l].o, vplus->w, tensor_count(vplus), rows);
 }
 
 /* Zeroes what a block's heads add to, and adds it up, in order. */
@@ -884,11 +884,11 @@ static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
 }
 
 /* DyT's slope follows a norm's bias, and its functions take the norm's place. */
-static void dyt_tensor(Model *m, Norm *w, const char *name, int l) {
-  char slope[16];
+static void dyt_tensor(Model *m, Norm *w, int l) {
+  char slope[16], *dot = strchr(w->g.name, '.');
   if (m->c.norm != NORM_DYT || !w->g.rows)
     return;
-  snprintf(slope, sizeof slope, "%s.a", name);
+  snprintf(slope, sizeof slope, "%.8s.a", dot ? dot + 1 : w->g.name);
   has(m, &w->a, true, slope, l, 1, 0, INITIAL_ZERO);
   w->a.start = 0.5;
   w->forward = dyt_forward;
@@ -901,15 +901,12 @@ static void late_tensors(Model *m, int l, const Tensor *after) {
   int D = c->head_dim, H = c->heads, K = c->kv_heads;
   bool by_input = c->gate && c->gate != GATE_STATIC;
   if (after == &m->normf.b)
-    dyt_tensor(m, &m->normf, "normf", l);
-  if (w && after == &w->norm1.b)
-    dyt_tensor(m, &w->norm1, "norm1", l);
-  if (w && after == &w->norm2.b)
-    dyt_tensor(m, &w->norm2, "norm2", l);
-  if (w && after == &w->norm3.b)
-    dyt_tensor(m, &w->norm3, "norm3", l);
-  if (w && after == &w->norm4.b)
-    dyt_tensor(m, &w->norm4, "norm4", l);
+    dyt_tensor(m, &m->normf, l);
+  for (int i = 0; w && i < 4; i++) {
+    Norm *norms[] = {&w->norm1, &w->norm2, &w->norm3, &w->norm4};
+    if (after == &norms[i]->b)
+      dyt_tensor(m, norms[i], l);
+  }
   if (w && after == &w->vplus) {
     has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
     has(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
