@@ -191,8 +191,7 @@ static inline Matrix transpose_of(const real *at, idx ld) {
 /* c[m,n] = a[m,k] b[k,n], or c += a b when add. Rows of c begin ldc apart; c
  * overlaps neither a nor b. An element sums over k in one order: its bits depend
  * on the instruction set, and neither on threads nor on m and n. */
-void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
-            bool add);
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the
  * normal's distribution), log(x[i]) for i < n; y may be x. NaN stays (13.3). */
