@@ -102,7 +102,7 @@
  *   a row that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
  *   a variant     VARIANTS (1); a row of data/paper/experiments.txt trains it
- *   a flag        its field in sink.h; OPTIONS (16.1)
+ *   a flag        its field (Config; Settings, before 8); OPTIONS (16.1)
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
@@ -138,12 +138,20 @@
 #include <time.h>
 #ifdef _OPENMP
 #include <omp.h>
+#define PARALLEL _Pragma("omp parallel for schedule(static)")
+#else
+#define PARALLEL
 #endif
 
-/* PARALLEL (sink.h) shares a loop's iterations among threads. WIDE(f, (parameters), (their names))
- * { body } reads as void f(parameters) { body }: its plain loops are compiled for every instruction
- * set of the processor family, and the best instance runs. INSTANCES makes the table of these by
- * Isa (sink.h); BYTES is the width of each one's vectors. */
+/* The instruction sets of the kernels; the highest that is here. */
+typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
+Isa isa_best(void);
+
+/* PARALLEL shares a loop's iterations among threads. WIDE(f, (parameters), (their
+ * names)) { body } reads as void f(parameters) { body }: its plain loops are
+ * compiled for every instruction set of the processor family, and the best
+ * instance runs. INSTANCES makes the table of these by Isa; BYTES is the width of
+ * each one's vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -169,6 +177,64 @@
     INSTANCES(void, name##_for, parameters, name##_body arguments) \
     void name parameters { name##_for[isa_best()] arguments; } \
     INLINE void name##_body parameters
+
+/* WHAT PART I CALLS OF PART IV: matrix multiply and vector maths (13). */
+
+/* The row-major matrix at `at`, rows ld elements apart; its transpose. */
+static inline Matrix rows_of(const real *at, idx ld) {
+  return (Matrix){at, ld, 1};
+}
+static inline Matrix transpose_of(const real *at, idx ld) {
+  return (Matrix){at, 1, ld};
+}
+
+/* c[m,n] = a[m,k] b[k,n], or c += a b when add. Rows of c begin ldc apart; c
+ * overlaps neither a nor b. An element sums over k in one order: its bits depend
+ * on the instruction set, and neither on threads nor on m and n. */
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
+
+/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the
+ * normal's distribution), log(x[i]) for i < n; y may be x. NaN stays (13.3). */
+void vec_exp(idx n, real *y, const real *x, real less);
+void vec_sigmoid(idx n, real *y, const real *x);
+void vec_sqrt(idx n, real *y, const real *x);
+void vec_cumulative(idx n, real *y, const real *x);
+void vec_log(idx n, real *y, const real *x);
+
+/* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in
+ * an order that depends on n alone. */
+real vec_sum(idx n, const real *x);
+real vec_max(idx n, const real *x);
+real vec_dot(idx n, const real *x, const real *y);
+
+/* y += x and y *= x, for x, y [n] apart; y *= a; x [n] = 0; y [n] = x. */
+void vec_add(idx n, real *y, const real *x);
+void vec_multiply(idx n, real *y, const real *x);
+void vec_scale(idx n, real *y, real a);
+void zero(real *x, idx n);
+void copy(real *y, const real *x, idx n);
+
+/* libm's, in real */
+real real_exp(real x);
+real real_pow(real x, real y);
+real real_abs(real x);
+
+/* Threads, errors, memory, random numbers (15). worker is this thread's number from
+ * 0; workers, how many a parallel loop uses; set_workers asks for n, or with 0 for
+ * all, and says what it got. */
+int worker(void);
+int workers(void);
+int set_workers(int n);
+
+/* Keeps the first error; returns its status. */
+int fail(Error *e, int status, const char *format, ...);
+/* Zeroed; NULL and an error when it is not to be had. */
+void *grab(idx count, size_t size, Error *e);
+/* One of 0 .. n-1; of [0,1), with 53 bits; of N(0,1), by Box and Muller. */
+uint64_t rng_below(Rng *r, uint64_t n);
+double rng_uniform(Rng *r);
+double rng_normal(Rng *r);
+uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 
 /* ==========
  * PART I   THE MATHEMATICS
@@ -202,10 +268,13 @@
  * A test compares the gradients of any two rows of two axes that go together
  * with differences of the loss (gradients__every_pair).
  *
- * A variant is then nothing but flags. The paper's model has some 60 million
- * parameters besides the embeddings (section 4: L = 10, d = 768, H = 8,
- * d_h = 96, F = 1536). Sink_1 and loss below are what it reports. A smaller
- * model does not repeat these numbers.
+ * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
+ * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
+ * The code asks for a row where its formula differs, and nowhere else.
+ *
+ * The paper's model has some 60 million parameters besides the embeddings (section
+ * 4: L = 10, d = 768, H = 8, d_h = 96, F = 1536). Sink_1 and loss below are what it
+ * reports. A smaller model does not repeat these numbers.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to * or to x*
@@ -429,6 +498,22 @@ static int config_resolve(Config *c, Error *e) {
  * tensor once, in the order in which checkpoints and dumps have them. A matrix is
  * [in, out], row-major: y = x W.
  *
+ *   wte [V,C]                         W_E
+ *   xstar [C]                         x*                   --sink-token
+ *   wpe [rows,C]                      learned P            --pos learned
+ *   rel [32,H]                        T5's b_h             --pos t5
+ *   l0.norm1 [C]                      the gain of n1       .b: LayerNorm's bias
+ *   l0.wq [C,HD]  l0.wk, l0.wv [C,KD]    W_Q, W_K, W_V
+ *   l0.bq, l0.bk, l0.bv               biases of these      --linear-bias
+ *   l0.phi1, l0.phi2 [D,D]            of the kernel        --kernel mlp
+ *   l0.kstar, l0.vstar [H,D]          k*, v*               --extra k, kv
+ *   l0.logit [H]                      z_i*                 --extra logit
+ *   l0.vplus [H,D]                    v+                   --vbias
+ *   l0.wo [HD,C]  l0.bo [C]           W_O
+ *   l0.norm2 [C]                      the gain of n2
+ *   l0.w1, l0.w2 [C,F]  l0.w3 [F,C]   the FFN              l0.b1, l0.b2, l0.b3
+ *   normf [C]  wcls [C,V]             the final norm, W_cls
+ *
  * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) the
  * deviation a / sqrt(3):
  *
@@ -465,104 +550,105 @@ enum {
   INITIAL_STREAM, INITIAL_BIAS, INITIAL_SMALL
 };
 
+static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
+
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
-/* Puts t [rows,cols] (cols 0: a vector [rows]) at the end of the list. Its name is
- * "l0." and `name` in block 0. */
-static void list_tensor(Model *m, Tensor *t, const char *name, int l, int rows,
-                        int cols, int init) {
-  if (l < 0)
-    snprintf(t->name, sizeof t->name, "%s", name);
-  else
-    snprintf(t->name, sizeof t->name, "l%d.%s", l, name);
-  t->rank = cols ? 2 : 1;
-  t->rows = rows;
-  t->cols = cols ? cols : 1;
-  t->init = init;
-  t->layer = l;
-  t->start = init == INITIAL_ONE;
-  t->matrix = cols && init >= INITIAL_EMBED && init <= INITIAL_DOWN;
-  m->count += tensor_count(t);
-  m->all[m->n_tensors++] = t;
-}
-
-/* The same where the variant has it. A companion's model may lack it. */
+/* Puts t [rows,cols], if present, at the end of the list. A vector has cols 0. Its
+ * name is "l0." and `name` in block 0. A companion may lack it, or have further
+ * tensors behind it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
-  if (present && !(m->seams.lacks && m->seams.lacks(m, l, name)))
-    list_tensor(m, t, name, l, rows, cols, init);
+  const Seams *s = &m->seams;
+  if (present && !(s->lacks && s->lacks(m, l, name))) {
+    if (l < 0)
+      snprintf(t->name, sizeof t->name, "%s", name);
+    else
+      snprintf(t->name, sizeof t->name, "l%d.%s", l, name);
+    t->rank = 1 + (cols > 0);
+    t->rows = t->fan_in = rows;
+    t->cols = cols ? cols : 1;
+    t->init = init;
+    t->layer = l;
+    t->start = init == INITIAL_ONE;
+    t->matrix = cols && init >= INITIAL_EMBED && init <= INITIAL_DOWN;
+    m->count += tensor_count(t);
+    m->all[m->n_tensors++] = t;
+  }
+  if (s->tensors)
+    s->tensors(m, l, t);
 }
 
-/* A companion's tensors follow those of `after`. */
-static void has_more(Model *m, int l, const char *after) {
-  if (m->seams.tensors)
-    m->seams.tensors(m, l, after);
+/* The bias b of W: a number for each column, which starts by W's fan-in. */
+static void has_bias(Model *m, Tensor *W, Tensor *b, const char *name, int l) {
+  has(m, b, m->c.linear_bias && W->rows, name, l, W->cols, 0, INITIAL_BIAS);
+  b->fan_in = W->rows;
+  W->bias = b;
 }
 
 /* "l0.norm1", and LayerNorm's "l0.norm1.b". */
-static void has_norm(Model *m, Norm *w, const char *name, int l) {
+static void has_norm(Model *m, Norm *w, bool present, const char *name, int l) {
   char bias[16];
   snprintf(bias, sizeof bias, "%s.b", name);
   w->eps = m->c.norm_eps;
-  has(m, &w->g, true, name, l, m->c.dim, 0, INITIAL_ONE);
-  has(m, &w->b, m->c.norm != NORM_RMS, bias, l, m->c.dim, 0, INITIAL_ZERO);
-  has_more(m, l, name);
+  has(m, &w->g, present, name, l, m->c.dim, 0, INITIAL_ONE);
+  has(m, &w->b, present && m->c.norm != NORM_RMS, bias, l, m->c.dim, 0,
+      INITIAL_ZERO);
 }
 
 /* W_Q, W_K and W_V hold heads side by side: head h has the columns h D .. h D +
  * D - 1. Table 12 left adds heads, and W_O then reads D numbers (F8). */
-static void has_attention(Model *m, int l) {
+static void has_attention(Model *m, Layer *w, int l) {
   const Config *c = &m->c;
-  Layer *w = &m->layer[l];
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
   int S = c->extra_shared ? 1 : H;   /* copies of k* and v* */
   int O = c->combine == COMBINE_ADD ? D : H * D;
-  bool bias = c->linear_bias, phi = c->kernel == KERNEL_MLP;
-  bool kv = c->extra == EXTRA_KV, k = kv || c->extra == EXTRA_K;
+  bool phi = c->kernel == KERNEL_MLP, kv = c->extra == EXTRA_KV;
   has(m, &w->wq, true, "wq", l, C, H * D, INITIAL_LINEAR);
   has(m, &w->wk, true, "wk", l, C, K * D, INITIAL_LINEAR);
   has(m, &w->wv, true, "wv", l, C, K * D, INITIAL_LINEAR);
-  has(m, &w->bq, bias, "bq", l, H * D, 0, INITIAL_BIAS);
-  has(m, &w->bk, bias, "bk", l, K * D, 0, INITIAL_BIAS);
-  has(m, &w->bv, bias, "bv", l, K * D, 0, INITIAL_BIAS);
+  has_bias(m, &w->wq, &w->bq, "bq", l);
+  has_bias(m, &w->wk, &w->bk, "bk", l);
+  has_bias(m, &w->wv, &w->bv, "bv", l);
   has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
   has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
   /* Tables 4, 5, 12 and 13. Without vstar v* is 0, or fixed */
-  has(m, &w->kstar, k, "kstar", l, S, D, INITIAL_SMALL);
+  has(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, S, D, INITIAL_SMALL);
   has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL);
   has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
   has(m, &w->vplus, c->vbias, "vplus", l, H, D, INITIAL_SMALL);
-  has_more(m, l, "vplus");
   has(m, &w->wo, true, "wo", l, O, C, INITIAL_OUT);
-  has(m, &w->bo, bias, "bo", l, C, 0, INITIAL_BIAS);
+  has_bias(m, &w->wo, &w->bo, "bo", l);
 }
 
-/* Gated: W1, W2 [C,F], W3 [F,C]. Else W1 [C,F], W2 [F,C] and no W3. */
-static void has_ffn(Model *m, Layer *w, const char *prefix, int l) {
-  const Config *c = &m->c;
-  int C = c->dim, F = c->ffn;
-  bool gated = config_gated(c), bias = c->linear_bias;
-  char name[6][16];
-  for (int i = 0; i < 6; i++)
-    snprintf(name[i], sizeof name[i], "%s%c%d", prefix, i < 3 ? 'w' : 'b',
-             i % 3 + 1);
-  has(m, &w->w1, true, name[0], l, C, F, INITIAL_LINEAR);
-  has(m, &w->w2, gated, name[1], l, C, F, INITIAL_LINEAR);
-  has(m, &w->w2, !gated, name[1], l, F, C, INITIAL_DOWN);
-  has(m, &w->w3, gated, name[2], l, F, C, INITIAL_DOWN);
-  has(m, &w->b1, bias, name[3], l, F, 0, INITIAL_BIAS);
-  has(m, &w->b2, bias, name[4], l, gated ? F : C, 0, INITIAL_BIAS);
-  has(m, &w->b3, bias && gated, name[5], l, C, 0, INITIAL_BIAS);
+/* Files number the matrices in their order: without a gate the last is "w2". */
+static void has_ffn(Model *m, Layer *w, int l) {
+  int C = m->c.dim, F = m->c.ffn;
+  bool here = w->feed == feed_forward, gated = config_gated(&m->c);
+  const char *w3 = "w2", *b3 = "b2";
+  if (gated) {
+    w3 = "w3";
+    b3 = "b3";
+  }
+  has(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
+  has(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
+  has(m, &w->w3, here, w3, l, F, C, INITIAL_DOWN);
+  has_bias(m, &w->w1, &w->b1, "b1", l);
+  has_bias(m, &w->w2, &w->b2, "b2", l);
+  has_bias(m, &w->w3, &w->b3, b3, l);
 }
 
 /* The list of tensors of a resolved c, none of which has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
-  int V = c->vocab, C = c->dim, X = c->sink_token;
-  *m = (Model){.c = *c, .seams = {.row = &PAPER_ROW}};
+  int C = c->dim, X = c->sink_token;
+  *m = (Model){.c = *c, .embed = C, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
   for (int l = 0; m->layer && l < c->layers; l++) {
-    m->layer[l].window = c->window;
-    m->layer[l].root = (real)(1 / sqrt((double)c->head_dim));
+    Layer *w = &m->layer[l];
+    w->mix = mhsa_forward;
+    w->feed = feed_forward;
+    w->window = c->window;
+    w->root = (real)(1 / sqrt((double)c->head_dim));
   }
   if (!e->status && !MORE_SETUP(m, e))
     m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
@@ -571,78 +657,24 @@ static int model_list(Model *m, const Config *c, Error *e) {
     model_free(m);
     return e->status;
   }
-  has(m, &m->wte, true, "wte", -1, V, C, INITIAL_EMBED);   /* W_E */
-  has_more(m, -1, "wte");
-  has(m, &m->xstar, X > 0, "xstar", -1, X > 1 ? X : C, X > 1 ? C : 0,
-      INITIAL_STREAM);                                     /* Table 4 */
+  has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);   /* W_E */
+  has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);   /* Table 4 */
+  has(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
   has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
       C, INITIAL_EMBED);
   has(m, &m->rel, c->pos == POS_T5, "rel", -1, 32, c->heads, INITIAL_ZERO);
   for (int l = 0; l < c->layers; l++) {
     Layer *w = &m->layer[l];
-    has_norm(m, &w->norm1, "norm1", l);
-    has_attention(m, l);
-    has_norm(m, &w->norm2, "norm2", l);
-    has_ffn(m, w, "", l);
-    has_more(m, l, "ffn");
+    has_norm(m, &w->norm1, true, "norm1", l);
+    if (w->mix == mhsa_forward)
+      has_attention(m, w, l);
+    has_norm(m, &w->norm2, true, "norm2", l);
+    has_ffn(m, w, l);
   }
   /* Y = LN(H^L) W_cls; under post-norm the last block's norm is that LN */
-  if (c->place != PLACE_POST)
-    has_norm(m, &m->normf, "normf", -1);
-  has_more(m, -1, "end");
-  has(m, &m->wcls, !c->tied, "wcls", -1, C, V, INITIAL_LINEAR);
+  has_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
+  has(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
   return 0;
-}
-
-/* Memory for all gradients, laid out as the parameters are. */
-static int model_grads(Model *m, Error *e) {
-  const char *what = m->seams.forward_only;
-  if (what)
-    return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
-                what);
-  real *at = m->grads = grab(m->count, sizeof(real), e);
-  for (int i = 0; i < m->n_tensors && !e->status; i++) {
-    m->all[i]->d = at;
-    at += tensor_count(m->all[i]);
-  }
-  return e->status;
-}
-
-/* A model with all parameters 0, and gradients if asked for. c is resolved. On
- * failure there is nothing to free. A Model does not move: its list points into
- * it. The paper's takes 546 MB of parameters in float, and of gradients. */
-static int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
-  if (model_list(m, c, e))
-    return e->status;
-  real *at = m->params = grab(m->count, sizeof(real), e);
-  for (int i = 0; i < m->n_tensors && !e->status; i++) {
-    m->all[i]->w = at;
-    at += tensor_count(m->all[i]);
-  }
-  if (with_grads && !e->status)
-    model_grads(m, e);
-  if (e->status)
-    model_free(m);
-  return e->status;
-}
-
-/* Also after a failed model_create; m is empty afterwards. */
-void model_free(Model *m) {
-  if (m->seams.close)
-    m->seams.close(m);
-  free(m->all);
-  free(m->layer);
-  free(m->params);
-  free(m->grads);
-  *m = (Model){0};
-}
-
-/* Every backward adds to the gradients; this is where they are zeroed. */
-static void model_zero_grads(Model *m) {
-  idx piece = 4096;
-  PARALLEL
-  for (idx at = 0; at < m->count; at += piece)
-    zero(m->grads + at, at_most(m->count - at, piece));
 }
 
 /* A tensor by its full name ("l3.wq", "wte"). */
@@ -662,12 +694,16 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
     return 0.02;
   if (kind == INITIAL_BIAS && init != INIT_TORCH)
     return 0;
+  if (init == INIT_GPT2 && writes)
+    return 0.02 / depth;
   if (init == INIT_GPT2)
-    return writes ? 0.02 / depth : 0.02;
-  if (embeds)
-    return init == INIT_TORCH ? 1 : sqrt(0.4 / c->dim);
-  if (init == INIT_TORCH)
+    return 0.02;
+  if (init == INIT_TORCH && !embeds)
     return -1 / fan;
+  if (init == INIT_TORCH)
+    return 1;
+  if (embeds)
+    return sqrt(0.4 / c->dim);
   if (kind == INITIAL_DOWN && c->act == ACT_SWIGLU)
     return 1 / (fan * c->layers);
   return sqrt(0.4) / fan;
@@ -677,16 +713,10 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
  * of one seed start alike where both have it (model_init__streams). */
 static void model_init(Model *m, int init, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
-    const Tensor *t = m->all[i], *matrix = t;
+    const Tensor *t = m->all[i];
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
     bool drawn = t->init >= INITIAL_EMBED && t->init <= INITIAL_SMALL;
-    if (t->init == INITIAL_BIAS) {   /* the fan-in of l0.bq is that of l0.wq */
-      char name[sizeof t->name];
-      strcpy(name, t->name);
-      *strrchr(name, 'b') = 'w';
-      matrix = model_tensor(m, name);
-    }
-    double spread = init_spread(&m->c, t->init, matrix->rows, init);
+    double spread = init_spread(&m->c, t->init, t->fan_in, init);
     bool kstar = strstr(t->name, ".kstar");
     for (idx n = 0; n < tensor_count(t); n++) {
       double x = t->start;
@@ -749,19 +779,24 @@ enum {
   CHUNK = 256      /* numbers handled at a time on the stack */
 };
 
+/* p + n, or NULL where the variant has no p. */
+static real *offset(real *p, idx n) { return p ? p + n : NULL; }
+
 /* How many of n numbers a loop that goes by CHUNK handles from `from` on. */
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
  * Channel ch from 0 is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
  * rounded down. Each pair has sin^2 + cos^2 = 1: |p_n| = sqrt(C/2) at every n.
- * The authors' code has all sines first (F4), which renames channels. */
+ * The authors' code has all sines first (F4), which renames channels. With C = 4
+ * p_0 = (0, 1, 0, 1), p_1 = (0.841, 0.540, 0.010, 1.000). */
 static double absolute_position(int C, int n, int ch) {
   double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
   return ch % 2 ? cos(angle) : sin(angle);
 }
 
-/* N, the rows of a forward over T tokens. A cache holds x* already (14). */
+/* N, the rows of a forward over T tokens. While text is generated, a cache keeps the
+ * keys of the a->past rows before them, x* among these. */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
@@ -770,7 +805,9 @@ static idx forward_rows(const Config *c, const Acts *a, int T) {
 static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
                           real *h) {
   idx C = m->c.dim, N = forward_rows(&m->c, a, T), first = N - T;
-  const real *table = m->wpe.w ? m->wpe.w : a->sinusoid;   /* P, or NULL */
+  const real *table = a->sinusoid;       /* P, or NULL */
+  if (m->wpe.w)
+    table = m->wpe.w;
   for (idx b = 0; b < B; b++) {
     real *h_b = h + b * N * C;           /* [N,C] */
     real *tokens = h_b + first * C;      /* [T,C] */
@@ -840,6 +877,10 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   dx_c += r (dn_c - mean dn - n_c mean(dn n))    mean dn: LayerNorm's alone
  *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
  *
+ * By hand: an RMSNorm of x = (3, 4), g = 1 and no eps. The mean square is 12.5, so
+ * r = 0.283 and y = n = (0.849, 1.131). With dy = (1, 0), mean(dn n) is 0.424, and
+ * dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
+ *
  * The variance takes a second pass, so that no large squares are subtracted. */
 
 /* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
@@ -847,7 +888,9 @@ WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
      (C, eps, y, stat, x, g, b)) {
-  real mu = b ? vec_sum(C, x) / (real)C : 0;
+  real mu = 0;
+  if (b)
+    mu = vec_sum(C, x) / (real)C;
   for (idx ch = 0; ch < C; ch++)
     y[ch] = x[ch] - mu;                  /* until r is known */
   real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
@@ -924,8 +967,8 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
   for (idx block = 0; block < C; block += CHANNELS)
     for (idx n = 0; n < rows; n++)
       norm_gains(at_most(C - block, CHANNELS), w->g.d + block,
-                 w->b.d ? w->b.d + block : NULL, dy + n * C + block,
-                 x + n * C + block, stat + 2 * n);
+                 offset(w->b.d, block), dy + n * C + block, x + n * C + block,
+                 stat + 2 * n);
 }
 
 /* ----------
@@ -935,29 +978,37 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
  * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io =
- * sum_n x_ni dy_no. The paper's projections have no b. Cost: n * in * out
- * multiplications forward, twice that backward. Test: linear__with_biases. */
+ * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
+ * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
+ *
+ * The paper's projections have no b. Cost: n * in * out multiplications forward,
+ * twice that backward. Test: linear__with_biases. */
 
-/* Where there is no bias, b is NULL or b->w is. y does not overlap x. */
-static void linear_forward(real *y, const real *x, const Tensor *W,
-                           const Tensor *b, idx n) {
+/* y [n,width] += b [width] in every row. */
+static void add_row(real *y, const real *b, idx width, idx n) {
+  PARALLEL
+  for (idx r = 0; r < n; r++)
+    vec_add(width, y + r * width, b);
+}
+
+/* y does not overlap x. */
+static void linear_forward(real *y, const real *x, const Tensor *W, idx n) {
   idx in = W->rows, out = W->cols;
+  const Tensor *b = W->bias;
   if (W->product)
     W->product(W, false, y, x, n);
   else
     matmul(y, out, rows_of(x, in), rows_of(W->w, out), n, out, in, false);
-  if (!b || !b->w)
-    return;
-  PARALLEL
-  for (idx r = 0; r < n; r++)
-    vec_add(out, y + r * out, b->w);
+  if (b && b->w)
+    add_row(y, b->w, out, n);
 }
 
 /* dx [n,in] is added to, or overwritten where `add` is false: the first of the
  * terms that meet in it. It overlaps neither dy nor x. */
 static void linear_backward(real *dx, bool add, const real *dy, const real *x,
-                            Tensor *W, Tensor *b, idx n) {
+                            Tensor *W, idx n) {
   idx in = W->rows, out = W->cols;
+  Tensor *b = W->bias;
   /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
   matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), n, in, out, add);
   matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, n, true);
@@ -982,6 +1033,8 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * The paper's row q R_(-n) is R_n q here. Rotations add up: R_i^T R_j = R_(j-i).
  * So <R_i q, R_j k> = <q, R_(j-i) k> knows the distance alone. Lengths stay:
  * |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
+ * By hand: a pair q = k = (1, 0) with w = 1 has <R_i q, R_j k> = cos(i - j), which
+ * at distance 0, 1, 2, 3 is 1, 0.54, -0.42, -0.99. With w = 0.01 all are near 1.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
@@ -1010,21 +1063,22 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * The printed floor stands before the factor B/2 and would send 16..127 all to
  * bucket 16. */
 static int position_bucket(idx distance) {
+  if (distance < 0)
+    return 0;
   if (distance < 16)
-    return distance < 0 ? 0 : (int)distance;
+    return (int)distance;
   int bucket = 16 + (int)(16 * log((double)distance / 16) / log(8.0));
   return bucket < 31 ? bucket : 31;      /* all from 113 on */
 }
 
-/* b_h(distance), head h from 0, for the three schemes that have one. */
-static double distance_bias(const Model *m, int h, idx distance) {
+/* b_h(n), head h from 0, for the three schemes that have one. */
+static double distance_bias(const Model *m, int h, idx n) {
   const Config *c = &m->c;
-  idx n = distance > 0 ? distance : 0;
   if (c->pos == POS_RELATIVE)
     return position_bucket(n);
   if (c->pos == POS_T5)
     return m->rel.w[position_bucket(n) * c->heads + h];
-  return -(double)n * pow(2.0, -8.0 * (h + 1) / c->heads);
+  return -fmax((double)n, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
 /* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
@@ -1051,11 +1105,6 @@ static void biases_tabulate(const Model *m, Acts *a) {
       a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
 }
 
-/* Head h's row of that table, from b_h(0) on: index it by j - i. Or NULL. */
-static const real *head_bias(const Acts *a, idx h) {
-  return a->bias ? a->bias + h * (2 * a->N - 1) + a->N - 1 : NULL;
-}
-
 /* Rotates n pairs (u, v), `step` apart, in place; back where sign is -1. */
 WIDE(rotate_pairs,
      (idx n, real *restrict u, real *restrict v, const idx step,
@@ -1068,8 +1117,8 @@ WIDE(rotate_pairs,
   }
 }
 
-/* x [rows,heads,D] = R_n x in place, in block l, rows of sequences of N; sign is
- * 1 forward, -1 for the gradient. */
+/* x [rows,heads,D] = R_n x in place, in block l, rows of sequences of N, where
+ * positions are rotary; sign is 1 forward, -1 for the gradient. */
 static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
                    idx N, idx heads, int sign) {
   const LayerActs *la = &a->layer[l];
@@ -1078,6 +1127,8 @@ static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
     step = 2;
     apart = 1;
   }
+  if (c->pos != POS_ROTARY)
+    return;
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     const real *cosine = la->cosine + (a->past + n % N) * half;   /* [r/2] */
@@ -1113,7 +1164,13 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
  * The derivative is in the second column. elu + 1 takes e^ of min(x, 0) only, so
- * nothing overflows. A masked z, -infinity, has f = f' = 0. */
+ * nothing overflows. A masked z, -infinity, has f = f' = 0. In numbers:
+ *
+ *   x           -3      -1       0       1       3
+ *   swish     -0.142  -0.269     0     0.731   2.858
+ *   gelu      -0.004  -0.159     0     0.841   2.996
+ *   relu         0       0       0       1       3
+ *   elu + 1    0.050   0.368     1       2       4     never negative */
 
 /* f(x) of n numbers, and f'(x) unless df is NULL; n <= CHUNK but for the last. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
@@ -1160,6 +1217,8 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
     f[j] = x[j] < 0 ? 0 : x[j];
 }
 
+static real positive(real x) { return x > 0 ? x : 0; }
+
 /* f may not lie over x: it is written before x is read again. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++)
@@ -1168,7 +1227,7 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   if (df)
     copy(df, f, n);
   for (idx j = 0; j < n; j++)
-    f[j] += x[j] > 0 ? x[j] : 0;         /* + max(x,0) */
+    f[j] += positive(x[j]);              /* + max(x,0) */
 }
 
 /* What acts on x W_1, beside a gate or without one. */
@@ -1184,6 +1243,9 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
  *   elu   y = elu(x) + 1      every score is positive, and can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores of either sign
  *
+ * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. Under elu they become (0.368,
+ * 3) and (3, 2), with a product of 7.1: similar, as any two of them are.
+ *
  * The two matrices serve all heads, q and k: the authors' form; the paper has
  * no formula. hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y,
@@ -1195,11 +1257,11 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
       elu_plus_one(chunk(n, from), x + from, y + from, NULL);
     return;
   }
-  linear_forward(hidden, x, &w->phi1, NULL, rows);        /* u = x phi1 */
+  linear_forward(hidden, x, &w->phi1, rows);        /* u = x phi1 */
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = hidden[j] > 0 ? hidden[j] : 0;             /* r = max(u, 0) */
-  linear_forward(y, hidden, &w->phi2, NULL, rows);        /* y = r phi2 */
+    hidden[j] = positive(hidden[j]);                        /* r = max(u, 0) */
+  linear_forward(y, hidden, &w->phi2, rows);        /* y = r phi2 */
 }
 
 /* dx [rows,D] holds dy on entry and dx on return, for x, the rotated q or k:
@@ -1218,13 +1280,13 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
     return;
   }
   /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
-  linear_backward(scratch, false, dx, hidden, &w->phi2, NULL, rows);
+  linear_backward(scratch, false, dx, hidden, &w->phi2, rows);
   /* r = max(u, 0):  du = dr where r > 0, else 0 */
   PARALLEL
   for (idx j = 0; j < n; j++)
     scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
   /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
-  linear_backward(dx, false, scratch, x, &w->phi1, NULL, rows);
+  linear_backward(dx, false, scratch, x, &w->phi1, rows);
 }
 
 /* ----------
@@ -1273,8 +1335,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   softmax          (0, log 3)   (1/4, 3/4)   a            a            -0.5
  *   sigmoid / sum    (0, log 3)   (0.4, 0.6)   (0.2, 0.15)  (0.2, 0.15)  -0.2
  *   identity, clamp  (2, -4)      (1, -2)      1/2          -1/2          3
+ *   exp, p-norm 2    log (3, 4)   (0.6, 0.8)   a            (0.36, 0.64) -0.2
  *
- * and dz = (3/8, -3/8), (0.24, -0.12) and (2, 1).
+ * and dz = (3/8, -3/8), (0.24, -0.12), (2, 1) and (0.672, -0.672).
  *
  * NUMERICS. e^z overflows in float above z = 88.7. So exp takes all scores
  * relative to the row's largest, top: s is s e^-top, Z is Z e^-top, and the 1 of
@@ -1315,9 +1378,10 @@ static real similarity(int sim, real z, real *slope) {
  * Chapter 14 has a fast one, and a test holds one to the other. */
 static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz) {
-  bool exp_over_Z = c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE;
-  real top = exp_over_Z ? vec_max(n, z) : 0, unit = real_exp(-top);
-  real sum = 0, most = 0, powers = 0, Z = 1;
+  real top = 0, sum = 0, most = 0, powers = 0, Z = 1;
+  if (c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE)
+    top = vec_max(n, z);
+  real unit = real_exp(-top);
   for (idx j = 0; j < n; j++) {
     a[j] = similarity(c->sim, z[j] - top, &deriv[j]);      /* s, s' */
     sum += a[j];
@@ -1334,10 +1398,11 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
       powers += real_pow(real_abs(a[j]) / most, (real)c->pnorm);
     Z = most * real_pow(powers, (real)(1 / c->pnorm));
   }
+  real over = Z == 0 ? INFINITY : Z;     /* a row of zeros has a = 0 */
   for (idx j = 0; j < n; j++) {
     real sign = a[j] < 0 ? -1 : 1;
-    a[j] = Z == 0 ? 0 : a[j] / Z;
-    deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
+    a[j] /= over;
+    deriv[j] /= over;
     dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       dlogz[j] = deriv[j];
@@ -1409,6 +1474,12 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n     dlogit = sum_i dz_i*
  *
+ * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3), v = (1, -1).
+ * Then a = (1/4, 3/4) and o_2 = -1/2. From do_2 = 1: da = v = (1, -1), as in 3.6,
+ * where dz = (3/8, -3/8). So dq_2 = -3/8 log 3, dk = (3/8, -3/8), dv = (1/4, 3/4).
+ * A K bias with k* = log 4 has the weights (1/2; 1/8, 3/8) for (*; 1, 2), and o_2 =
+ * -1/4. The output is halved, its direction stays: u / (u + e^z*) is 4 / (4 + 4).
+ *
  * FlashAttention computes delta_i as <do_i, o_i>. A K bias has da_i* = 0 and
  * learns from dz_i* = -dlogz_i* delta_i alone; with Z = 1 from nothing.
  *
@@ -1456,9 +1527,10 @@ typedef struct Head {
   const real *q, *k, *v;
   const real *kstar, *vstar;     /* [D] or NULL */
   real star;                     /* z_i* where there is no k* */
-  const real *bias;              /* b_h by j - i, or NULL */
+  const real *bias;              /* b_h by j - i, from b_h(0) on; or NULL */
   real *o, *row_stat;            /* [N,D]; [N] (14.1) */
-  Probe map;                     /* [N,S] each, or NULL */
+  Probe map;                     /* of the block, or NULL; its rows from `first` */
+  idx first;
   const real *dout;              /* the gradient of o */
   real *dq, *dk, *dv;
   real *dkstar, *dvstar, *dvplus, *dlogit;   /* a slot: of this sequence alone */
@@ -1478,22 +1550,18 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   Head x = {
     .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
     .window = w->window, .root = w->root, .scale = (real)c->scale,
-    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0, .vstar = a->vfixed,
-    .star = c->extra == EXTRA_NONE ? -INFINITY : 0, .bias = head_bias(a, h),
-    .o = la->o + q0, .row_stat = la->row_stat + bh * R};
-  if (w->kstar.w)
-    x.kstar = w->kstar.w + star;
-  if (w->vstar.w)
-    x.vstar = w->vstar.w + star;
+    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
+    .kstar = offset(w->kstar.w, star), .vstar = offset(w->vstar.w, star),
+    .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
+    .row_stat = la->row_stat + bh * R, .first = bh * R};
+  if (c->extra == EXTRA_NONE)
+    x.star = -INFINITY;
+  if (a->vfixed)
+    x.vstar = a->vfixed;
   if (w->logit.w)
     x.star = w->logit.w[h];
-  if (a->probe) {
-    idx map = bh * R * (N + (c->extra != EXTRA_NONE));
-    const Probe *p = &a->probe[l];
-    x.map.z = p->z ? p->z + map : NULL;
-    x.map.weight = p->weight ? p->weight + map : NULL;
-    x.map.metric = p->metric ? p->metric + map : NULL;
-  }
+  if (a->probe)
+    x.map = a->probe[l];
   if (!a->dq)
     return x;
   x.dout = a->dout + q0;
@@ -1504,7 +1572,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   x.dvstar = x.dkstar + D;
   x.dvplus = x.dvstar + D;
   x.dlogit = x.dvplus + D;
-  x.dbias = a->dbias ? a->dbias + bh * (2 * N - 1) + N - 1 : NULL;
+  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
   return x;
 }
 
@@ -1542,13 +1610,13 @@ static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
     m->seams.scores(m, a, &x->at, x->N, z, y);
 }
 
-/* A row of z, of weights or of m goes to its map [N,S], at key `lo` and on. */
+/* A row of z, of weights or of m goes to its map, at key `lo` and on. */
 static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
                     const real *z, real *map, real factor, const real *from) {
   idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
   if (!map)
     return;
-  real *to = map + i * S;
+  real *to = map + (x->first + i) * S;
   zero(to, S);
   if (extra && z[0] != -INFINITY)
     to[0] = factor * from[0];
@@ -1661,6 +1729,12 @@ static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, true);
 }
 
+/* n numbers of a slot, for row r of t, where the variant has t. */
+static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
+  if (t->d)
+    vec_add(n, t->d + r * n, slot);
+}
+
 /* Adds up the slots [B,H] in order, so that no two tasks add to one number.
  * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
 static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
@@ -1668,18 +1742,15 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   idx D = c->head_dim, H = c->heads;
   for (idx bh = 0; bh < B * H; bh++) {
-    const real *slot = a->slot + bh * slot_size(c);
-    idx h = bh % H, star = (c->extra_shared ? 0 : h) * D;
-    for (idx d = 0; d < D; d++) {
-      if (w->kstar.d && config_learned_dim(c, (int)d))
-        w->kstar.d[star + d] += slot[d];
-      if (w->vstar.d)
-        w->vstar.d[star + d] += slot[D + d];
-      if (w->vplus.d)
-        w->vplus.d[h * D + d] += slot[2 * D + d];
-    }
-    if (w->logit.d)
-      w->logit.d[h] += slot[3 * D];
+    real *slot = a->slot + bh * slot_size(c);
+    idx h = bh % H, star = c->extra_shared ? 0 : h;
+    for (int d = 0; d < D; d++)
+      if (!config_learned_dim(c, d))
+        slot[d] = 0;
+    take_slot(&w->kstar, star, slot, D);
+    take_slot(&w->vstar, star, slot + D, D);
+    take_slot(&w->vplus, h, slot + 2 * D, D);
+    take_slot(&w->logit, h, slot + 3 * D, 1);
   }
   if (m->seams.slots)
     m->seams.slots(m, a, l, B, N, false);
@@ -1689,15 +1760,8 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
  * v+ [H,D] is added to what the weights make of the values. It has no column, and
- * no row can give it a smaller share. Backward: do stays, dv+ = sum_i do_i. */
-
-/* la->o [rows,H,D] in place. */
-static void vplus_forward(const Model *m, int l, const LayerActs *la, idx rows) {
-  idx Q = m->c.heads * m->c.head_dim;
-  PARALLEL
-  for (idx n = 0; n < rows; n++)
-    vec_add(Q, la->o + n * Q, m->layer[l].vplus.w);
-}
+ * no row can give it a smaller share. The forward is add_row (3.3). Backward: do
+ * stays, dv+ = sum_i do_i. */
 
 /* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1750,7 +1814,9 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  * 3.10  Feed-forward   [T11], Appendix C.3
  *
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
- *   else    y = act(x W1) W2              swish, gelu, relu, gelutanh
+ *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
+ *
+ * Table 11 and our files call the last matrix W2 where there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -1763,19 +1829,22 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
                         const real *x, idx rows) {
   idx n = rows * c->ffn;
   bool gated = config_gated(c);
-  linear_forward(la->f1, x, &w->w1, &w->b1, rows);
+  linear_forward(la->f1, x, &w->w1, rows);
   if (gated)
-    linear_forward(la->f2, x, &w->w2, &w->b2, rows);
+    linear_forward(la->f2, x, &w->w2, rows);
   PARALLEL                               /* fa = act(f1) * f2 */
   for (idx from = 0; from < n; from += CHUNK) {
     ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
     if (gated)
       vec_multiply(chunk(n, from), la->fa + from, la->f2 + from);
   }
-  if (gated)
-    linear_forward(y, la->fa, &w->w3, &w->b3, rows);
-  else
-    linear_forward(y, la->fa, &w->w2, &w->b2, rows);
+  linear_forward(y, la->fa, &w->w3, rows);
+}
+
+/* The same for block l, x, y [B,N,C]: Layer.feed. */
+static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
+                         int B, idx N) {
+  ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
 }
 
 /* dx [rows,C] is overwritten, from dy and x; a->df1 [rows,F] holds dfa first. */
@@ -1783,11 +1852,8 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
                          real *dx, const real *dy, const real *x, idx rows) {
   idx n = rows * c->ffn;
   bool gated = config_gated(c);
-  /* y = fa W3 (W2 where there is no gate) */
-  if (gated)
-    linear_backward(a->df1, false, dy, la->fa, &w->w3, &w->b3, rows);
-  else
-    linear_backward(a->df1, false, dy, la->fa, &w->w2, &w->b2, rows);
+  /* y = fa W3 */
+  linear_backward(a->df1, false, dy, la->fa, &w->w3, rows);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     real f[CHUNK], df[CHUNK], *df1 = a->df1 + from;
@@ -1802,9 +1868,9 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
     vec_multiply(some, df1, df);
   }
   /* f1 = x W1, f2 = x W2:  dx = df1 W1^T + df2 W2^T */
-  linear_backward(dx, false, a->df1, x, &w->w1, &w->b1, rows);
+  linear_backward(dx, false, a->df1, x, &w->w1, rows);
   if (gated)
-    linear_backward(dx, true, a->df2, x, &w->w2, &w->b2, rows);
+    linear_backward(dx, true, a->df2, x, &w->w2, rows);
 }
 
 /* ==========
@@ -1837,8 +1903,10 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * `sink check first` measures what moves row 1.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the
- * gradient of a sum goes to both terms. Each backward below is its forward, read
- * from the last line to the first.
+ * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
+ * branches F(x) = x/2 make of x = 1 first u = 1.5, then y = 2.25. From dy = 1 come
+ * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches
+ * do. Each backward below is its forward, read from the last line to the first.
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
  * matrices, 2 D H for each key, 3 C F for a gated ffn. Backward: twice that, and
@@ -1855,16 +1923,14 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   idx cached = a->past * K * D;          /* keys of earlier rows (14) */
   real *k = la->k + cached, *v = la->v + cached;
   /* q = x W_Q [B,N,H,D], k = x W_K and v = x W_V [B,N,K,D] */
-  linear_forward(la->q, x, &w->wq, &w->bq, rows);
-  linear_forward(k, x, &w->wk, &w->bk, rows);
-  linear_forward(v, x, &w->wv, &w->bv, rows);
+  linear_forward(la->q, x, &w->wq, rows);
+  linear_forward(k, x, &w->wk, rows);
+  linear_forward(v, x, &w->wv, rows);
   if (m->seams.qkv)
     m->seams.qkv(m, a, l, k, v, x, rows);
   /* q = R_i q, k = R_j k [E8], in place. v is never rotated. */
-  if (c->pos == POS_ROTARY) {
-    rotate(c, a, l, la->q, rows, N, H, 1);
-    rotate(c, a, l, k, rows, N, K, 1);
-  }
+  rotate(c, a, l, la->q, rows, N, H, 1);
+  rotate(c, a, l, k, rows, N, K, 1);
   /* phi after the rotation, as in the authors' code; the paper leaves the order
    * open. Without a kernel fq and fk are the arrays q and k. */
   if (c->kernel != KERNEL_IDENTITY) {
@@ -1880,9 +1946,9 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   if (m->seams.leave)
     m->seams.leave(m, a, l, v, rows);
   else if (w->vplus.w)
-    vplus_forward(m, l, la, rows);
+    add_row(la->o, w->vplus.w, H * D, rows);
   /* O = combine(o) W_O */
-  linear_forward(y, combine_forward(c, la, rows), &w->wo, &w->bo, rows);
+  linear_forward(y, combine_forward(c, la, rows), &w->wo, rows);
 }
 
 /* dx = MHSA'^T dy [B,N,C], overwritten; and the gradients of all that MHSA
@@ -1895,7 +1961,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   idx H = c->heads, K = c->kv_heads, rows = B * N;
   const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
   /* y = combine(o) W_O:  do = dy W_O^T,  dW_O += o^T dy */
-  linear_backward(a->dosum, false, dy, o, &w->wo, &w->bo, rows);
+  linear_backward(a->dosum, false, dy, o, &w->wo, rows);
   combine_backward(c, a, rows);
   slots_begin(m, a, l, B, N);
   /* o = o + v+ */
@@ -1915,18 +1981,16 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
     kernel_backward(c, w, a->dk, la->k, la->hk, a->dphi, rows * K);
   }
   /* R_i q, R_j k:  dq = R^T dRq, which rotates back */
-  if (c->pos == POS_ROTARY) {
-    rotate(c, a, l, a->dq, rows, N, H, -1);
-    rotate(c, a, l, a->dk, rows, N, K, -1);
-  }
+  rotate(c, a, l, a->dq, rows, N, H, -1);
+  rotate(c, a, l, a->dk, rows, N, K, -1);
   if (m->seams.qk_backward)
     m->seams.qk_backward(m, a, l, rows);
   /* q = x W_Q, k = x W_K, v = x W_V:  dx = dq W_Q^T + dk W_K^T + dv W_V^T */
-  linear_backward(dx, false, a->dq, x, &w->wq, &w->bq, rows);
-  linear_backward(dx, true, a->dk, x, &w->wk, &w->bk, rows);
+  linear_backward(dx, false, a->dq, x, &w->wq, rows);
+  linear_backward(dx, true, a->dk, x, &w->wk, rows);
   if (m->seams.v_backward)
     m->seams.v_backward(m, a, l, dx, x, rows);
-  linear_backward(dx, true, a->dv, x, &w->wv, &w->bv, rows);
+  linear_backward(dx, true, a->dv, x, &w->wv, rows);
 }
 
 /* y [n] += x [n]: a residual sum forward, a gradient that meets another back. */
@@ -1934,19 +1998,6 @@ static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
   for (idx j = 0; j < n; j += CHUNK)
     vec_add(chunk(n, j), y + j, x + j);
-}
-
-/* MHSA(x) and FFN(x) of block l, or what a companion has in their place. */
-static void mix(const Model *m, Acts *a, int l, real *y, const real *x, int B,
-                idx N) {
-  if (!m->seams.mix || !m->seams.mix(m, a, l, y, x, B, N))
-    mhsa_forward(m, a, l, y, x, B, N);
-}
-
-static void feed(const Model *m, Acts *a, int l, real *y, const real *x,
-                 idx rows) {
-  if (!m->seams.feed || !m->seams.feed(m, a, l, y, x, rows))
-    ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, rows);
 }
 
 /* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. All arrays stay for
@@ -1961,17 +2012,17 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
     m->seams.block(m, a, l, B, N);
   } else if (m->c.place == PLACE_PRE) {
     norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
-    mix(m, a, l, la->s1, la->n1, B, N);
+    w->mix(m, a, l, la->s1, la->n1, B, N);
     add_rows(la->s1, la->x, n);                      /* u = x + MHSA(n1 x) */
     norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
-    feed(m, a, l, la->s2, la->n2, rows);
+    w->feed(m, a, l, la->s2, la->n2, B, N);
     add_rows(la->s2, la->s1, n);                     /* y = u + FFN(n2 u) */
     a->h = la->s2;
   } else {
-    mix(m, a, l, la->s1, la->x, B, N);
+    w->mix(m, a, l, la->s1, la->x, B, N);
     add_rows(la->s1, la->x, n);
     norm_forward(la->n1, la->n1stat, la->s1, &w->norm1, rows);   /* u */
-    feed(m, a, l, la->s2, la->n1, rows);
+    w->feed(m, a, l, la->s2, la->n1, B, N);
     add_rows(la->s2, la->n1, n);
     norm_forward(la->n2, la->n2stat, la->s2, &w->norm2, rows);   /* y */
     a->h = la->n2;
@@ -2097,6 +2148,9 @@ int model_fault(const Model *m, Error *e) {
  *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log S / dy_v = e^{y_v}/S
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
+ * By hand: the logits (0, log 3) with the second as target have p = 3/4, the loss
+ * log 4/3 = 0.288 and dy = (1/4, -1/4).
+ *
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
  * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
  * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
@@ -2109,16 +2163,15 @@ int model_fault(const Model *m, Error *e) {
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
                          real *logits) {
   idx C = m->c.dim, V = m->c.vocab;
-  if (m->seams.logits) {
+  const Tensor *E = &m->wte;
+  if (m->seams.logits)
     m->seams.logits(m, a, rows, R, logits);
-    return;
-  }
-  const Tensor *W = m->c.tied ? &m->wte : &m->wcls;
-  Matrix w = m->c.tied ? transpose_of(W->w, C) : rows_of(W->w, V);
-  if (W->product)
-    W->product(W, m->c.tied, logits, rows, R);
+  else if (!m->c.tied)
+    linear_forward(logits, rows, &m->wcls, R);
+  else if (E->product)
+    E->product(E, true, logits, rows, R);
   else
-    matmul(logits, V, rows_of(rows, C), w, R, V, C, false);
+    matmul(logits, V, rows_of(rows, C), transpose_of(E->w, C), R, V, C, false);
 }
 
 /* From dy [R,V] in a->logits: overwrites a->dslice [R,C], adds to dW_cls. */
@@ -2132,7 +2185,7 @@ static void logits_backward(Model *m, Acts *a, idx R) {
     matmul(a->dslice, C, dy, rows_of(m->wte.w, C), R, C, V, false);
     matmul(m->wte.d, C, transpose_of(a->logits, V), x, V, C, R, true);
   } else {
-    linear_backward(a->dslice, false, a->logits, a->slice, &m->wcls, NULL, R);
+    linear_backward(a->dslice, false, a->logits, a->slice, &m->wcls, R);
   }
 }
 
@@ -2163,10 +2216,12 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          bool with_grads, double share) {
   const Config *c = &m->c;
   idx C = c->dim, V = c->vocab, N = config_rows(c, T);
-  idx from = c->prefix > 1 ? c->prefix - 1 : 0;     /* the first scored, from 0 */
-  idx per = T > from ? T - from : 0, count = B * per;
-  real weight = with_grads && count ? (real)(share / (double)count) : 0;
+  idx from = c->prefix - (c->prefix > 0);           /* the first scored, from 0 */
+  idx per = T - at_most(from, T), count = B * per;
   double sum = 0;
+  real weight = 0;
+  if (with_grads && count)
+    weight = (real)(share / (double)count);
   for (idx i = 0; i < B * T; i++)
     a->loss_row[i] = -1;
   if (with_grads)
@@ -2213,6 +2268,10 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
  * lr times g's sign, whatever b1 and b2 (the authors': 0.9, 0.95).
  *
+ * By hand, with lr = 0.1, wd = 0 and w = 1 at first. g = 2 gives m = 0.2, v = 0.2,
+ * divided 2 and 4: w becomes 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided
+ * 0.421 and 2.46: w becomes 0.873. The step follows m, not yet the new sign of g.
+ *
  * Let a model use U = a W, so that dL/dW = a dL/dU. AdamW cancels this a, and U
  * moves by a lr: a is a start and an lr times a (equations 36 to 42). SGD keeps
  * it, and U moves by a^2 lr (32 to 35). The scale of Table 14 left is such a
@@ -2234,25 +2293,22 @@ typedef struct Step {                /* one step of the optimiser */
   double shrink;                     /* what clipping leaves of the gradient */
 } Step;
 
-/* The same for all numbers of a step: decay = 1 - lr wd, step = lr / (1 - b1^t),
- * root = 1 / sqrt(1 - b2^t). */
-typedef struct Factors { real decay, b1, b2, eps, shrink, lr, step, root; } Factors;
-
-/* AdamW on n <= CHUNK numbers. */
+/* AdamW on n <= CHUNK numbers: decay = 1 - lr wd, step = lr / (1 - b1^t), root =
+ * 1 / sqrt(1 - b2^t). */
 WIDE(adamw,
-     (const Factors *f, idx n, real *restrict w, const real *restrict g,
-      real *restrict m, real *restrict v),
-     (f, n, w, g, m, v)) {
-  real sqrt_v[CHUNK];
-  const Factors c = *f;
+     (const Step *s, real decay, real step, real root, idx n, real *restrict w,
+      const real *restrict g, real *restrict m, real *restrict v),
+     (s, decay, step, root, n, w, g, m, v)) {
+  real b1 = (real)s->beta1, b2 = (real)s->beta2, eps = (real)s->eps;
+  real shrink = (real)s->shrink, sqrt_v[CHUNK];
   for (idx j = 0; j < n; j++) {
-    real grad = c.shrink * g[j];
-    m[j] = c.b1 * m[j] + (1 - c.b1) * grad;
-    v[j] = c.b2 * v[j] + (1 - c.b2) * grad * grad;
+    real grad = shrink * g[j];
+    m[j] = b1 * m[j] + (1 - b1) * grad;
+    v[j] = b2 * v[j] + (1 - b2) * grad * grad;
   }
   vec_sqrt(n, sqrt_v, v);
   for (idx j = 0; j < n; j++)
-    w[j] = c.decay * w[j] - c.step * m[j] / (sqrt_v[j] * c.root + c.eps);
+    w[j] = decay * w[j] - step * m[j] / (sqrt_v[j] * root + eps);
 }
 
 /* One step of w [n] by shrink times its gradient g [n], and of the moments m, v
@@ -2260,21 +2316,18 @@ WIDE(adamw,
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m,
                            real *v) {
   double t = (double)s->t;
-  Factors f = {
-    .decay = (real)(1 - s->lr * s->wd), .b1 = (real)s->beta1,
-    .b2 = (real)s->beta2, .eps = (real)s->eps, .shrink = (real)s->shrink,
-    .lr = (real)s->lr, .step = (real)(s->lr / (1 - pow(s->beta1, t))),
-    .root = (real)(1 / sqrt(1 - pow(s->beta2, t)))};
-  PARALLEL
-  for (idx from = 0; from < n; from += CHUNK) {
-    idx some = chunk(n, from);
-    if (s->optimizer != OPTIMIZER_SGD) {
-      adamw(&f, some, w + from, g + from, m + from, v + from);
-      continue;
-    }
-    for (idx j = from; j < from + some; j++)
-      w[j] = f.decay * w[j] - f.lr * (f.shrink * g[j]);
+  real decay = (real)(1 - s->lr * s->wd), lr = (real)s->lr;
+  real step = (real)(s->lr / (1 - pow(s->beta1, t)));
+  real root = (real)(1 / sqrt(1 - pow(s->beta2, t)));
+  if (s->optimizer == OPTIMIZER_SGD) {
+    PARALLEL
+    for (idx j = 0; j < n; j++)
+      w[j] = decay * w[j] - lr * ((real)s->shrink * g[j]);
+    return;
   }
+  PARALLEL
+  for (idx j = 0; j < n; j += CHUNK)
+    adamw(s, decay, step, root, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
 /* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
@@ -2299,6 +2352,9 @@ static double square_sum(idx n, const real *x) {
  *   constant   lr, as every configuration of the authors' code has it
  *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2, as section 4 says
  *              u = (s - warmup) / (steps - warmup)
+ *
+ * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
+ * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
  *
  * [T9] At one product of lr and steps, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4,
  * 16.81 for 2e-4 and 6.29 for 1e-4. */
@@ -2340,7 +2396,14 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
  *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
  *
- * so this head has a sink on token 1 at eps = 0.3. The indicator is taken for
+ * so this head has a sink on token 1 at eps = 0.3. With a K bias it may read
+ *
+ *                *    1    2    3
+ *        row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
+ *        row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
+ *        row 3   0.8  0.0  0.1  0.1
+ *
+ * and the sink has moved from token 1 to *, as in Table 4. The indicator is taken for
  * each sequence, then averaged over the sequences, 100 in the paper (F7): a head
  * counts by how often it has a sink. The paper's eps is 0.3 and its T 64.
  *
@@ -2398,7 +2461,7 @@ static double sinks_sink(const Sinks *s, int column, int x) {
 
 /* Does block l attend? A companion may mix tokens otherwise. */
 static bool block_attends(const Model *m, int l) {
-  return m->layer[l].wq.w || m->layer[l].wq.product;
+  return m->layer[l].mix == mhsa_forward;
 }
 
 /* How many keys row i of N sees under a window w: n_i. */
@@ -2409,45 +2472,40 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
   return seen;
 }
 
-/* alpha_1 if every row spread its weight evenly over what it sees, a mean over
- * blocks:
+/* The weight that token 1, or with `own` a row's own token, has if every row spreads
+ * its weight evenly over the n_i columns that it sees: the mean of 1/n_i over blocks
+ * and over rows 1 .. T, 2 .. T for their own. */
+static double even_weight(const Model *m, int T, bool own) {
+  const Config *c = &m->c;
+  idx N = config_rows(c, T), first = N - T;
+  double sum = 0, blocks = 0;
+  for (int l = 0; l < c->layers; l++) {
+    int w = m->layer[l].window;
+    if (!block_attends(m, l))
+      continue;
+    blocks++;
+    for (idx i = first + own; i < N; i++)
+      if (own || visible(c, w, i, first))
+        sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
+  }
+  return sum / blocks / (T - own);
+}
+
+/* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
  *
- *   causal        H_T / T = (1 + 1/2 + .. + 1/T)/T  0.0741 at T = 64
- *   * or x*       (1/T) sum over i of 1/(i+1)       0.0587
+ *   causal        H_T / T                           0.0741
+ *   * or x*       (H_(T+1) - 1) / T                 0.0587
  *   window w      H_w / T                           0.0634 at w = 32
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5 */
 static double sink_uniform(const Model *m, int T) {
-  const Config *c = &m->c;
-  idx N = config_rows(c, T), first = N - T;
-  double sum = 0, blocks = 0;
-  for (int l = 0; l < c->layers; l++) {
-    int w = m->layer[l].window;
-    blocks += block_attends(m, l);
-    for (idx i = first; i < N && block_attends(m, l); i++)
-      if (visible(c, w, i, first))
-        sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
-  }
-  return sum / blocks / T;
+  return even_weight(m, T, false);
 }
 
-/* alpha_self of such rows, of rows 2 .. T alone, a mean over blocks:
- *
- *   causal        (H_T - 1) / (T - 1)               0.0594 at T = 64
- *   * or x*       (H_(T+1) - 3/2) / (T - 1)         0.0517
- *   else          the mean of 1 / n_i, and 1 / (n_i + 1) with *
- *
- * It is their alpha_prev too, but where a window of 1 hides the token before. */
+/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
+ * (H_(T+1) - 3/2) / (T - 1) = 0.0517. It is the even alpha_prev too, but where a
+ * window of 1 hides the token before. */
 static double self_uniform(const Model *m, int T) {
-  const Config *c = &m->c;
-  idx N = config_rows(c, T), first = N - T;
-  double sum = 0, blocks = 0;
-  for (int l = 0; l < c->layers; l++) {
-    int w = m->layer[l].window;
-    blocks += block_attends(m, l);
-    for (idx i = first + 1; i < N && block_attends(m, l); i++)
-      sum += 1 / (double)(keys_seen(c, w, N, i) + (c->extra != EXTRA_NONE));
-  }
-  return T > 1 ? sum / blocks / (T - 1) : 1;
+  return T > 1 ? even_weight(m, T, true) : 1;
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
@@ -2474,14 +2532,6 @@ static double sinks_ratio(const Sinks *s) {
 
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
-
-/* The mean of |x_h| over the n rows of x [n,D]. */
-static double mean_length(idx n, idx D, const real *x) {
-  double sum = 0;
-  for (idx h = 0; h < n; h++)
-    sum += length(D, x + h * D) / (double)n;
-  return sum;
-}
 
 /* How far from 1 a row of m may be by rounding alone. */
 #define SUM_ROUNDS (256 * REAL_EPS)
@@ -2554,87 +2604,36 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
  * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
  * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
- * Adds the mean over the rows but the first of cos and of |q| |k|. Index 0: with
- * the first row's key. Index 1: over the other keys up to the row's own that its
- * mask shows. */
+ * Adds both of row i, as means over those keys `from` .. `to`-1 that it sees. */
+static void row_angles(Sinks *s, const Model *m, int l, idx i, const real *q_i,
+                       const real *k, idx from, idx to, idx at) {
+  idx D = m->c.head_dim, of_k = m->c.kv_heads * D;
+  double keys = 0, angles = 0, products = 0, norm = length(D, q_i);
+  for (idx j = from; j < to; j++) {
+    const real *k_j = k + j * of_k;
+    double both = norm * length(D, k_j);
+    if (j && !visible(&m->c, m->layer[l].window, i, j))
+      continue;
+    keys++;
+    products += both;
+    if (both > 0)
+      angles += (double)vec_dot(D, q_i, k_j) / both;
+  }
+  s->cosine[at] += angles / keys / (double)(s->N - 1);
+  s->product[at] += products / keys / (double)(s->N - 1);
+}
+
+/* The means over the rows but the first. Index 0: with the first row's key. Index 1:
+ * over the other keys up to the row's own, which it always sees. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
-  const Config *c = &m->c;
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, N = s->N;
+  idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
   idx at = 2 * (l * H + h);
   const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
-    const real *q_i = q + i * (H * D);
-    double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
-    double norm = length(D, q_i);
-    for (idx j = 0; j <= i; j++) {
-      const real *k_j = k + j * (K * D);
-      double both = norm * length(D, k_j);
-      if (j && !visible(c, m->layer[l].window, i, j))
-        continue;
-      keys[j > 0]++;
-      angles[j > 0] += both > 0 ? (double)vec_dot(D, q_i, k_j) / both : 0;
-      products[j > 0] += both;
-    }
-    for (int x = 0; x < 2; x++) {        /* a row sees its own key */
-      s->cosine[at + x] += angles[x] / keys[x] / (double)(N - 1);
-      s->product[at + x] += products[x] / keys[x] / (double)(N - 1);
-    }
-  }
-}
-
-/* The largest |x|, for x [n]; -1 when all of them are NaN. */
-static real largest(idx n, const real *x) {
-  real most = -1;
-  for (idx j = 0; j < n; j++)
-    if (real_abs(x[j]) > most)
-      most = real_abs(x[j]);
-  return most;
-}
-
-/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
- * keeps of each sequence the block's output with the largest |h| so far. */
-static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
-  idx N = s->N, n = N * C;
-  for (idx b = 0; b < B; b++) {
-    const real *h_b = h + b * n;
-    real *extreme = s->extreme + b * n;
-    for (idx i = 0; i < N; i++) {
-      s->hnorm[l * N + i] += length(C, h_b + i * C);
-      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
-    }
-    if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
-      copy(extreme, h_b, n);
-  }
-}
-
-/* [FIG7] Measures sequence b inside block l, while its activations are there:
- * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
- * post-norm, |q|, |k| and |v|, means over heads. */
-static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
-                          int rows) {
-  const Config *c = &m->c;
-  const LayerActs *la = &a->layer[l];
-  idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
-  idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
-  for (idx h = 0; h < H; h++) {
-    idx head = (b * H + h) * map, lh = l * H + h;
-    measure_head(s, c, rows, lh, s->probe[l].metric + head,
-                 s->probe[l].weight + head);
-    measure_angles(s, m, la, b, l, h);
-    /* finite only where its terms are */
-    double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
-    for (idx n = 0; n < N; n++)
-      all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
-    sinks_watch(s, l + 1, (int)h + 1, all);
-  }
-  for (idx n = 0; n < N; n++) {
-    idx row = b * N + n, at = l * N + n;
-    s->prenorm[at] += length(C, la->s2 + row * C);
-    s->qnorm[at] += mean_length(H, D, la->q + row * H * D);
-    s->knorm[at] += mean_length(K, D, la->k + row * K * D);
-    s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
+    row_angles(s, m, l, i, q + i * (H * D), k, 0, 1, at);
+    row_angles(s, m, l, i, q + i * (H * D), k, 1, i + 1, at + 1);
   }
 }
 
@@ -2684,13 +2683,19 @@ enum {
 };
 
 /* How many lines came out how, and the last toys: an older one is freed. */
-struct Page {
+typedef struct Page {
   FILE *out;
   Error *e;
   int count[LINE_KINDS], toys;
   Toy toy[TOYS];
   char text[64];   /* page_text's */
-};
+} Page;
+
+/* `run` prints a line for each statement by holds(), control() or refutes(). */
+typedef struct Check {
+  const char *name, *about;     /* a heading, and a sentence in a line of its own */
+  void (*run)(Page *p);
+} Check;
 
 /* What was measured, its bound, and what follows; NaN and infinity: WRONG. */
 static void page_line(Page *p, int kind, const char *what, double x,
@@ -3364,9 +3369,9 @@ static int page_total(const Page *p, const char *program) {
 }
 
 /* The checks whose names begin with `name`, all for NULL; "list" names them. */
-static int checks_run(const Program *program, const char *name, FILE *out,
-                      Error *e) {
-  const Check *const tables[] = {CHECKS, program->checks};
+static int checks_run(const Check *more, const char *program, const char *name,
+                      FILE *out, Error *e) {
+  const Check *const tables[] = {CHECKS, more};
   Page p = {.out = out, .e = e};
   int ran = 0, threads = workers();
   bool list = name && !strcmp(name, "list");
@@ -3389,12 +3394,392 @@ static int checks_run(const Program *program, const char *name, FILE *out,
     return fail(e, 2, "check %s: expected states, rules, first, prop1, prop2, "
                 "prop3, prop4, pnorm, metric. Try: %s check list; make paper, "
                 "./paper check list; make hf, ./hf check MODEL", name,
-                program->name);
-  return e->status || list ? e->status : page_total(&p, program->name);
+                program);
+  return e->status || list ? e->status : page_total(&p, program);
 }
 
 /* ==========
  * PART II   THE DATA */
+
+/* ==========
+ * The types of Parts II to IV. A program that includes this file sees them here. */
+
+typedef struct Bytes {           /* a growing array */
+  unsigned char *at;
+  size_t size, room;
+} Bytes;
+
+/* A file in the making. After writing_begin returned 0, writing_end must follow: it
+ * gives the file its name, or where e holds an error leaves what stood there. */
+typedef struct Writing {
+  FILE *f;
+  const char *path;              /* the caller's */
+  char beside[1100];             /* PATH.new */
+  int cause, made;               /* errno of the first fault; new folders */
+} Writing;
+
+uint64_t hash_start(uint64_t seed);      /* hash64 in pieces */
+uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
+uint64_t hash_end(uint64_t h);
+/* n bytes of numbers of that width, alike on every machine */
+uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width);
+
+int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
+void bytes_free(Bytes *b);
+/* Numbers of 1 to 8 bytes, little-endian. */
+void number_put(unsigned char *p, uint64_t x, int bytes);
+uint64_t number_at(const unsigned char *p, int bytes);
+
+size_t utf8_length(const unsigned char *text, size_t n); /* before what is not */
+int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
+int file_write(const char *path, const void *at, size_t n, Error *e);
+bool file_missing(const char *path);
+/* Appends path and a 0; of a folder the paths of its plain files, each with a
+ * 0, sorted by their bytes, hidden ones left out. None is an error. */
+int files_list(const char *path, Bytes *names, Error *e);
+int writing_begin(Writing *w, const char *path, Error *e);
+void writing_add(Writing *w, const void *at, size_t n);
+int writing_end(Writing *w, Error *e);
+double seconds(void);           /* of a clock on the wall: never in a result */
+
+int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
+                   const int *targets, int B, int rows, Error *e);
+void sinks_free(Sinks *s);
+
+/* Behind the place where a NaN was met. */
+#define NOT_FINITE                                                             \
+    ": expected numbers, found NaN or infinity. Try: another copy of the model"
+idx acts_size(const Model *m, int B, int T, int what, Error *e);
+int sinks_create(Sinks *s, const Model *m, int T, int batch, const double *eps,
+                  int n_eps, Error *e);
+
+/* ---------- Part II */
+
+typedef struct Ids {             /* a growing array of token ids */
+  int32_t *at;
+  size_t size, room;
+} Ids;
+
+typedef struct TokenEntry {
+  uint32_t start;               /* of its spelling in Tokenizer.pool, to the next one's */
+  int32_t left, right;          /* of a merge: the pair that becomes this token */
+} TokenEntry;
+
+/* Never changed once made. */
+typedef struct Tokenizer {
+  int vocab;                    /* V */
+  int end, bos, fix;            /* ids after a document, before one, of --fix-token; -1 none */
+  bool blank;                   /* a space goes before a text */
+  TokenEntry *token;            /* [V + 1] */
+  Bytes pool;                   /* their spellings, joined */
+  int32_t *slot;                /* [slots] ids that merges make, by their pair's hash; 0: empty */
+  size_t slots;
+  uint64_t hash;                /* of the file that it was read from, which checkpoints keep */
+  /* of a published model's (data/models/words.c): its ways, and what it knows; or NULL */
+  int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n,
+                Ids *out, Error *e);
+  void (*close)(struct Tokenizer *t);
+  struct Published *published;
+} Tokenizer;
+typedef int TokenizerReader(const unsigned char *bytes, size_t n,
+                            const char *name, Tokenizer *t, Error *e);
+
+#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
+#define SHIPPED_TEXT "data/text/stories.txt"
+
+/* Where a training's tokens come from, and how far it has read. */
+typedef struct Data {
+  Tokenizer tokenizer;
+  int vocab;                    /* how many ids there are */
+  int end, bos, fix;            /* ids that are not text's */
+  Ids train, held;              /* tokens; tokens held back */
+  Ids starts;                   /* where the held documents start in held */
+  bool alike;                   /* its documents are: the first ones show as much as all */
+  idx blocks, pass;             /* the pass that order [blocks] is of */
+  int32_t *order;
+  double *first, draws;         /* 9.3: [V] weights; their sum */
+  bool first_kept;              /* does a checkpoint keep them? */
+  char drawn[800];              /* the same in words */
+  uint64_t seed, sample;        /* sample: blocks read so far */
+  uint64_t source;              /* its hash64 */
+  char name[PATH_ROOM], read[2 * PATH_ROOM];   /* read: what is held of it */
+  /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the
+   * place in it, which a checkpoint keeps; what it knows; frees that. */
+  const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
+  uint64_t document;
+  size_t offset;
+  void *drawn_from;
+  void (*close)(struct Data *d);
+} Data;
+
+/* Where tokens come from, and what is done to them. */
+typedef struct Source {
+  char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
+  int end_token, vocab;         /* of --tokens; --vocab */
+  char home[PATH_ROOM];         /* the program's folder */
+  int fix_token;                /* where <|fix|> is, 0 nowhere */
+  char first_tokens[16];        /* in its place */
+  double *first_counts;         /* of the model: Data.first, if kept */
+  char first_own[16];           /* the flag */
+  char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
+  double data_tokens;           /* at most so many training tokens, 0 all (Figure 5) */
+  int bos;                      /* <|bos|> before every document */
+  double valid;                 /* share of them for validation */
+  uint64_t own;                 /* the model's text: 9.2, 9.4 */
+  char own_name[PATH_ROOM];
+  int whole, from_start;
+  int toy;                      /* a task of ./paper instead, 0 none */
+  /* What a companion has besides, or NULL: opens --grammar, --tokens, --toy; fills
+   * Data.first; reads a published model's tokenizer too. */
+  int (*open)(Data *d, const struct Source *s, int T, Error *e);
+  int (*first)(Data *d, const struct Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;
+} Source;
+
+void data_close(Data *d);
+
+/* ---------- Part III */
+
+CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
+CHOICE(INPUT, INPUT_NATURAL, INPUT_RANDOM, INPUT_REPEAT);
+
+typedef struct Train {
+  int init, batch, accumulate;  /* INIT_*; B of a forward; forwards a step */
+  int steps, schedule, optimizer, decay;   /* SCHEDULE_*, OPTIMIZER_*, DECAY_* */
+  int warmup, seed, save_every, log_every;
+  double lr, min_lr;            /* min_lr < 0: lr / 10 */
+  double wd, clip;              /* clip 0: none */
+  double beta1, beta2, adam_eps;
+} Train;
+
+#ifndef MORE_SETTINGS
+#define MORE_SETTINGS           /* a companion's own */
+#endif
+#ifndef MORE_OPEN
+#define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
+#define MORE_HELP false         /* are flags of published models shown? */
+#endif
+
+enum { WORDS_MOST = 64 };
+/* Everything that a command line can say. */
+typedef struct Settings {
+  Config model;
+  Train train;
+  Source data;
+  double eps;                   /* threshold of Sink */
+  int eval_T, eval_n, eval_k, metric_rows, input, ablate;
+  int isolate, isolate_blocks, probe;
+  int replace_position, swap_position, beyond;   /* t of Table 7, 0: p_1 stays */
+  int threads, quiet, plain, all, resume, help, force;
+  char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
+  char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
+  char domains[PATH_ROOM], lengths[PATH_ROOM];
+  int inputs, how_many, top_k;  /* eval; generate */
+  double temperature, top_p;
+  int signs, quantize, sinks, cache_size;        /* data/paper/signs.c */
+  char cache[16], positions[8];
+  const struct Program *program;                 /* who is asked */
+  int argc;                     /* the command as it was given */
+  char **argv;
+  const char *verb;
+  unsigned groups;              /* flags it takes */
+  bool given[200];              /* which of OPTIONS were given */
+  const char *words[WORDS_MOST];                 /* those that are no flags */
+  int n_words;
+  MORE_SETTINGS
+} Settings;
+
+#define SINK_VERSION "1.0"
+enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
+void settings_default(Settings *s);
+int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
+int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
+
+typedef struct Trainer {
+  Settings s;
+  Model m;
+  Acts a;
+  Data data;
+  real *m1, *m2, *scratch;      /* moments */
+  double *first;                /* first_counts */
+  int *ids;                     /* [2,B,T] */
+  uint64_t tokenizer_hash;
+  uint64_t start;               /* of the parameters that it began from, 0: drawn */
+  bool random_tokens;           /* of a model that was read: its training had some */
+  long step;                    /* steps done */
+  double loss, norm, lr;        /* of the last step */
+  double loss_sum;              /* over the steps since the last look at the sink */
+  long loss_steps;
+} Trainer;
+void trainer_free(Trainer *t);
+
+/* The sink as a training saw it at one step. */
+typedef struct Look {
+  long step;
+  double loss, norm;            /* the mean since the look before; the gradient's */
+  double alpha1, alpha_star;    /* of token 1 and of the column * (or x*): alpha, Sink, in 0..1 */
+  double sink1, sink_star;
+  double ratio, held;           /* of norms; the loss on held documents, 0: not asked for */
+} Look;
+enum { LOOKS = 1024 };
+
+/* What an evaluation says of a model in a row: a column each of its tables. */
+enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
+       HELD_LOSS, ROW };
+
+/* The line that a training shows, and its looks. */
+typedef struct Progress {
+  const char *name;
+  bool quiet, live;             /* on a terminal */
+  bool has_star, holds;         /* a column *; the held loss is looked at too */
+  double start, shown;          /* seconds; when it was last shown, 0: not */
+  long from;                    /* the step at `start` */
+  double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
+  int looks;
+  Look look[LOOKS];
+} Progress;
+
+/* A row of numbers and texts with names: of a table, of CSV and JSON. */
+typedef struct Number {
+  char name[40];
+  const char *text;             /* NULL: x */
+  double x;
+} Number;
+typedef struct Numbers {
+  Number *at;
+  int n;
+} Numbers;
+
+typedef struct HeatMap {
+  const char *title, *column_name;
+  const Sinks *s;
+  int column;
+} HeatMap;
+
+/* What a training and an evaluation leave of a model: a column of the tables and of
+ * the page. */
+typedef struct Outcome {
+  const char *name, *source;    /* "softmax", "Table 10" */
+  Config c;
+  Sinks s;                      /* s.n = 0: nothing was measured */
+  Progress p;                   /* its looks */
+  double even, loss;            /* alpha of even rows; nats a token */
+  idx tokens;                   /* over so many */
+  char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
+  bool star;                    /* has it a column * or x*? */
+  char ended[640];              /* why its training ended early, or "" */
+  struct HeadMap *map;          /* NULL, or a companion's for a page */
+} Outcome;
+
+void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
+             int *starts, Error *e);
+enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
+void heat_maps(const HeatMap *maps, int n, FILE *out);
+void progress_start(Progress *p, const char *name, bool quiet);
+void progress_show(const Trainer *t, Progress *p);
+
+/* ---------- Part IV */
+
+/* Who takes an option: a group of settings, or a verb. */
+enum {
+  MODEL = 1,
+  TRAIN = 2,
+  DATA = 4,
+  MEASURE = 8,
+  KEPT = MODEL | TRAIN | DATA | MEASURE,   /* a checkpoint keeps these */
+  OUTPUT = 16,
+  TABLES = 32,
+  GENERAL = 64,
+  FORCE = 128,
+  RUN = 256,
+  ALONE = 512,                  /* train */
+  EVAL = 1024,
+  TOKENIZE = 2048,
+  GENERATE = 4096,
+  DUMP = 8192,
+  STREAM = 1 << 14,             /* of companions */
+  OWN = 1 << 15                 /* from here on: of one program */
+};
+
+typedef struct Option {
+  const char *flag;
+  unsigned groups;
+  char kind;             /* i int, d double, b switch, c choice, s string, */
+  size_t field;          /* f a name of what is read; offset in Settings */
+  const char *fallback;  /* the default as text; "": the first choice, none */
+  double least, most;    /* bounds of a number that is given; room of a string */
+  const char *value;     /* its name; of a choice SIM_WORDS, say (chapter 1) */
+  const char *help;
+} Option;
+extern const Option OPTIONS[];   /* ends with a NULL flag */
+
+#define AT(field) offsetof(Settings, field)
+#define WHOLE(flag, groups, field, fallback, least, most, help) \
+  {flag, groups, 'i', AT(field), fallback, least, most, "N", help}
+#define REAL(flag, groups, field, fallback, least, most, help) \
+  {flag, groups, 'd', AT(field), fallback, least, most, "X", help}
+#define SWITCH(flag, groups, field, help) \
+  {flag, groups, 'b', AT(field), "0", 0, 1, "", help}
+#define AXIS(flag, groups, field, axis, help) \
+  {flag, groups, 'c', AT(field), "", 0, 0, axis##_WORDS, help}
+#define STRING(flag, groups, field, value, help) \
+  {flag, groups, 's', AT(field), "", 0, sizeof((Settings *)0)->field, value, \
+   help}
+#define NAME(flag, groups, field, fallback, help) \
+  {flag, groups, 'f', AT(field), fallback, 0, PATH_ROOM, "FILE", help}
+
+#ifndef MORE_OPTIONS
+#define MORE_OPTIONS    /* a companion's rows of OPTIONS */
+#endif
+#ifndef MORE_BELONGS
+#define MORE_BELONGS    /* and of BELONGS */
+#endif
+
+bool has_word(const char *words, const char *word);   /* of "word word" */
+const Option *option_find(const char *flag, unsigned groups);
+/* NULL, or "with --window": when alone a flag changes something. */
+const char *option_idle(const char *flag, const Settings *s);
+int option_set(const Option *o, void *base, const char *text, bool bounded,
+               Error *e);
+void option_text(const Option *o, const void *base, char *text, size_t room);
+int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e);
+
+typedef struct Verb {
+  const char *name, *words;     /* "eval", "MODEL .." */
+  unsigned groups;
+  const char *help;
+  int (*run)(Settings *s, Error *e);
+} Verb;
+
+/* A token of the logits y [V]; its number is drawn from rng. */
+typedef int TokenDraw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e);
+
+/* ./sink has a name alone. A companion in data/ has more, and sink's verbs
+ * beside its own; what it has not is NULL. */
+typedef struct Program {
+  const char *name;
+  const Verb *verbs;            /* its own, ended by a NULL name */
+  const Check *checks;          /* more checks, ended by one without lines */
+  const Verb *other;            /* whose word is the first, if that is no verb */
+  /* the page of a run, a training or an evaluation: n models, a table and what
+   * is said of them */
+  int (*page)(const char *path, const char *verb, const Settings *s,
+              const Outcome *o, int n, const char *table, const char *verdict,
+              Error *e);
+  /* these three: Source */
+  int (*open)(Data *d, const Source *s, int T, Error *e);
+  int (*first)(Data *d, const Source *s, int T, Error *e);
+  TokenizerReader *read_tokenizer;
+  TokenDraw *draw;
+  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
+  int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
+  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
+   * puts it back; without a it only says what cannot be */
+  int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
+} Program;
 
 /* ==========
  * 8  Tokenizer   section 2
@@ -4891,7 +5276,7 @@ void sinks_free(Sinks *s) {
 
 /* A NaN is above no eps and would pass for no sink: the first x that is not
  * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
-void sinks_watch(Sinks *s, int block, int head, double x) {
+static void sinks_watch(Sinks *s, int block, int head, double x) {
   if (s->bad || isfinite(x))
     return;
   s->bad = block;
@@ -4907,6 +5292,68 @@ static int sinks_fault(const Sinks *s, Error *e) {
     return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
   return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
               s->bad_head, s->H);
+}
+
+/* The mean of |x_h| over the n rows of x [n,D]. */
+static double mean_length(idx n, idx D, const real *x) {
+  double sum = 0;
+  for (idx h = 0; h < n; h++)
+    sum += length(D, x + h * D) / (double)n;
+  return sum;
+}
+
+/* The largest |x|, for x [n]; -1 when all of them are NaN. */
+static real largest(idx n, const real *x) {
+  real most = -1;
+  for (idx j = 0; j < n; j++)
+    if (real_abs(x[j]) > most)
+      most = real_abs(x[j]);
+  return most;
+}
+
+/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
+ * keeps of each sequence the block's output with the largest |h| so far. */
+static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
+  idx N = s->N, n = N * C;
+  for (idx b = 0; b < B; b++) {
+    const real *h_b = h + b * n;
+    real *extreme = s->extreme + b * n;
+    for (idx i = 0; i < N; i++) {
+      s->hnorm[l * N + i] += length(C, h_b + i * C);
+      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
+    }
+    if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
+      copy(extreme, h_b, n);
+  }
+}
+
+/* [FIG7] Measures sequence b inside block l, while its activations are there:
+ * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
+ * post-norm, |q|, |k| and |v|, means over heads. */
+static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
+                          int rows) {
+  const Config *c = &m->c;
+  const LayerActs *la = &a->layer[l];
+  idx N = s->N, C = c->dim, D = c->head_dim, map = N * s->S;
+  idx H = s->attends[l] ? c->heads : 0, K = s->attends[l] ? c->kv_heads : 0;
+  for (idx h = 0; h < H; h++) {
+    idx head = (b * H + h) * map, lh = l * H + h;
+    measure_head(s, c, rows, lh, s->probe[l].metric + head,
+                 s->probe[l].weight + head);
+    measure_angles(s, m, la, b, l, h);
+    /* finite only where its terms are */
+    double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
+    for (idx n = 0; n < N; n++)
+      all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
+    sinks_watch(s, l + 1, (int)h + 1, all);
+  }
+  for (idx n = 0; n < N; n++) {
+    idx row = b * N + n, at = l * N + n;
+    s->prenorm[at] += length(C, la->s2 + row * C);
+    s->qnorm[at] += mean_length(H, D, la->q + row * H * D);
+    s->knorm[at] += mean_length(K, D, la->k + row * K * D);
+    s->vnorm[at] += mean_length(K, D, la->v + row * K * D);
+  }
 }
 
 static int by_size(const void *a, const void *b) {
@@ -6777,7 +7224,10 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  * rows after them, to the same bits, and returns R: all rows under --plain, where a
  * block does not attend, or from inside a prefix. */
 static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-  if (m->plain || from < m->c.prefix || m->seams.mix)
+  bool whole = m->plain || from < m->c.prefix;
+  for (int l = 0; l < m->c.layers; l++)
+    whole = whole || !block_attends(m, l);
+  if (whole)
     from = 0;
   a->past = from ? config_rows(&m->c, from) : 0;
   idx R = forward_rows(&m->c, a, T - from);
@@ -6787,9 +7237,67 @@ static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from
 }
 
 /* ----------
- * 14.4  The memory of a pass
+ * 14.4  The memory of a model and of a pass
  *
- * Every array of struct Acts lies in one arena. A walk over the lists of them adds
+ * All parameters lie end to end, in the order of the list, and so do gradients. */
+
+/* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
+static real *tensors_lay(Model *m, bool gradients, Error *e) {
+  real *all = grab(m->count, sizeof(real), e), *at = all;
+  for (int i = 0; all && i < m->n_tensors; i++) {
+    Tensor *t = m->all[i];
+    if (gradients)
+      t->d = at;
+    else
+      t->w = at;
+    at += tensor_count(t);
+  }
+  return all;
+}
+
+static int model_grads(Model *m, Error *e) {
+  const char *what = m->seams.forward_only;
+  if (what)
+    return fail(e, 2, "%s: forward only. Try: ./hf eval MODEL, or without it",
+                what);
+  m->grads = tensors_lay(m, true, e);
+  return e->status;
+}
+
+/* A model with all parameters 0, and gradients if asked for. c is resolved. On
+ * failure there is nothing to free. A Model does not move: its list points into
+ * it. The paper's takes 546 MB of parameters in float, and of gradients. */
+int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
+  if (model_list(m, c, e))
+    return e->status;
+  m->params = tensors_lay(m, false, e);
+  if (with_grads && !e->status)
+    model_grads(m, e);
+  if (e->status)
+    model_free(m);
+  return e->status;
+}
+
+/* Also after a failed model_create; m is empty afterwards. */
+void model_free(Model *m) {
+  if (m->seams.close)
+    m->seams.close(m);
+  free(m->all);
+  free(m->layer);
+  free(m->params);
+  free(m->grads);
+  *m = (Model){0};
+}
+
+/* Every backward adds to the gradients; this is where they are zeroed. */
+void model_zero_grads(Model *m) {
+  idx piece = 4096;
+  PARALLEL
+  for (idx at = 0; at < m->count; at += piece)
+    zero(m->grads + at, at_most(m->count - at, piece));
+}
+
+/* Every array of struct Acts lies in one arena. A walk over the lists of them adds
  * up their sizes and, once there is an arena, places them. No pass allocates. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
@@ -7717,6 +8225,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   return takes;
 }
 
+/* Reads argv into s; groups says which flags the verb takes. The model is resolved
+ * later, when the vocabulary is known. */
 int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
@@ -8192,7 +8702,8 @@ static int verb_eval(Settings *s, Error *e) {
 }
 
 static int verb_check(Settings *s, Error *e) {
-  return checks_run(s->program, s->n_words ? s->words[0] : NULL, stdout, e);
+  const Program *p = s->program;
+  return checks_run(p->checks, p->name, s->n_words ? s->words[0] : NULL, stdout, e);
 }
 
 static int verb_list(Settings *s, Error *e) {

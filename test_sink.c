@@ -3434,7 +3434,7 @@ static void checks_hold(Test *t, const Program *program, int hold, int controls)
   FILE *page = tmpfile();
   if (!page)
     exit(1);
-  fact(t, !checks_run(program, NULL, page, fresh(t)), "%s", t->e.text);
+  fact(t, !checks_run(program->checks, program->name, NULL, page, fresh(t)), "%s", t->e.text);
   rewind(page);
   for (; fgets(line, sizeof line, page); lines++) {
     size_t n = strcspn(line, "\n");
@@ -3523,13 +3523,12 @@ static void checks__status(Test *t) {
   static const Check OURS[] = {
     {"one-wrong", "A heading\n A sentence.", check_one_wrong},
     {"no-toy", "A heading\n A sentence.", check_no_toy}, {0}};
-  static const Program PROGRAM_OF = {.name = "sink", .checks = OURS};
   FILE *out = tmpfile();
   if (!out)
     exit(1);
-  fact(t, checks_run(&PROGRAM_OF, "one-wrong", out, fresh(t)) == 1, "status %d", t->e.status);
+  fact(t, checks_run(OURS, "sink", "one-wrong", out, fresh(t)) == 1, "status %d", t->e.status);
   fact(t, strstr(t->e.text, "found 1 WRONG. Try: sink check | grep WRONG"), "%s", t->e.text);
-  fact(t, checks_run(&PROGRAM_OF, "no-toy", out, fresh(t)) == 2, "status %d", t->e.status);
+  fact(t, checks_run(OURS, "sink", "no-toy", out, fresh(t)) == 2, "status %d", t->e.status);
   fact(t, strstr(t->e.text, "--kv-heads"), "%s", t->e.text);
   fclose(out);
 }
@@ -3538,7 +3537,7 @@ static void checks__status(Test *t) {
  * among them. A name that no check has is a usage error, which says the names that there are. */
 static void checks__hold(Test *t) {
   checks_hold(t, &SINK, 86, 38);
-  fact(t, checks_run(&SINK, "prop9", stdout, fresh(t)) == 2, "status %d", t->e.status);
+  fact(t, checks_run(NULL, "sink", "prop9", stdout, fresh(t)) == 2, "status %d", t->e.status);
   for (const Check *c = CHECKS; c->name; c++)
     fact(t, strstr(t->e.text, c->name) != NULL, "%s is not in: %s", c->name, t->e.text);
 }

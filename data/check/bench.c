@@ -352,15 +352,15 @@ static void run_part(Trainer *t, Part part, Error *e) {
       norm_backward(a->dx, a->dn, la->x, la->n1stat, &w->norm1, rows);
       norm_backward(a->dx, a->dn, la->s1, la->n2stat, &w->norm2, rows);
     } else if (part == PART_LINEAR) {
-      linear_forward(la->q, la->n1, &w->wq, &w->bq, rows);
-      linear_forward(la->k, la->n1, &w->wk, &w->bk, rows);
-      linear_forward(la->v, la->n1, &w->wv, &w->bv, rows);
-      linear_forward(la->s1, o, &w->wo, &w->bo, rows);
+      linear_forward(la->q, la->n1, &w->wq, rows);
+      linear_forward(la->k, la->n1, &w->wk, rows);
+      linear_forward(la->v, la->n1, &w->wv, rows);
+      linear_forward(la->s1, o, &w->wo, rows);
     } else if (part == PART_LINEAR_BACK) {
-      linear_backward(a->dosum, false, a->dh, o, &w->wo, &w->bo, rows);
-      linear_backward(a->dn, false, a->dq, la->n1, &w->wq, &w->bq, rows);
-      linear_backward(a->dn, true, a->dk, la->n1, &w->wk, &w->bk, rows);
-      linear_backward(a->dn, true, a->dv, la->n1, &w->wv, &w->bv, rows);
+      linear_backward(a->dosum, false, a->dh, o, &w->wo, rows);
+      linear_backward(a->dn, false, a->dq, la->n1, &w->wq, rows);
+      linear_backward(a->dn, true, a->dk, la->n1, &w->wk, rows);
+      linear_backward(a->dn, true, a->dv, la->n1, &w->wv, rows);
     } else if (part == PART_ROTATE && c->pos == POS_ROTARY) {
       rotate(c, a, l, la->q, rows, N, c->heads, 1);
       rotate(c, a, l, la->k, rows, N, c->kv_heads, 1);

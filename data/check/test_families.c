@@ -461,8 +461,11 @@ static void cut_ffn_forward__by_hand(Test *t) {
   static const double H[] = {0, 0.3, -0.4, 1.9, 5, -5, NAN};
   enum { KINDS = sizeof H / sizeof *H, ROWS = 43 * KINDS };                /* more than CHUNK */
   real one = 1, b1 = (real)0.25, b2 = (real)-0.5, b3 = 2, x[ROWS], y[ROWS], f1[ROWS], f2[ROWS];
-  const Layer w = {.w1 = ONLY(one), .w2 = ONLY(one), .w3 = ONLY(one),
-                   .b1 = ONLY(b1), .b2 = ONLY(b2), .b3 = ONLY(b3)};
+  Layer w = {.w1 = ONLY(one), .w2 = ONLY(one), .w3 = ONLY(one),
+             .b1 = ONLY(b1), .b2 = ONLY(b2), .b3 = ONLY(b3)};
+  w.w1.bias = &w.b1;
+  w.w2.bias = &w.b2;
+  w.w3.bias = &w.b3;
   LayerActs la = {.f1 = f1, .f2 = f2, .fa = f1};
   for (int slope = 0; slope < 2; slope++) {
     const Config c = {.dim = 1, .ffn = 1, .expert_limit = 2, .expert_slope = slope ? 0.5 : 0};

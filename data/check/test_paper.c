@@ -2024,7 +2024,7 @@ static void checks__all(Test *t) {
   static const Program ALL = {.name = "paper", .checks = MORE_CHECKS};
   checks_hold(t, &ALL, 179, 85);
   for (const Check *c = MORE_CHECKS; c->name; c++)         /* ./sink says who has them */
-    fact(t, checks_run(&SINK, c->name, stdout, fresh(t)) == 2
+    fact(t, checks_run(SINK.checks, SINK.name, c->name, stdout, fresh(t)) == 2
             && strstr(t->e.text, "./paper check list"), "%s", t->e.text);
   char said[sizeof t->note + 5];
   snprintf(said, sizeof said, "%.*sWRONG", (int)strcspn(t->note, "W"), t->note);

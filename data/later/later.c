@@ -479,7 +479,7 @@ static void gate_forward(const Model *m, Acts *a, int l, real *v, const real *x,
   const LayerActs *la = &a->layer[l];
   idx G = config_gates(&m->c);
   if (!w->gate.w)   /* W_g may lie in its file */
-    linear_forward(la->gate, x, &w->wg, NULL, rows);
+    linear_forward(la->gate, x, &w->wg, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     real *g = la->gate + n * G;
@@ -504,7 +504,7 @@ static void gate_backward(Model *m, Acts *a, int l, real *dx, const real *x, idx
     a->dgate[j] *= g * (1 - g);   /* g = 1/(1 + e^-u) */
   }
   if (w->wg.d)
-    linear_backward(dx, true, a->dgate, x, &w->wg, NULL, rows);
+    linear_backward(dx, true, a->dgate, x, &w->wg, rows);
   for (idx n = 0; w->gate.d && n < rows; n++)
     vec_add(G, w->gate.d, a->dgate + n * G);
 }
@@ -615,10 +615,10 @@ static void parallel_forward(const Model *m, Acts *a, int l, int B, idx N) {
   LayerActs *la = &a->layer[l];
   idx rows = B * N, n = rows * m->c.dim;
   norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
-  mix(m, a, l, la->s1, la->n1, B, N);
+  w->mix(m, a, l, la->s1, la->n1, B, N);
   add_rows(la->s1, la->x, n);
   norm_forward(la->n2, la->n2stat, la->x, &w->norm2, rows);
-  feed(m, a, l, la->s2, la->n2, rows);
+  w->feed(m, a, l, la->s2, la->n2, B, N);
   add_rows(la->s2, la->s1, n);
   a->h = la->s2;
 }
@@ -642,12 +642,12 @@ static void sandwich_forward(const Model *m, Acts *a, int l, int B, idx N) {
   idx rows = B * N, n = rows * m->c.dim;
   if (!bare)
     norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
-  mix(m, a, l, la->out1, bare ? la->x : la->n1, B, N);
+  w->mix(m, a, l, la->out1, bare ? la->x : la->n1, B, N);
   norm_forward(la->s1, la->n3stat, la->out1, &w->norm3, rows);
   add_rows(la->s1, la->x, n);
   if (!bare)
     norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
-  feed(m, a, l, la->out2, bare ? la->s1 : la->n2, rows);
+  w->feed(m, a, l, la->out2, bare ? la->s1 : la->n2, B, N);
   norm_forward(la->s2, la->n4stat, la->out2, &w->norm4, rows);
   add_rows(la->s2, la->s1, n);
   a->h = la->s2;
@@ -1013,12 +1013,13 @@ static void late_qkv(const Model *m, Acts *a, int l, real *k, real *v,
 }
 
 static void late_leave(const Model *m, Acts *a, int l, const real *v, idx rows) {
+  const Tensor *vplus = &m->layer[l].vplus;
   if (a->ablation && a->ablation->what == ABLATE_VALUE1_MEAN)
     ablate_mean(m, a, l, rows);
   if (config_leaves(&m->c))
     leave_forward(m, a, l, v, rows);
-  else if (m->layer[l].vplus.w)
-    vplus_forward(m, l, &a->layer[l], rows);
+  else if (vplus->w)
+    add_row(a->layer[l].o, vplus->w, tensor_count(vplus), rows);
 }
 
 /* Zeroes what a block's heads add to, and adds it up, in order. */
@@ -1045,33 +1046,30 @@ static void late_slots(Model *m, Acts *a, int l, int B, idx N, bool begin) {
 }
 
 /* DyT's slope follows a norm's bias, and its functions take the norm's place. */
-static void dyt_tensor(Model *m, Norm *w, const char *name, int l) {
-  char slope[16];
+static void dyt_tensor(Model *m, Norm *w, int l) {
+  char slope[16], *dot = strchr(w->g.name, '.');
   if (m->c.norm != NORM_DYT || !w->g.rows)
     return;
-  snprintf(slope, sizeof slope, "%s.a", name);
-  list_tensor(m, &w->a, slope, l, 1, 0, INITIAL_ZERO);
+  snprintf(slope, sizeof slope, "%.8s.a", dot ? dot + 1 : w->g.name);
+  has(m, &w->a, true, slope, l, 1, 0, INITIAL_ZERO);
   w->a.start = 0.5;
   w->forward = dyt_forward;
   w->backward = dyt_backward;
 }
 
-static void late_tensors(Model *m, int l, const char *after) {
+static void late_tensors(Model *m, int l, const Tensor *after) {
   const Config *c = &m->c;
   Layer *w = l < 0 ? NULL : &m->layer[l];
   int D = c->head_dim, H = c->heads, K = c->kv_heads;
   bool by_input = c->gate && c->gate != GATE_STATIC;
-  if (!strcmp(after, "normf"))
-    dyt_tensor(m, &m->normf, after, l);
-  if (!strcmp(after, "norm1"))
-    dyt_tensor(m, &w->norm1, after, l);
-  if (!strcmp(after, "norm2"))
-    dyt_tensor(m, &w->norm2, after, l);
-  if (!strcmp(after, "norm3"))
-    dyt_tensor(m, &w->norm3, after, l);
-  if (!strcmp(after, "norm4"))
-    dyt_tensor(m, &w->norm4, after, l);
-  if (!strcmp(after, "vplus")) {
+  if (after == &m->normf.b)
+    dyt_tensor(m, &m->normf, l);
+  for (int i = 0; w && i < 4; i++) {
+    Norm *norms[] = {&w->norm1, &w->norm2, &w->norm3, &w->norm4};
+    if (after == &norms[i]->b)
+      dyt_tensor(m, norms[i], l);
+  }
+  if (w && after == &w->vplus) {
     has(m, &w->cscale, c->gain, "cscale", l, H, 0, INITIAL_ZERO);
     has(m, &w->sbias, c->shift == SHIFT_LEARNED, "sbias", l, H, 0,
         INITIAL_ZERO);
@@ -1089,9 +1087,9 @@ static void late_tensors(Model *m, int l, const char *after) {
     w->qnorm.eps = c->norm_eps;
     w->knorm.eps = c->norm_eps;
   }
-  if (!strcmp(after, "ffn") && c->place == PLACE_SANDWICH) {
-    has_norm(m, &w->norm3, "norm3", l);
-    has_norm(m, &w->norm4, "norm4", l);
+  if (w && after == &w->b3 && c->place == PLACE_SANDWICH) {
+    has_norm(m, &w->norm3, true, "norm3", l);
+    has_norm(m, &w->norm4, true, "norm4", l);
   }
   MODELS_TENSORS(m, l, after);
 }

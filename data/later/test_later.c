@@ -398,7 +398,8 @@ static void leaves(Lab *b, bool forward) {
   Model *m = &b->m;
   LayerActs *la = &b->a.layer[0];
   if (forward && m->seams.leave) m->seams.leave(m, &b->a, 0, la->v, 1);
-  else if (forward && m->layer[0].vplus.w) vplus_forward(m, 0, la, 1);
+  else if (forward && m->layer[0].vplus.w)
+    add_row(la->o, m->layer[0].vplus.w, m->c.heads * m->c.head_dim, 1);
   else if (!forward && m->seams.leave_backward) m->seams.leave_backward(m, &b->a, 0, 1, 1);
   else if (!forward && m->layer[0].vplus.w) vplus_backward(m, &b->a, 0, 1, 1);
 }

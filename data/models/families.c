@@ -281,8 +281,8 @@ static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la, real
   idx n = rows * c->ffn;
   const real most = (real)c->expert_limit;
   const real slope = (real)(c->expert_slope > 0 ? c->expert_slope : 1.702);
-  linear_forward(la->f1, x, &w->w1, &w->b1, rows);
-  linear_forward(la->f2, x, &w->w2, &w->b2, rows);
+  linear_forward(la->f1, x, &w->w1, rows);
+  linear_forward(la->f2, x, &w->w2, rows);
   PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     real f[CHUNK], gate[CHUNK];
@@ -297,7 +297,7 @@ static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la, real
       la->fa[from + j] = (1 + (f2 > most ? most : f2 < -most ? -most : f2)) * f[j] * gate[j];
     }
   }
-  linear_forward(y, la->fa, &w->w3, &w->b3, rows);
+  linear_forward(y, la->fa, &w->w3, rows);
 }
 
 static const Counterpart GPT_OSS[] = {

@@ -936,16 +936,15 @@ static MambaActs mamba_acts(const Model *m, const Acts *a, int B, idx N) {
 }
 
 /* y [B,N,C] = MAMBA(u), overwritten; u [B,N,C]. */
-static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
+static void mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u, int B, idx N) {
   const Config *c = &m->c;
-  if (config_attends(c, l)) return false;
   const Layer *w = &m->layer[l];
   const MambaActs acts = mamba_acts(m, a, B, N), *p = &acts;
   idx I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
   idx rows = B * N, P = R + 2 * M;
-  linear_forward(p->xz, u, &w->m_in, NULL, rows);         /* (x, z) = u W_in */
+  linear_forward(p->xz, u, &w->m_in, rows);         /* (x, z) = u W_in */
   taps_forward(p->a, p->xz, w->conv.w, w->conv_b.w, rows, N, I, c->mamba_conv);
-  linear_forward(p->p, p->a, &w->m_x, NULL, rows);       /* (r, b, c) = a W_x, normed */
+  linear_forward(p->p, p->a, &w->m_x, rows);       /* (r, b, c) = a W_x, normed */
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     const real *from = p->p + n * P;
@@ -954,12 +953,11 @@ static bool mamba_forward(const Model *m, Acts *a, int l, real *y, const real *u
     norm_row(M, c->norm_eps, bc, stat, from + R, w->b_norm.g.w, NULL);
     norm_row(M, c->norm_eps, bc + M, stat, from + R + M, w->c_norm.g.w, NULL);
   }
-  linear_forward(p->dt, p->r, &w->m_dt, &w->dt_b, rows); /* dt = softplus(r W_dt + b) */
+  linear_forward(p->dt, p->r, &w->m_dt, rows); /* dt = softplus(r W_dt + b) */
   PARALLEL
   for (idx n = 0; n < rows; n++) softplus(I, p->dt + n * I);
   scan_forward(p, w, B, N, I, M);
-  linear_forward(y, p->y, &w->m_out, NULL, rows);
-  return true;
+  linear_forward(y, p->y, &w->m_out, rows);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -999,14 +997,13 @@ static void cut_ffn_forward(const Config *c, const Layer *w, LayerActs *la, real
 
 /* y [rows,C] = MOE(x), overwritten; x [rows,C]. a->published becomes gate [rows,X], p_e where row n
  * takes expert e, else 0; then an expert's rows, and what it makes of them. f1, f2, fa: scratch. */
-static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, idx rows) {
+static void experts_forward(const Model *m, Acts *a, int l, real *y, const real *x, int B, idx N) {
   const Config *c = &m->c;
-  if (!config_experts(c, l)) return false;
   const Layer *w = &m->layer[l];
-  idx C = c->dim, X = c->experts;
+  idx C = c->dim, X = c->experts, rows = B * N;
   real *gates = a->published, *in = gates + rows * X, *made = in + rows * C;
   const bool cut = if_cut(c);
-  linear_forward(gates, x, &w->router, &w->router_b, rows);
+  linear_forward(gates, x, &w->router, rows);
   PARALLEL
   for (idx n = 0; n < rows; n++) router_row(X, c->expert_top, cut, gates + n * X);
   zero(y, rows * C);
@@ -1024,7 +1021,6 @@ static bool experts_forward(const Model *m, Acts *a, int l, real *y, const real 
       for (idx ch = 0; ch < C; ch++) y_n[ch] += gate * out[ch];
     }
   }
-  return true;
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -1080,7 +1076,7 @@ static bool stored_loss(const Model *m, Acts *a, const int *targets, int B, int 
         idx b = (s0 + r) / per, t = from + (s0 + r) % per;
         copy(a->slice + r * C, a->nf + (b * N + (N - T + t)) * C, C);
       }
-      if (E != C) linear_forward(a->outp, a->slice, &m->wout, NULL, R);
+      if (E != C) linear_forward(a->outp, a->slice, &m->wout, R);
       const real *in = E != C ? a->outp : a->slice;
       matmul(a->logits, V, rows_of(in, E), w.w, R, V, E, false);
       cap_logits(c, R * V, a->logits);
@@ -1128,18 +1124,22 @@ static int models_setup(Model *m, Error *e) {
   const Config *c = &m->c;
   Seams *s = &m->seams;
   s->tensor_room = 6 * c->experts;
+  m->embed = c->embed_dim;
   for (int l = 0; l < c->layers; l++) {
-    if (config_experts(c, l)) m->layer[l].expert = grab(c->experts, sizeof(Layer), e);
-    m->layer[l].window = config_window(c, l);
-    m->layer[l].root = score_scale(c, l);
-    if (config_experts(c, l)) s->forward_only = "--experts";
+    Layer *w = &m->layer[l];
+    w->window = config_window(c, l);
+    w->root = score_scale(c, l);
+    if (!config_attends(c, l)) w->mix = mamba_forward;
+    if (!config_experts(c, l)) continue;
+    s->forward_only = "--experts";
+    w->feed = experts_forward;
+    w->expert = grab(c->experts, sizeof(Layer), e);
+    for (int x = 0; w->expert && x < c->experts; x++) w->expert[x].feed = feed_forward;
   }
   if (if_long(c)) s->forward_only = "--rope-scaling longrope";
   if (config_attending(c) < c->layers) {
     s->forward_only = "--attention-period, the Mamba mixer";
-    s->mix = mamba_forward;
   }
-  if (c->experts) s->feed = experts_forward;
   if (c->embed_dim != c->dim || c->embed_scale > 0) {
     s->embed = models_embed;
     s->embed_backward = models_embed_backward;

@@ -120,7 +120,7 @@ static void models_embed(const Model *m, Acts *a, const int *ids, int T,
   if (c->embed_scale > 0)
     vec_scale(T * E, e, (real)c->embed_scale);
   if (E != C)
-    linear_forward(rows, e, &m->win, NULL, T);
+    linear_forward(rows, e, &m->win, T);
 }
 
 /* h = e W_in, e = f wte[id]:  dW_in += e^T dh, de = dh W_in^T, dwte[id] += f de. */
@@ -166,7 +166,7 @@ static void models_logits(const Model *m, Acts *a, const real *rows, idx R,
   Matrix w = c->tied ? transpose_of(W->w, E) : rows_of(W->w, V);
   const real *in = rows;
   if (E != C) {
-    linear_forward(a->outp, rows, &m->wout, NULL, R);
+    linear_forward(a->outp, rows, &m->wout, R);
     in = a->outp;
   }
   if (W->product)
@@ -193,11 +193,11 @@ static void models_logits_backward(Model *m, Acts *a, idx R) {
     matmul(din, E, dy, rows_of(m->wte.w, E), R, E, V, false);
     matmul(m->wte.d, E, transpose_of(a->logits, V), rows_of(in, E), V, E, R, true);
   } else {
-    linear_backward(din, false, a->logits, in, &m->wcls, NULL, R);
+    linear_backward(din, false, a->logits, in, &m->wcls, R);
   }
   /* in = nf W_out */
   if (E != C)
-    linear_backward(a->dslice, false, a->doutp, a->slice, &m->wout, NULL, R);
+    linear_backward(a->dslice, false, a->doutp, a->slice, &m->wout, R);
 }
 
 /* --- Which rows fit, which tensors there are -------------------------------- */
@@ -244,23 +244,14 @@ static bool one_of(const char *name, const char *const *list) {
   return false;
 }
 
-/* Which of the paper's tensors block l lacks: biases by --bias-in, attention of a
- * Mamba block, the one ffn where there are experts; wte and wcls of another width
- * are listed below. */
+/* Which of the paper's tensors a block lacks: biases, by --bias-in. */
 static bool models_lacks(const Model *m, int l, const char *name) {
-  static const char *const FFN[] = {"w1", "w2", "w3", "b1", "b2", "b3", NULL};
+  static const char *const FFN[] = {"b1", "b2", "b3", NULL};
   static const char *const QKV[] = {"bq", "bk", "bv", NULL};
   const Config *c = &m->c;
   const char *dot = strrchr(name, '.'), *last = dot ? dot + 1 : name;
-  bool narrow = c->embed_dim != c->dim;
-  if (l < 0)
-    return narrow && (!strcmp(name, "wte") || !strcmp(name, "wcls"));
-  bool ffn = one_of(last, FFN), norm = !strncmp(name, "norm", 4);
-  if (ffn && !dot && config_experts(c, l))
-    return true;
-  if (!ffn && !norm && !config_attends(c, l))
-    return true;
-  if (ffn && *last == 'b')
+  (void)l;
+  if (one_of(last, FFN))
     return c->bias_in == BIAS_QKV || c->bias_in == BIAS_ATTENTION;
   if (one_of(name, QKV))
     return c->bias_in == BIAS_FFN;
@@ -274,13 +265,19 @@ static void expert_tensors(Model *m, int l) {
   int X = config_experts(c, l);
   if (!X)
     return;
-  list_tensor(m, &w->router, "router", l, c->dim, X, INITIAL_LINEAR);
+  has(m, &w->router, true, "router", l, c->dim, X, INITIAL_LINEAR);
   if (if_cut(c))
-    list_tensor(m, &w->router_b, "router.b", l, X, 0, INITIAL_ZERO);
+    has(m, &w->router_b, true, "router.b", l, X, 0, INITIAL_ZERO);
+  w->router.bias = &w->router_b;
   for (int x = 0; x < X; x++) {
-    char prefix[16];
-    snprintf(prefix, sizeof prefix, "e%d.", x);
-    has_ffn(m, &w->expert[x], prefix, l);
+    int first = m->n_tensors;
+    has_ffn(m, &w->expert[x], l);
+    for (int i = first; i < m->n_tensors; i++) {
+      Tensor *t = m->all[i];
+      char own[sizeof t->name];
+      snprintf(own, sizeof own, "%s", strchr(t->name, '.') + 1);
+      snprintf(t->name, sizeof t->name, "l%d.e%d.%.8s", l, x, own);
+    }
   }
 }
 
@@ -288,38 +285,37 @@ static void mamba_tensors(Model *m, int l) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
   int C = c->dim, I = c->mamba_inner, M = c->mamba_state, R = c->mamba_rank;
-  list_tensor(m, &w->m_in, "m.in", l, C, 2 * I, INITIAL_LINEAR);
-  list_tensor(m, &w->conv, "m.conv", l, c->mamba_conv, I, INITIAL_LINEAR);
+  has(m, &w->m_in, true, "m.in", l, C, 2 * I, INITIAL_LINEAR);
+  has(m, &w->conv, true, "m.conv", l, c->mamba_conv, I, INITIAL_LINEAR);
   w->conv.matrix = false;
-  list_tensor(m, &w->conv_b, "m.conv.b", l, I, 0, INITIAL_ZERO);
-  list_tensor(m, &w->m_x, "m.x", l, I, R + 2 * M, INITIAL_LINEAR);
-  list_tensor(m, &w->r_norm.g, "m.rnorm", l, R, 0, INITIAL_ONE);
-  list_tensor(m, &w->b_norm.g, "m.bnorm", l, M, 0, INITIAL_ONE);
-  list_tensor(m, &w->c_norm.g, "m.cnorm", l, M, 0, INITIAL_ONE);
-  list_tensor(m, &w->m_dt, "m.dt", l, R, I, INITIAL_LINEAR);
-  list_tensor(m, &w->dt_b, "m.dt.b", l, I, 0, INITIAL_ZERO);
-  list_tensor(m, &w->a_log, "m.alog", l, M, I, INITIAL_ZERO);
-  list_tensor(m, &w->skip, "m.skip", l, I, 0, INITIAL_ONE);
-  list_tensor(m, &w->m_out, "m.out", l, I, C, INITIAL_OUT);
+  has(m, &w->conv_b, true, "m.conv.b", l, I, 0, INITIAL_ZERO);
+  has(m, &w->m_x, true, "m.x", l, I, R + 2 * M, INITIAL_LINEAR);
+  has(m, &w->r_norm.g, true, "m.rnorm", l, R, 0, INITIAL_ONE);
+  has(m, &w->b_norm.g, true, "m.bnorm", l, M, 0, INITIAL_ONE);
+  has(m, &w->c_norm.g, true, "m.cnorm", l, M, 0, INITIAL_ONE);
+  has(m, &w->m_dt, true, "m.dt", l, R, I, INITIAL_LINEAR);
+  has(m, &w->dt_b, true, "m.dt.b", l, I, 0, INITIAL_ZERO);
+  w->m_dt.bias = &w->dt_b;
+  has(m, &w->a_log, true, "m.alog", l, M, I, INITIAL_ZERO);
+  has(m, &w->skip, true, "m.skip", l, I, 0, INITIAL_ONE);
+  has(m, &w->m_out, true, "m.out", l, I, C, INITIAL_OUT);
 }
 
-static void models_tensors(Model *m, int l, const char *after) {
+static void models_tensors(Model *m, int l, const Tensor *after) {
   const Config *c = &m->c;
-  int C = c->dim, E = c->embed_dim, V = c->vocab;
-  if (E != C && !strcmp(after, "wte")) {
-    list_tensor(m, &m->wte, "wte", -1, V, E, INITIAL_EMBED);
-    list_tensor(m, &m->win, "win", -1, E, C, INITIAL_LINEAR);
-  }
-  if (E != C && !strcmp(after, "end")) {
-    list_tensor(m, &m->wout, "wout", -1, C, E, INITIAL_LINEAR);
-    if (!c->tied)
-      list_tensor(m, &m->wcls, "wcls", -1, E, V, INITIAL_LINEAR);
-  }
-  if (!strcmp(after, "norm1") && !l && if_long(c))
-    list_tensor(m, &m->layer[0].factors, "rope", 0, c->rotary_dims, 0,
+  int C = c->dim, E = c->embed_dim;
+  if (E != C && after == &m->wte)
+    has(m, &m->win, true, "win", -1, E, C, INITIAL_LINEAR);
+  if (E != C && after == &m->normf.b)
+    has(m, &m->wout, true, "wout", -1, C, E, INITIAL_LINEAR);
+  if (l < 0)
+    return;
+  Layer *w = &m->layer[l];
+  if (after == &w->norm1.b && !l && if_long(c))
+    has(m, &m->layer[0].factors, true, "rope", 0, c->rotary_dims, 0,
                 INITIAL_ONE);
-  if (!strcmp(after, "norm1") && !config_attends(c, l))
+  if (after == &w->norm1.b && !config_attends(c, l))
     mamba_tensors(m, l);
-  if (!strcmp(after, "norm2"))
+  if (after == &w->norm2.b)
     expert_tensors(m, l);
 }

@@ -15,9 +15,10 @@ struct Model;
 struct Acts;
 struct LayerActs;
 struct Error;
+struct Tensor;
 static int models_resolve(struct Config *c, struct Error *e);
 static int models_setup(struct Model *m, struct Error *e);
-static void models_tensors(struct Model *m, int l, const char *after);
+static void models_tensors(struct Model *m, int l, const struct Tensor *after);
 static bool models_lacks(const struct Model *m, int l, const char *name);
 static void models_room(const struct Model *m, struct Acts *a,
                         struct LayerActs *la, bool keeps);
