@@ -67,7 +67,8 @@ static int film_maps(Film *f, Trainer *t, Error *e) {
     FilmLook *x = &f->look[f->looks * f->heads + h];
     for (idx i = 0; i < T; i++) {
       const real *row = maps + (h * N + N - T + i) * S;
-      x->bias[i] = star < 0 ? 0 : (double)row[star];
+      if (f->starred)
+        x->bias[i] = (double)row[star];
       for (idx j = 0; j < T; j++)
         x->weight[i][j] = (double)row[S - T + j];
     }
@@ -101,12 +102,14 @@ static int film_look(Film *f, Trainer *t, Error *e) {
   f->tokens = s.T;
   f->even = s.even;
   f->times = sinks_alpha(&s, first) / s.even;
-  f->star_times = f->starred ? sinks_alpha(&s, star) / s.even : 0;
+  if (f->starred)
+    f->star_times = sinks_alpha(&s, star) / s.even;
   for (int h = 0; h < f->heads; h++) {
     FilmLook *x = &f->look[f->looks * f->heads + h];
     x->step = t->step;
     x->alpha = s.alpha[(idx)h * s.S + first];
-    x->star = f->starred ? s.alpha[(idx)h * s.S + star] : 0;
+    if (f->starred)
+      x->star = s.alpha[(idx)h * s.S + star];
     x->mass = s.mass[h];
   }
   sinks_free(&s);
@@ -152,7 +155,7 @@ static void film_text(Html *h, int x, int y, const char *as, const char *form,
   va_start(args, form);
   vsnprintf(text, sizeof text, form, args);
   va_end(args);
-  say(h, "<text x=\"%d\" y=\"%d\"%s%s>", x, y, *as ? " " : "", as);
+  say(h, "<text x=\"%d\" y=\"%d\" %s>", x, y, as);
   html_text(h, text);
   say(h, "</text>\n");
 }
@@ -266,8 +269,8 @@ static void film_key(Html *h, const Film *f, int top) {
     x += level ? 62 : 104;
   }
   for (int i = 0; i < f->T; i++) {
-    strcat(text, i ? " " : "");
     strcat(text, f->token[i]);
+    strcat(text, " ");
   }
   film_text(h, FILM_EDGE, top + 23, "", "Maps: the first %d tokens of a held "
             "sequence. Numbers: means over %d sequences of %d tokens.", f->T, f->n,

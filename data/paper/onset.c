@@ -723,7 +723,7 @@ static void law_row(Cell *cell, int what, const Laws *laws) {
   interval_text(cell[3], CELL, l->at[1], low, high);
   million_text(cell[4], CELL, 1, exp(law_at(l, 0)));
   snprintf(cell[5], CELL, "%.2f", l->sigma);
-  snprintf(cell[6], CELL, "none can be told");
+  snprintf(cell[6], CELL, "not known");
   if (!isfinite(bent->likelihood)) return;
   int n = snprintf(cell[6], CELL, "%s (%.1f)", l == bent ? "yes" : "no",
                    2 * (bent->likelihood - one->likelihood));
