@@ -73,7 +73,9 @@ static void film_look__by_hand(Test *t) {
 static int film_cells(const char *map, int T, int *level, int *star) {
   int wrong = 0;
   for (int i = 0; i < T * T; i++)
-    level[i] = i < T ? (star[i] = -1) : -1;
+    level[i] = -1;
+  for (int i = 0; i < T; i++)
+    star[i] = -1;
   for (int k = 0; k < RAMP; k++) {
     map = strstr(map, "<path stroke=\"#");
     if (!map || strncmp(map + 14, RAMPS[k].colour, 7))
@@ -145,11 +147,14 @@ static void film_draw__cells(Test *t) {
       const FilmLook *x = &look[2 * (k % FILM_LOOKS) + 1];
       map = map ? strstr(map + 1, ") scale(") : NULL;
       wrong += map ? film_cells(map, T, level, star) : 1;
-      for (int i = 0; i < T * T; i++)
-        wrong += level[i] != (i % T > i / T ? -1
-                              : ramp_level(x->weight[i / T][i % T]));
-      for (int i = 0; i < T; i++)
-        wrong += star[i] != (ROWS[row].starred ? ramp_level(x->bias[i]) : -1);
+      for (int i = 0; i < T; i++) {
+        for (int j = 0; j <= i; j++)
+          wrong += level[i * T + j] != ramp_level(x->weight[i][j]);
+        for (int j = i + 1; j < T; j++)
+          wrong += level[i * T + j] != -1;
+        wrong += (star[i] >= 0) != ROWS[row].starred;
+        wrong += star[i] >= 0 && star[i] != ramp_level(x->bias[i]);
+      }
     }
     fact(t, !wrong, "%d cells are wrong", wrong);
     free(look);

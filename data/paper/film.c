@@ -283,7 +283,8 @@ static void film_draw(Html *h, const Film *f, int n) {
   int high = FILM_HEAD + n * FILM_ARM + 76;
   say(h, "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 %d %d\" "
       "width=\"%d\" role=\"img\" font-family=\"Helvetica, Arial, sans-serif\" "
-      "font-size=\"14\" fill=\"" FILM_INK "\">\n", FILM_WIDTH, high, FILM_WIDTH);
+      "font-size=\"14\" fill=\"" FILM_INK "\" "
+      "shape-rendering=\"crispEdges\">\n", FILM_WIDTH, high, FILM_WIDTH);
   element(h, "title", "Watch an attention sink form: one head of each model, "
           "seen seven times while it trains");
   say(h, "<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"#fdfcf8\"/>\n",
