@@ -164,7 +164,8 @@ static void film_draw__cells(Test *t) {
 
 /* As a user asks. The shipped picture is one of today's program. */
 static void film__command(Test *t) {
-  if (no_binary(t))
+  Settings s;
+  if (no_binary(t) || !tale_open(t, &s, ""))
     return;
   answers(t, PROGRAM, "film --steps 5", 2, "--steps 5: a film has 7 looks");
   answers(t, PROGRAM, "film --steps 6 --layers 1 --dim 16 --ffn 20 --context 16 "
