@@ -3767,7 +3767,7 @@ static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
   {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL,
-   "sink run's models as they train, by its defaults [out/film.svg]", verb_film},
+   "sink run as a film [out/film.svg]", verb_film},
   {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
