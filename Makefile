@@ -5,7 +5,8 @@
 # make mutants    fifty faults put into Part I and data/later, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/paper/experiments.txt that is missing; TEXTS=FOLDER has books.txt
-# make readme     data/results/README.md and the README's picture, from data/results
+# make readme     data/results/README.md and its picture, from data/results
+# make film       the README's picture: three trainings, one to three minutes
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 # make book       Part I as a page to read beside the paper, out/book.html
@@ -147,6 +148,9 @@ readme: paper
 	./paper report --force --quiet
 	awk -f data/book/picture.awk out/report.html > out/onset.svg && mv out/onset.svg data/results
 
+film: paper
+	./paper film --out data/results/film.svg --force
+
 check: out/paper-double
 	./out/paper-double check
 
@@ -191,5 +195,5 @@ clean:
 	rm -rf out/files_float out/files_double out/mutants out/anywhere
 	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps what make has not made"
 
-.PHONY: run tables readme embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
+.PHONY: run tables readme film embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
     stats clean

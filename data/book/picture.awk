@@ -1,4 +1,4 @@
-# picture.awk - README.md's picture: the page's chart of the onset law (out/report.html), which by
+# picture.awk - data/results/onset.svg: the page's chart of the onset law (out/report.html), which by
 # itself needs a namespace, a style, a ground, a title and a key. The key's marks are the page's.
 BEGIN {
     SAYS["norm"] = "norm 3 times the others'"

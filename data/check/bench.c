@@ -273,7 +273,8 @@ static void say_machine(Isa isa) {
          fma_fuses(isa) ? "fused" : "apart", sizeof(real) == 4 ? "float" : "double");
 }
 
-/* bench all: the table of README; with --peer, beside each ratio to the peak that to the peer. */
+/* bench all: the table of data/check/README.md; with --peer, beside each ratio to the peak that to
+ * the peer. */
 static int bench_all(Settings *s, Error *e) {
   static const int SHAPES[][3] = {{768, 768, 768}, {2048, 1536, 768}, {1024, 2048, 64},
                                   {64, 2048, 1024}, {256, 50432, 768}};

@@ -548,7 +548,7 @@ static void onset_text__by_hand(Test *t) {
        "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47", "2.0: >10.9",
        "yes (16.5): N* 16, 1.00 [0.", " 0.50   0.19\n", "411.5  12.9 [", "0.00 [-0.33, 0.18]"},
       {"0.45", ">51.0", ">11.40", "<0.20"}, {"| >12.0 8.00 10.0: >9.86 |", "the median"},
-      {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "What they foretell", "N first tokens", "sink, later"}};
+      {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "What they predict", "N first tokens", "sink, later"}};
   Experiments x; Results r; Error e = {0}; Bytes *out[4];
   for (int i = 0; i < 4; i++) out[i] = bytes_of(t);
   scratch_open();

@@ -2288,6 +2288,7 @@ static void head_map__edited(Test *t) {
 }
 
 #include "test_onset.c"
+#include "test_film.c"
 
 static const TestEntry TESTS[] = {
   RUNS(trainer_start__refuses), RUNS(trainer_restart__from_parameters),
@@ -2307,7 +2308,8 @@ static const TestEntry TESTS[] = {
   RUNS(part_read__goes_on), RUNS(text_repeats__by_hand),
   RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
   RUNS(sink__items), RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
-  RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd), ONSET_TESTS};
+  RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd),
+  FILM_TESTS, ONSET_TESTS};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof TESTS[0], argc, argv,

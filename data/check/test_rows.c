@@ -914,15 +914,16 @@ static void golden_read__damage(Test *t) {
   remove(DAMAGED);
 }
 
-/* What README.md says of the pairs whose gradients are compared. */
+/* What data/check/README.md says of the pairs whose gradients are compared. */
 static void readme__pairs(Test *t) {
   const Cover *v = covering();
   Bytes *text = bytes_of(t);
   char said[80];
   snprintf(said, sizeof said, "%d,%03d pairs in %d configurations", v->covered / 1000,
            v->covered % 1000, v->n);
-  fact(t, !file_read("README.md", text, fresh(t)) && !bytes_add(text, "", 1, &t->e)
-           && strstr((char *)text->at, said), "README.md does not say: %s", said);
+  fact(t, !file_read("data/check/README.md", text, fresh(t))
+           && !bytes_add(text, "", 1, &t->e) && strstr((char *)text->at, said),
+       "data/check/README.md does not say: %s", said);
 }
 
 static const TestEntry TESTS[] = {

@@ -1,11 +1,11 @@
 #!/bin/sh
-# Every command of the README, in small, and every script of the project. From the folder that holds
-# the programs (make sink paper hf bench):
+# Every command of the README and of the pages behind it, in small, and every script of the project.
+# From the folder that holds the programs (make sink paper hf bench):
 #   sh data/check/test_scripts.sh
 #
 # A command is what stands in backticks or at the start of a line of a block and begins with one of
 # our programs, make, cc, python3, .ci or ./out. It runs in a copy of the folder with files that have the
-# README's names; a training is of two steps, a table is shown and not made. What needs hours,
+# pages' names; a training is of two steps, a table is shown and not made. What needs hours,
 # another machine or a library that is not here is skipped with a word. Ends with "N passed, N
 # failed, N skipped".
 top=$PWD
@@ -83,7 +83,27 @@ if command -v python3 >/dev/null; then
 else skip "the scripts of Python" "no python3 here"; fi
 skip "hf_gguf.py, peer.py" "a model to download; minutes (.ci/peer has what it says without torch)"
 
-# ---- the README's commands -------------------------------------------------------------------------
+# ---- the pages: README.md and those behind it ------------------------------------------------------
+
+pages="README.md data/README.md data/commands.md $(echo data/[!r]*/README.md)"
+awk 'length > 110 { print "line " FNR ": " length " columns" } END { if (NR > 130) print NR " lines" }' \
+  README.md >"$dir/said"
+[ ! -s "$dir/said" ]
+tried "README.md in 130 lines of 110 columns" $?
+[ "$(wc -l <data/README.md)" -le 100 ]
+tried "data/README.md in 100 lines" $?
+# A link leads to a file, and from README.md every page is reached.
+for page in $pages data/results/README.md; do
+  for link in $(grep -o '](\([^)#]*\)' $page | sed 's/](//; /:\/\//d'); do
+    [ -e "$(dirname $page)/$link" ] || echo "$page: $link"
+    case $link in *.md) echo "$(dirname $page)/$link" | sed 's/^\.\///; s/[a-z]*\/\.\.\///' >>"$dir/linked" ;; esac
+  done
+done >"$dir/said"
+[ ! -s "$dir/said" ]
+tried "links of the pages" $?
+for page in $pages; do [ $page = README.md ] || grep -qx $page "$dir/linked" || echo "$page"; done >"$dir/said"
+[ ! -s "$dir/said" ]
+tried "a link to every page" $?
 
 commands() {
   awk '
@@ -91,9 +111,10 @@ commands() {
       gsub(/\\\|/, "|", s)
       if (s ~ /^(\.\/)?(sink|paper|hf|bench) / || s ~ /^(make|cc|python3|\.ci\/[a-z]+|parallel|rsync|sbatch|sh)( |$)/ ||
           s ~ /^\.\/out\//) if (!seen[s]++) print s }
+    FNR == 1 { block = 0 }
     /^```/ { block = !block; next }
     block { s = $0; sub(/  .*/, "", s); sub(/ *#.*/, "", s); told(s); next }
-    { n = split($0, part, "`"); for (i = 2; i <= n; i += 2) told(part[i]) }' README.md
+    { n = split($0, part, "`"); for (i = 2; i <= n; i += 2) told(part[i]) }' $pages
 }
 
 mkdir "$dir/at" "$dir/at/out" "$dir/at/texts" || exit 1
@@ -112,7 +133,7 @@ tiny="--layers 2 --dim 32 --ffn 48 --context 128 --batch 2 --steps 2 --quiet --f
   i=0; while [ $i -lt 3 ]; do seq -s ' ' 1 49; i=$((i + 1)); done >ids.txt
   ./paper tokenize train book.txt --vocab 300 --out my.tok
 } >"$dir/said" 2>&1
-tried "the files that the README names" $?
+tried "the files that the pages name" $?
 
 # small COMMAND: the words that make it small, its placeholders filled.
 small() {
@@ -179,6 +200,6 @@ while read -r command; do
   tried "$command ($words)" $?
 done <"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 60 ]
-tried "commands found in the README" $?
+tried "commands found in the pages" $?
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -330,7 +330,7 @@ static void plane_text(char *to, size_t room, const Plane *l, const Seen *s) {
 /* The laws of the onset at a threshold, a line each. */
 static void firstness_laws(Bytes *out, const Results *r, const Item *item, int at, bool markdown,
                            Error *e) {
-  static const char *const heads[] = {"law", "numbers", "AICc, over the least", "foretells first-",
+  static const char *const heads[] = {"law", "numbers", "AICc, over the least", "predicts first-",
                                       "a row out", "sigma"};
   Seen *s = grab(1, sizeof *s, e);
   Grid g = grid_make(LAWS, heads, 6, e);
@@ -447,7 +447,7 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item, bool m
   firstness_rows(out, r, item, markdown, e);
   for (int at = AT_1_5; at <= AT_3; at++) firstness_laws(out, r, item, at, markdown, e);
   bytes_print(out, e, "\n");
-  bytes_print(&line, e, "AICc and its like: censored lognormal laws (firstness.c). foretells: the "
+  bytes_print(&line, e, "AICc and its like: censored lognormal laws (firstness.c). predicts: the "
               "log likelihood of the rows first- by the law fitted without them; a row out: of "
               "each row by the others'. More is better of these two.");
   wrapped(out, 0, WIDTH, "", &line, e);

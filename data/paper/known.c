@@ -542,7 +542,7 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
   for (int kind = 0; kind < OF_TEXT; kind++) {
     if (!k->is[kind]) continue;
     bytes_print(out, e, kind ? "\nThe same with first tokens that were never first in training\n"
-                : "Which block tells row 1 from later rows that hold the same tokens: %d "
+                : "Which block knows row 1 from later rows that hold the same tokens: %d "
                 "sequences of %d tokens,\nthe first as in training\n", k->n, s->eval_T);
     for (int below = 0; below < 2; below++) {
       bytes_print(out, e, "%-7s", below ? "" : "block");

@@ -723,7 +723,7 @@ static void law_row(Cell *cell, int what, const Laws *laws) {
   interval_text(cell[3], CELL, l->at[1], low, high);
   million_text(cell[4], CELL, 1, exp(law_at(l, 0)));
   snprintf(cell[5], CELL, "%.2f", l->sigma);
-  snprintf(cell[6], CELL, "none can be told");
+  snprintf(cell[6], CELL, "not known");
   if (!isfinite(bent->likelihood)) return;
   int n = snprintf(cell[6], CELL, "%s (%.1f)", l == bent ? "yes" : "no",
                    2 * (bent->likelihood - one->likelihood));
@@ -766,7 +766,7 @@ static const char TOLD_SAYS[] = "From the rows named for their number: the media
 static void laws_grids(Grid grid[2], const Laws *laws, const Results *r, Error *e) {
   static const char *const heads[] = {"onset of", "runs", "censored", "b [95 %]", "at N = 1",
                                       "sigma", "change of slope"},
-    *const told[] = {"foretold", "N", "norm", "a run of it", "sink", "a run of it"},
+    *const told[] = {"predicted", "N", "norm", "a run of it", "sink", "a run of it"},
     *const names[] = {"onset-all", "onset-text", "onset-natural"};
   bool even;
   grid[0] = grid_make(ONSETS, heads, 7, e);
@@ -911,7 +911,7 @@ static void onset_chart(Paper *p, const Laws *laws) {
 }
 
 static void draw_onset(Paper *p, const char *word) {
-  static const char *const titles[] = {"The laws", "What they foretell, million tokens"};
+  static const char *const titles[] = {"The laws", "What they predict, million tokens"};
   Laws *laws = grab(1, sizeof *laws, p->h.e);
   Grid grid[2] = {{0}};
   Bytes caveat = {0};

@@ -118,7 +118,7 @@
   WHOLE("seed", EVAL, train.seed, "0", 0, INT32_MAX, \
         "of these three [the model's]"), \
   SWITCH("probe", EVAL, probe, \
-         "which block tells row 1: its norm, a linear probe"), \
+         "which block knows row 1: its norm, a linear probe"), \
   SWITCH("signs", EVAL, signs, \
          "row mass, entropy, dead heads, kurtosis, .., by block"), \
   WHOLE("quantize", EVAL, quantize, "0", 2, 24, \

@@ -59,7 +59,7 @@
          "run one finished run again: the same bytes?"), \
   SWITCH("show", ITEM, own.show, "run nothing; show what there is"), \
   SWITCH("predict", ITEM, own.predict, \
-         "of onset: the law, and what it foretells"), \
+         "of onset: the law, and what it predicts"), \
   SWITCH("cost", ITEM, own.cost, \
          "of remedies: a step of each row over softmax's"),
 #include "options.h"
@@ -71,6 +71,7 @@
 #include "../text/shards.c"
 #include "../text/first.c"
 #include "pages.c"
+#include "film.c"
 
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct List { char name[40]; int at, n; } List;   /* value[at .. at + n) */
@@ -3766,6 +3767,8 @@ static int verb_eval_paper(Settings *s, Error *e) { return eval_more(s, NULL, e)
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
+  {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL,
+   "sink run as a film [out/film.svg]", verb_film},
   {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
