@@ -176,8 +176,8 @@ BOOK = data/book/book.html sink.c data/paper/pages.c data/paper/paper.c data/pap
     data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
     data/check/test_hf.c data/results/README.md
 book: out/book.html
-out/book.html: data/book/book.awk $(BOOK) | out
-	@awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@
+out/book.html: data/book/book.awk data/book/typeset.awk $(BOOK) | out
+	@awk -f data/book/typeset.awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@
 	@echo "The book: $@"
 
 # Functions of Part I to write yourself: N=NAME begins one in out/puzzle.c; FORCE=1 gives up what stands there.

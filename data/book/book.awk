@@ -91,13 +91,15 @@ function link(s,   out, t, k, place) {
 }
 function para(as, s,   h, end) {               # a paragraph, a table, or the heading of section as
   if (as in TITLE) {
-    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[as]; who = ""; s = link(esc(s))
+    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[as]; who = ""; s = typeset(link(esc(s)))
     end = sub(/   +/, "</" h ">\n<p class=\"aside\">", s) ? "</p>\n" : "</" h ">\n"
     return (h == "h2" ? "</section>\n<section>\n" : "") "<" h " id=\"s" as "\">" s end
   }
+  if (as == "pre") return display(s)
   s = link(esc(s))
   if (as == "p") {
     gsub(/`[^`]+`|[a-z]+-&gt;[a-z0-9_]+|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
+    s = typeset(s)
     if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.])[ .,]/))
       s = "<b>" substr(s, 1, RLENGTH - 1) "</b>" substr(s, RLENGTH)
   }
