@@ -20,7 +20,7 @@ function group(s,   i, c, depth) {
 # The length of what stands high or low: {..}, (..), a number, a name with its index or arguments.
 function scope(s, high,   n) {
   if (s ~ /^[({]/) return group(s)
-  if (!match(s, high ? "^-?([A-Za-z0-9]+|&[a-z]+;)" : "^([A-Za-z0-9]+[*]?|[*])")) return 0
+  if (!match(s, high ? "^(-|&minus;)?([A-Za-z0-9]+|&[a-z]+;)" : "^([A-Za-z0-9]+[*]?|[*])")) return 0
   n = RLENGTH
   if (high && match(substr(s, n + 1), /^_[A-Za-z0-9*]+/)) n += RLENGTH
   if (high && substr(s, n + 1, 1) == "(") n += group(substr(s, n + 1))
@@ -29,14 +29,14 @@ function scope(s, high,   n) {
 function inner(s) { return s ~ /^[({]/ ? substr(s, 2, length(s) - 2) : s }
 # Does this index belong to a formula, or to a name of the program, as in row_stat?
 function indexed(before, low,   b) {
-  if (before ~ /([)*'\]]|&[A-Za-z]+;)$/) return 1
+  if (before ~ /([])*']|&[A-Za-z]+;)$/) return 1
   if (!match(before, /[A-Za-z]+$/)) return 0
   b = substr(before, RSTART)
   if (RSTART > 1 && substr(before, RSTART - 1, 1) ~ /[0-9_.]/) return 0
   return (length(b) <= 2 || b in BASE) && (low !~ /[a-z][a-z][a-z][a-z]/ || low in INDEX)
 }
 function scripts(s,   out, before, op, n, x) {
-  while (match(s, /sqrt\(|[\^_][-A-Za-z0-9({*&]/)) {
+  while (match(s, /sqrt\(|(\^|_)[-A-Za-z0-9({*&]/)) {
     before = substr(s, 1, RSTART - 1); op = substr(s, RSTART, 1)
     s = substr(s, RSTART + (op == "s" ? 4 : 1))
     n = op == "s" ? group(s) : scope(s, op == "^"); x = substr(s, 1, n)
@@ -94,20 +94,27 @@ function cell(s) {
   s = link(esc(s)); gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
   return typeset(s)
 }
+function number(s) { return s ~ /^-?[0-9][0-9.,]*$|^-$/ }
+function relation(s) { return s ~ /^([+]?=|<-|<=) / }
+# Where a line's first relation stands, at which equations are aligned.
+function equals(s) { return match(s, / ([+]?=|<-|<=) /) ? RSTART + 1 : 0 }
 function display(s,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
-    shared, alone, html, span, j) {
+    shared, alone, figures, html, span, j) {
   if (s ~ DRAWN) return "<pre>" link(esc(s)) "</pre>\n"
   if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
   lines = split(s, line, "\n"); n = 0; rows = 0
+  for (k in EQUALS) delete EQUALS[k]
+  for (i = 1; i <= lines; i++) if (k = equals(line[i])) EQUALS[k]++
   for (i = 1; i <= lines; i++) {
     # a line that goes on in words belongs to the last cell
     if (i > 1 && line[i] ~ /^ +[(]?[a-z][a-z+)]+,? / && line[i] !~ / = |[^ ]   *  [^ ]|^ ? ? ? ?[^ ]/ \
         && cells[rows] > 1) { sub(/^ +/, " ", line[i]); body[rows, cells[rows]] = body[rows, cells[rows]] line[i]; continue }
-    rows++; at = 1; c = line[i]
+    rows++; at = 1; c = line[i]; n = equals(line[i]); if (EQUALS[n] < 2) n = 0
     while (match(c, /[^ ]( ?[^ ])*/)) {
-      k = ++cells[rows]; body[rows, k] = substr(c, RSTART, RLENGTH)
-      from[rows, k] = at + RSTART - 1; to[rows, k] = at + RSTART + RLENGTH - 1
-      at += RSTART + RLENGTH - 1; c = substr(c, RSTART + RLENGTH)
+      k = ++cells[rows]; from[rows, k] = at + RSTART - 1; j = RLENGTH
+      if (n > from[rows, k] && n < from[rows, k] + j) j = n - 1 - from[rows, k]
+      body[rows, k] = substr(c, RSTART, j); c = substr(c, RSTART + j)
+      to[rows, k] = from[rows, k] + j; at = to[rows, k]
     }
   }
   # numbers and other short cells that overlap are one column, whichever side they are flush with
@@ -121,8 +128,15 @@ function display(s,   line, lines, i, k, n, c, at, last, row, rows, cells, body,
     for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) html = html "<span>" cell(body[i, k]) "</span>\n"
     return "<p class=\"items\">" html "</p>\n"
   }
+  # a remark alone at its place joins the others
+  for (i = 1; i <= rows; i++) if ((k = cells[i]) > 1 && used[from[i, k]] == 1 && !relation(body[i, k])) {
+    for (n = from[i, k] - 1; n > from[i, k - 1] && used[n] < 2;) n--
+    if (n > from[i, k - 1]) { used[from[i, k]] = 0; delete used[from[i, k]]; from[i, k] = n; used[n]++ }
+  }
   last = 0
-  for (i = 1; i <= 200; i++) if (i in used) cols[i] = ++last
+  for (i = 1; i <= 200; i++) if (used[i]) cols[i] = ++last
+  for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++)
+    figures[from[i, k]] += number(body[i, k]) ? 1 : -1
   for (i = 1; i <= rows; i++) {
     row = ""; j = 1
     for (k = 1; k <= cells[i]; k++) {
@@ -130,7 +144,8 @@ function display(s,   line, lines, i, k, n, c, at, last, row, rows, cells, body,
       if (c > j) row = row "<td" (c - j > 1 ? " colspan=\"" c - j "\"" : "") "></td>"
       j = k < cells[i] ? cols[from[i, k + 1]] : last + 1; span = j - c
       row = row "<td" (span > 1 ? " colspan=\"" span "\"" : "") \
-        (body[i, k] ~ /^-?[0-9][0-9.,]*$|^-$/ && k > 1 ? " class=\"n\"" : "") ">" cell(body[i, k]) "</td>"
+        (number(body[i, k]) && figures[from[i, k]] > 0 ? " class=\"n\"" : \
+         k < cells[i] && relation(body[i, k + 1]) ? " class=\"l\"" : "") ">" cell(body[i, k]) "</td>"
     }
     html = html "<tr>" row "</tr>\n"
   }
