@@ -5,7 +5,7 @@
 BEGIN { OTHER["t5"] = "biases_tabulate"; OTHER["logits"] = "model_logits"      # whose backward?
   FIRST = " 3.6 3.7 4 6 7 "
   LINKS = "\\[[A-Z]+[0-9.]*\\]|\\(F[1-8]|\\([1-7][.][0-9]+|[cC]hapter [0-9]+|" \
-          "[a-z][a-z0-9]*_[a-z][a-z0-9_]*" }
+          "[a-z][a-z0-9]*__?[a-z][a-z0-9_]*" }
 function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
   return s }
 function jump(id, s) { return "<a href=\"#" id "\">" s "</a>" }
@@ -150,7 +150,7 @@ function chunk(from, to,   i, begin, name, html, code, s, b, folded) {      # a 
     folded = section ~ /^[12]?$/
     code = "<pre class=\"code\">" code "</pre>\n"
     if (folded) code = fold(name == "" ? "Tables and types" : "<code>" name "</code>", code)
-    html = html ~ /<h[23]/ || html == "" || folded ? html code : \
+    html = html ~ /<h[23]|<pre>/ || html == "" || folded ? html code : \
            "<div class=\"unit\">\n<div>\n" html "</div>\n" code "</div>\n"
   }
   b = name; if (sub(/_backward$/, "", b)) for (i = 1; i <= kept; i++)      # its forward, beside it

@@ -65,7 +65,8 @@ function words(s,   k, out, c) {                           # Greek, signs, sums
     s = substr(s, 1, c - 1) "&minus;" substr(s, c + 1)
   }
   gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s); gsub(/&lt;-/, "\\&larr;", s)
-  gsub(/-infinity/, "\\&minus;\\&infin;", s); gsub(/[+]-/, "\\&plusmn;", s); gsub(/ - /, " \\&minus; ", s)
+  gsub(/-infinity/, "\\&minus;\\&infin;", s); gsub(/= -/, "= \\&minus;", s)
+  gsub(/[+]-/, "\\&plusmn;", s); gsub(/ - /, " \\&minus; ", s)
   out = ""
   while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)]|$))/)) {
     c = RSTART + (substr(s, RSTART, 3) != "sum")
@@ -94,15 +95,37 @@ function cell(s) {
   s = link(esc(s)); gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
   return typeset(s)
 }
+function indent(s) { match(s, /^ */); return RLENGTH }
+# Are the lines of two levels, two lines at least in each, which no column explains?
+function levels(line, lines,   i, s, at, of, inside, k, n) {
+  for (i = 1; i <= lines; i++) {
+    of[indent(line[i])]++; s = substr(line[i], indent(line[i]) + 1); at = indent(line[i])
+    while (match(s, /   */)) { at += RSTART + RLENGTH - 1; s = substr(s, RSTART + RLENGTH); inside[at] = 1 }
+  }
+  for (k in of) { if (of[k] < 2 || k in inside) return 0; n++ }
+  return n == 2
+}
 function number(s) { return s ~ /^-?[0-9][0-9.,]*$|^-$/ }
 function relation(s) { return s ~ /^([+]?=|<-|<=) / }
 # Where a line's first relation stands, at which equations are aligned.
 function equals(s) { return match(s, / ([+]?=|<-|<=) /) ? RSTART + 1 : 0 }
-function display(s,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
+function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
     shared, alone, figures, html, span, j) {
-  if (s ~ DRAWN) return "<pre>" link(esc(s)) "</pre>\n"
+  if (s ~ DRAWN) {
+    s = link(esc(s))
+    if (s ~ /[o.] [o.] [o.]/) { gsub(/ o/, " <u>o</u>", s); gsub(/ [.]/, " <s>.</s>", s) }
+    return "<pre>" s "</pre>\n"
+  }
   if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
   lines = split(s, line, "\n"); n = 0; rows = 0
+  if (levels(line, lines)) {
+    n = indent(line[1])
+    for (i = 1; i <= lines; i++) {
+      if (i > 1 && indent(line[i]) != indent(line[i - 1])) { html = html display(c, indent(c) > n); c = "" }
+      c = c (c == "" ? "" : "\n") line[i]
+    }
+    return html display(c, indent(c) > n)
+  }
   for (k in EQUALS) delete EQUALS[k]
   for (i = 1; i <= lines; i++) if (k = equals(line[i])) EQUALS[k]++
   for (i = 1; i <= lines; i++) {
@@ -145,9 +168,10 @@ function display(s,   line, lines, i, k, n, c, at, last, row, rows, cells, body,
       j = k < cells[i] ? cols[from[i, k + 1]] : last + 1; span = j - c
       row = row "<td" (span > 1 ? " colspan=\"" span "\"" : "") \
         (number(body[i, k]) && figures[from[i, k]] > 0 ? " class=\"n\"" : \
-         k < cells[i] && relation(body[i, k + 1]) ? " class=\"l\"" : "") ">" cell(body[i, k]) "</td>"
+         k < cells[i] && relation(body[i, k + 1]) ? " class=\"l\"" : \
+         length(body[i, k]) <= 18 ? " class=\"s\"" : "") ">" cell(body[i, k]) "</td>"
     }
     html = html "<tr>" row "</tr>\n"
   }
-  return "<div class=\"eq\"><table>\n" html "</table></div>\n"
+  return "<div class=\"eq" (deep ? " deep" : "") "\"><table>\n" html "</table></div>\n"
 }
