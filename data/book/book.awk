@@ -183,8 +183,8 @@ END {
       t = TAG[k]; for (n = k; SAYS[TAG[n]] == "";) n++
       if (CHECKS[t] LEDGER[t] == "") add(CHECKS, t, "no row of its own: its tests hold it")
       print "<h3 id=\"" t "\">[" t "] " WORD[t] ": " esc(SAYS[TAG[n]]) "</h3>\n<dl>" \
-        list_of("Code", PLACES[t] OUTSIDE[t]) list_of("Tests", TESTS[t]) \
-        list_of("Checks", CHECKS[t]) list_of("Trainings", LEDGER[t]) "</dl>"
+        list_of("Code", typeset(PLACES[t] OUTSIDE[t])) list_of("Tests", TESTS[t]) \
+        list_of("Checks", typeset(CHECKS[t])) list_of("Trainings", typeset(LEDGER[t])) "</dl>"
     } else { s = text(BLOCK[slot], END_OF[slot]); sub("<b>" slot "</b>[.] ", "", s); printf "%s", s }
   }
 }

@@ -64,7 +64,7 @@ function words(s,   k, out, c) {                           # Greek, signs, sums
     c = RSTART + index(substr(s, RSTART, RLENGTH), "-") - 1
     s = substr(s, 1, c - 1) "&minus;" substr(s, c + 1)
   }
-  gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s); gsub(/&lt;-/, "\\&larr;", s)
+  gsub(/ != /, " \\&ne; ", s); gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s); gsub(/&lt;-/, "\\&larr;", s)
   gsub(/-infinity/, "\\&minus;\\&infin;", s); gsub(/= -/, "= \\&minus;", s)
   gsub(/[+]-/, "\\&plusmn;", s); gsub(/ - /, " \\&minus; ", s)
   out = ""
