@@ -105,18 +105,35 @@ function levels(line, lines,   i, s, at, of, inside, k, n) {
   for (k in of) { if (of[k] < 2 || k in inside) return 0; n++ }
   return n == 2
 }
+# A drawing of -->, | and +---+ in lines.
+function arrows(s,   line, n, i, k, c, corner, out, x) {
+  n = split(s, line, "\n")
+  for (i = 1; i <= n; i++) {
+    x = line[i]
+    if (x ~ /^[ |+-]+$/ && x ~ /[^ ]/) {
+      x = ""; corner = 0
+      for (k = 1; k <= length(line[i]); k++) {
+        c = substr(line[i], k, 1)
+        x = x (c == "|" ? "&#9474;" : c == "-" ? "&#9472;" : c == "+" ? (corner++ % 2 ? "&#9496;" : "&#9492;") : c)
+      }
+    } else { gsub(/--&gt;/, "\\&#9472;\\&#9472;\\&#9656;", x); gsub(/ [+] /, " \\&oplus; ", x) }
+    out = out (i > 1 ? "\n" : "") x
+  }
+  return out
+}
 function number(s) { return s ~ /^-?[0-9][0-9.,]*$|^-$/ }
 function relation(s) { return s ~ /^([+]?=|<-|<=) / }
 # Where a line's first relation stands, at which equations are aligned.
 function equals(s) { return match(s, / ([+]?=|<-|<=) /) ? RSTART + 1 : 0 }
 function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
     shared, alone, figures, html, span, j) {
+  if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
   if (s ~ DRAWN) {
     s = link(esc(s))
     if (s ~ /[o.] [o.] [o.]/) { gsub(/ o/, " <u>o</u>", s); gsub(/ [.]/, " <s>.</s>", s) }
+    else s = arrows(s)
     return "<pre>" s "</pre>\n"
   }
-  if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
   lines = split(s, line, "\n"); n = 0; rows = 0
   if (levels(line, lines)) {
     n = indent(line[1])
