@@ -1,7 +1,7 @@
 # typeset.awk - formulas of comments as HTML, for book.awk. POSIX awk; letters are entities.
 #   typeset(s)     s is HTML whose text has formulas: sub- and superscripts, Greek, sums, roots
-#   display(s)       lines with gaps: a table whose columns are where cells begin, a flow of items, or,
-#                  where it is a drawing, the lines as they are
+#   display(s)     lines with gaps: a table whose columns are where cells begin and where relations
+#                  stand; a flow of items; or a drawing
 BEGIN {
   n_greek = split("alpha beta gamma delta mu phi Phi pi theta sigma lambda xi eps", GREEK, " ")
   split("sum mean log Sink Concat dlogz cls FFN MHSA", x, " "); for (k in x) BASE[x[k]]
@@ -64,7 +64,8 @@ function words(s,   k, out, c) {                           # Greek, signs, sums
     c = RSTART + index(substr(s, RSTART, RLENGTH), "-") - 1
     s = substr(s, 1, c - 1) "&minus;" substr(s, c + 1)
   }
-  gsub(/ != /, " \\&ne; ", s); gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s); gsub(/&lt;-/, "\\&larr;", s)
+  gsub(/ != /, " \\&ne; ", s); gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s)
+  gsub(/&lt;-/, "\\&larr;", s)
   gsub(/-infinity/, "\\&minus;\\&infin;", s); gsub(/= -/, "= \\&minus;", s)
   gsub(/[+]-/, "\\&plusmn;", s); gsub(/ - /, " \\&minus; ", s)
   out = ""
@@ -76,7 +77,10 @@ function words(s,   k, out, c) {                           # Greek, signs, sums
   s = out s; out = ""
   while (match(s, /&lt;[^ ]/)) {                           # <q, k>
     c = index(substr(s, RSTART), "&gt;")
-    if (!c || substr(s, RSTART, c) !~ /, /) { out = out substr(s, 1, RSTART + 3); s = substr(s, RSTART + 4); continue }
+    if (!c || substr(s, RSTART, c) !~ /, /) {
+      out = out substr(s, 1, RSTART + 3); s = substr(s, RSTART + 4)
+      continue
+    }
     out = out substr(s, 1, RSTART - 1) "&lang;" substr(s, RSTART + 4, c - 5) "&rang;"
     s = substr(s, RSTART + c + 3)
   }
@@ -114,13 +118,16 @@ function arrows(s,   line, n, i, k, c, corner, out, x) {
       x = ""; corner = 0
       for (k = 1; k <= length(line[i]); k++) {
         c = substr(line[i], k, 1)
-        x = x (c == "|" ? "&#9474;" : c == "-" ? "&#9472;" : c == "+" ? (corner++ % 2 ? "&#9496;" : "&#9492;") : c)
+        if (c == "+") c = corner++ % 2 ? "&#9496;" : "&#9492;"
+        x = x (c == "|" ? "&#9474;" : c == "-" ? "&#9472;" : c)
       }
     } else { gsub(/--&gt;/, "\\&#9472;\\&#9472;\\&#9656;", x); gsub(/ [+] /, " \\&oplus; ", x) }
     out = out (i > 1 ? "\n" : "") x
   }
   return out
 }
+# Words, without a relation and a gap, far from the edge: they belong to the last cell of the line above.
+function goes_on(s) { return s ~ /^      *[(]?[a-z][a-z+)]+,? / && s !~ / = |[^ ]  +[^ ]/ }
 function number(s) { return s ~ /^-?[0-9][0-9.,]*$|^-$/ }
 function relation(s) { return s ~ /^([+]?=|<-|<=) / }
 # Where a line's first relation stands, at which equations are aligned.
@@ -146,9 +153,10 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
   for (k in EQUALS) delete EQUALS[k]
   for (i = 1; i <= lines; i++) if (k = equals(line[i])) EQUALS[k]++
   for (i = 1; i <= lines; i++) {
-    # a line that goes on in words belongs to the last cell
-    if (i > 1 && line[i] ~ /^ +[(]?[a-z][a-z+)]+,? / && line[i] !~ / = |[^ ]   *  [^ ]|^ ? ? ? ?[^ ]/ \
-        && cells[rows] > 1) { sub(/^ +/, " ", line[i]); body[rows, cells[rows]] = body[rows, cells[rows]] line[i]; continue }
+    if (i > 1 && cells[rows] > 1 && goes_on(line[i])) {
+      sub(/^ +/, " ", line[i]); body[rows, cells[rows]] = body[rows, cells[rows]] line[i]
+      continue
+    }
     rows++; at = 1; c = line[i]; n = equals(line[i]); if (EQUALS[n] < 2) n = 0
     while (match(c, /[^ ]( ?[^ ])*/)) {
       k = ++cells[rows]; from[rows, k] = at + RSTART - 1; j = RLENGTH
@@ -160,12 +168,14 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
   # numbers and other short cells that overlap are one column, whichever side they are flush with
   for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++) if (length(body[i, k]) <= 9)
     for (j = 1; j <= rows; j++) for (n = 2; n <= cells[j]; n++)
-      if (length(body[j, n]) <= 9 && from[i, k] < to[j, n] && from[j, n] < to[i, k] && from[j, n] < from[i, k])
+      if (length(body[j, n]) <= 9 && from[i, k] < to[j, n] && from[j, n] < from[i, k])
         from[i, k] = from[j, n]
   for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) used[from[i, k]]++
-  for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++) if (used[from[i, k]] > 1) shared++; else alone++
-  if (rows > 10 && alone > shared) {
-    for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) html = html "<span>" cell(body[i, k]) "</span>\n"
+  for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++)
+    if (used[from[i, k]] > 1) shared++; else alone++
+  if (rows > 10 && alone > shared) {                       # no columns: a flow of items
+    for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++)
+      html = html "<span>" cell(body[i, k]) "</span>\n"
     return "<p class=\"items\">" html "</p>\n"
   }
   # a remark alone at its place joins the others
