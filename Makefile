@@ -172,7 +172,7 @@ xref:
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
-BOOK = data/book/book.html sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
+BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
     data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
     data/check/test_hf.c data/results/README.md
 book: out/book.html

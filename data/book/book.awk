@@ -19,6 +19,10 @@ function tags_in(s, list,   n, t, k) {                     # "[E1] to [E8]" is a
   return n
 }
 FILENAME ~ /book.html$/ { FRAME[++frame] = $0; next }
+FILENAME ~ /puzzles[.]txt$/ {                              # the functions that a reader may write
+  if (/^puzzle /) { sub(/:.*/, ""); PUZZLE[$3] = PUZZLE[$3] (PUZZLE[$3] == "" ? "" : " or ") "N=" $2 }
+  next
+}
 FNR == 1 { topic = label = test = table = claims = ""; ruled = waiting = 0 }
 (book = FILENAME == "sink.c") { L[FNR] = $0 }
 book && !top {                                             # the masthead, by blocks
@@ -137,6 +141,8 @@ function chunk(from, to,   i, begin, name, html, code, s, b, folded) {      # a 
   begin = from; if (L[from] ~ /^\/\*/) while (L[begin++] !~ /\*\//);
   for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]
   who = name; at = 0; html = text(from, begin - 1)
+  if (name in PUZZLE)
+    html = html "<p class=\"aside\">Write it yourself: <code>make puzzle " PUZZLE[name] "</code></p>\n"
   for (i = begin; i <= to; i++) if (code L[i] != "") {
     at = i; s = link(esc(L[i]))
     if (i in NAME && NAME[i] !~ /_/ && match(s, NAME[i] "[(,]"))
