@@ -10,6 +10,7 @@
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
 # make book       Part I as a page to read beside the paper, out/book.html
+# make puzzle     functions of Part I to write yourself; N=NAME begins one, make solve tries it
 # make embed      a program that trains and measures from C, built and run
 # make clean      removes what make made, and no model
 CC = cc
@@ -175,13 +176,23 @@ xref:
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
-BOOK = data/book/book.html sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
+BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
     data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
     data/check/test_hf.c data/results/README.md
 book: out/book.html
-out/book.html: data/book/book.awk $(BOOK) | out
-	@awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@
+out/book.html: data/book/book.awk data/book/typeset.awk $(BOOK) | out
+	@awk -f data/book/typeset.awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@
 	@echo "The book: $@"
+
+# Functions of Part I to write yourself: N=NAME begins one in out/puzzle.c; FORCE=1 gives up what stands there.
+puzzle:
+	@sh data/book/puzzle.sh $(N) $(if $(FORCE),--force)
+
+solve:
+	@CC="$(CC)" sh data/book/puzzle.sh --solve
+
+test-puzzles:
+	CC="$(CC)" sh data/check/test_puzzles.sh
 
 stats:
 	@awk -f data/check/stats.awk sink.c test_sink.c sink.h
@@ -189,11 +200,11 @@ stats:
 # What make made, by its name: out/ may hold models that took hours.
 MADE = sink paper hf bench out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
     out/test-asan $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
-    out/paper-double out/exhaustive out/book.html out/tables
+    out/paper-double out/exhaustive out/book.html out/tables out/solve
 clean:
 	rm -f $(MADE)
-	rm -rf out/files_float out/files_double out/mutants out/anywhere
+	rm -rf out/files_float out/files_double out/mutants out/anywhere out/puzzles
 	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps what make has not made"
 
 .PHONY: run tables readme film embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
-    stats clean
+    puzzle solve test-puzzles stats clean

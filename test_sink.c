@@ -2344,8 +2344,8 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
       }
       double all = biggest(b.m.count, gradients(&b.m));
       for (int n = 0; n < b.m.n_tensors; n++) {
-        const Tensor *x = tensor_at(&b.m, n);
-        const real *from = tensor_d(&b.m, x), *to = tensor_d(&plain.m, x);
+        const Tensor *x = tensor_at(&b.m, n), *y = tensor_at(&plain.m, n);
+        const real *from = tensor_d(&b.m, x), *to = tensor_d(&plain.m, y);
         double size = biggest(tensor_size(x), from);
         double most = distance(tensor_size(x), from, to), least = all / 1000;
         if (size > 0)

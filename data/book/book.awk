@@ -1,9 +1,11 @@
-# book.awk - Part I of sink.c as one HTML page, and what hangs on each tag of the paper. POSIX awk.
+# book.awk - Part I of sink.c as one HTML page, and what hangs on each tag of the paper. POSIX awk,
+# with typeset.awk. The page begins with the subject: FIRST, then the other sections in sink.c's order.
 # Its first file, book.html, is the frame, whose comments are filled in. A comment at the left edge
 # opens a chunk, text then code. A line of text that is indented or has gaps stays as it is.
 BEGIN { OTHER["t5"] = "biases_tabulate"; OTHER["logits"] = "model_logits"      # whose backward?
+  FIRST = " 3.6 3.7 4 6 7 "
   LINKS = "\\[[A-Z]+[0-9.]*\\]|\\(F[1-8]|\\([1-7][.][0-9]+|[cC]hapter [0-9]+|" \
-          "[a-z][a-z0-9]*_[a-z][a-z0-9_]*" }
+          "[a-z][a-z0-9]*__?[a-z][a-z0-9_]*" }
 function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
   return s }
 function jump(id, s) { return "<a href=\"#" id "\">" s "</a>" }
@@ -17,6 +19,10 @@ function tags_in(s, list,   n, t, k) {                     # "[E1] to [E8]" is a
   return n
 }
 FILENAME ~ /book.html$/ { FRAME[++frame] = $0; next }
+FILENAME ~ /puzzles[.]txt$/ {                              # the functions that a reader may write
+  if (/^puzzle /) { sub(/:.*/, ""); PUZZLE[$3] = PUZZLE[$3] (PUZZLE[$3] == "" ? "" : " or ") "N=" $2 }
+  next
+}
 FNR == 1 { topic = label = test = table = claims = ""; ruled = waiting = 0 }
 (book = FILENAME == "sink.c") { L[FNR] = $0 }
 book && !top {                                             # the masthead, by blocks
@@ -46,9 +52,16 @@ ruled && /^ \* [0-9A-Z]/ && !/PART/ {                      # the heading of a ch
 !(ruled && /^ \*$/) { ruled = /^(\/\*| \*) [-=][-=][-=]/ }
 part1 && /^[a-zW].*\(/ && !/;$/ && match($0, /[a-z][a-z0-9_]*[,(]/) {
   NAME[FNR] = substr($0, RSTART, RLENGTH - 1); AT[NAME[FNR]] = FNR }
+FILENAME ~ /test_/ && /^\/\*/ { said = "" }                 # the comment above a test, and its lines
+FILENAME ~ /test_/ && !/^$/ { said = said $0 "\n" }
 FILENAME ~ /test_/ && /\(Test \*t\) [{]$/ {               # takes the tags of comments before it
-  test = $3; sub(/\(.*/, "", test); test = "<code>" test "</code>" here
+  test = $3; sub(/\(.*/, "", test); name_of_test = test; TEST[++tests] = test; PLACE_OF[test] = here
+  test = jump("test." test, "<code>" test "</code>") here
   for (; waiting; waiting--) add(TESTS, WAITS[waiting], test)
+}
+FILENAME ~ /test_/ && /^}/ {
+  if (name_of_test != "") BODY[name_of_test] = said
+  name_of_test = said = ""
 }
 FILENAME ~ /[.]c$/ { for (k = 1; k <= n; k++)
   if (FILENAME !~ /test_/) add(OUTSIDE, list[k], label here)
@@ -78,10 +91,12 @@ function link(s,   out, t, k, place) {
   while (match(s, LINKS)) {
     k = t = substr(s, RSTART, RLENGTH); gsub(/[][(]|.hapter /, "", k)
     out = out substr(s, 1, RSTART - 1); s = substr(s, RSTART + RLENGTH)
+    if (out ~ /(-&gt;|[.])$/ && t ~ /^[a-z]/) { out = out t; continue }      # a field
     if (t ~ /^\[/ && (k in SAYS)) {
       place = where (who ? ", <code>" who "</code>" : ""); COUNT[k]++
       if (where && !SEEN[k, place]++) add(PLACES, k, jump(k "." COUNT[k], place))
       t = "<a " (where ? "id=\"" k "." COUNT[k] "\" " : "") "href=\"#" k "\">" t "</a>"
+    } else if (k in BODY) { WANT[k]; t = jump("test." k, k)
     } else if (k in AT) t = AT[k] == at ? "<b id=\"" k "\">" k "</b>" : jump(k, k)
     else if (t ~ /^\(F/) t = "(" jump("differences", k)
     else if (t !~ /^\[/ && (k in TITLE)) t = t ~ /^\(/ ? "(" jump("s" k, k) : jump("s" k, t)
@@ -89,15 +104,22 @@ function link(s,   out, t, k, place) {
   }
   return out s
 }
-function para(as, s,   h, end) {               # a paragraph, a table, or the heading of section as
+# A section is printed first, or in the rest; 0 is what stands before chapter 1.
+function group_of(id) { sub(/^7[.].*/, "7", id)
+  return id == "" ? 0 : index(FIRST, " " id " ") ? 1 : 2 }
+function fold(says, s) { return "<details>\n<summary>" says "</summary>\n" s "</details>\n" }
+function para(as, s,   h, end, t) {               # a paragraph, a table, or the heading of section as
   if (as in TITLE) {
-    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[as]; who = ""; s = link(esc(s))
-    end = sub(/   +/, "</" h ">\n<p class=\"aside\">", s) ? "</p>\n" : "</" h ">\n"
+    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[as]; who = ""; s = typeset(link(esc(s)))
+    t = " <a class=\"here\" href=\"#s" as "\">#</a></" h ">\n"
+    end = sub(/   +/, t "<p class=\"aside\">", s) ? "</p>\n" : t
     return (h == "h2" ? "</section>\n<section>\n" : "") "<" h " id=\"s" as "\">" s end
   }
+  if (as == "pre") return display(s)
   s = link(esc(s))
   if (as == "p") {
     gsub(/`[^`]+`|[a-z]+-&gt;[a-z0-9_]+|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
+    s = typeset(s)
     if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.])[ .,]/))
       s = "<b>" substr(s, 1, RLENGTH - 1) "</b>" substr(s, RLENGTH)
   }
@@ -115,37 +137,60 @@ function text(i, to,   s, gap, as, was, buf, html) {       # lines i .. to of a 
   }
   return html para(was, buf)
 }
-function chunk(from, to,   i, begin, name, html, code, s, b) {      # a comment and the code below
+function chunk(from, to,   i, begin, name, html, code, s, b, folded) {      # a comment and the code below
   begin = from; if (L[from] ~ /^\/\*/) while (L[begin++] !~ /\*\//);
   for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]
   who = name; at = 0; html = text(from, begin - 1)
+  if (name in PUZZLE)
+    html = html "<p class=\"aside\">Write it yourself: <code>make puzzle " PUZZLE[name] "</code></p>\n"
   for (i = begin; i <= to; i++) if (code L[i] != "") {
-    at = i; s = link(esc(L[i])); gsub(/\/\*/, "<i>&", s); gsub(/\*\//, "&</i>", s)
+    at = i; s = link(esc(L[i]))
+    if (i in NAME && NAME[i] !~ /_/ && match(s, NAME[i] "[(,]"))
+      s = substr(s, 1, RSTART - 1) "<b id=\"" NAME[i] "\">" NAME[i] "</b>" substr(s, RSTART + RLENGTH - 1)
+    gsub(/\/\*/, "<i>&", s); gsub(/\*\//, "&</i>", s)
     code = code (i in ROW ? "<span id=\"" ROW[i] "\">" s "</span>" : s) "\n"
   }
-  sub(/\n+$/, "\n", code); if (code != "") html = html "<pre class=\"code\">" code "</pre>\n"
+  sub(/\n+$/, "\n", code)
+  for (i = from; i < begin; i++) if (i in ID) section = ID[i]
+  if (code != "") {
+    folded = section ~ /^[12]?$/
+    code = "<pre class=\"code\">" code "</pre>\n"
+    if (folded) code = fold(name == "" ? "Tables and types" : "<code>" name "</code>", code)
+    html = html ~ /<h[23]|<pre>/ || html == "" || folded ? html code : \
+           "<div class=\"unit\">\n<div>\n" html "</div>\n" code "</div>\n"
+  }
   b = name; if (sub(/_backward$/, "", b)) for (i = 1; i <= kept; i++)      # its forward, beside it
     if (WHO[i] == b || WHO[i] == b "_forward" || (b in OTHER && WHO[i] == OTHER[b])) {
       html = "<div class=\"pair\">\n<div>" KEPT[i] "</div>\n<div>" html "</div>\n</div>\n"
       KEPT[i] = WHO[i] = "" }
-  KEPT[++kept] = html; WHO[kept] = name
+  KEPT[++kept] = html; WHO[kept] = name; GROUP[kept] = group_of(section)
 }
 function list_of(name, s) { return s == "" ? "" : "<dt>" name "</dt><dd><ul>\n" s "</ul></dd>\n" }
 END {
+  for (start = k = top + 1; k++ < last;) if (L[k] ~ /^\/\*/) { chunk(start, k - 1); start = k }
+  chunk(start, last); where = ""; at = 0
+  for (k = 1; k <= tests; k++) for (t in TESTS) if (index(TESTS[t], "#test." TEST[k] "\"")) WANT[TEST[k]]
   for (f = 1; f <= frame; f++) {
     slot = FRAME[f]
     if (!gsub(/^<!-- | -->$/, "", slot)) print slot
-    else if (slot == "contents") for (k = 1; k <= sections; k++)
-      print "<li>" jump("s" SECTION[k], TITLE[SECTION[k]]) "</li>"
-    else if (slot == "chapters") {
-      for (start = k = top + 1; k++ < last;) if (L[k] ~ /^\/\*/) { chunk(start, k - 1); start = k }
-      chunk(start, last); where = ""; for (k = 1; k <= kept; k++) printf "%s", KEPT[k]
+    else if (slot ~ /^contents/) {
+      for (k = 1; k <= sections; k++) if (group_of(SECTION[k]) == (slot ~ /first/ ? 1 : 2))
+        print "<li>" jump("s" SECTION[k], typeset(TITLE[SECTION[k]])) "</li>"
+    } else if (slot ~ /^chapters/) {
+      n = slot ~ /first/ ? 1 : slot ~ /rest/ ? 2 : 0
+      for (k = 1; k <= kept; k++) if (GROUP[k] == n) printf "%s", KEPT[k]
+    } else if (slot == "tests") {
+      for (k = 1; k <= tests; k++) if (TEST[k] in WANT) {
+        s = link(esc(BODY[TEST[k]])); gsub(/\/\*/, "<i>&", s); gsub(/\*\//, "&</i>", s)
+        print fold("<code>" TEST[k] "</code>" PLACE_OF[TEST[k]], \
+          "<pre class=\"code test\" id=\"test." TEST[k] "\">" s "</pre>\n")
+      }
     } else if (slot == "tags") for (k = 1; k <= tags; k++) {
       t = TAG[k]; for (n = k; SAYS[TAG[n]] == "";) n++
       if (CHECKS[t] LEDGER[t] == "") add(CHECKS, t, "no row of its own: its tests hold it")
       print "<h3 id=\"" t "\">[" t "] " WORD[t] ": " esc(SAYS[TAG[n]]) "</h3>\n<dl>" \
-        list_of("Code", PLACES[t] OUTSIDE[t]) list_of("Tests", TESTS[t]) \
-        list_of("Checks", CHECKS[t]) list_of("Trainings", LEDGER[t]) "</dl>"
+        list_of("Code", typeset(PLACES[t] OUTSIDE[t])) list_of("Tests", TESTS[t]) \
+        list_of("Checks", typeset(CHECKS[t])) list_of("Trainings", typeset(LEDGER[t])) "</dl>"
     } else { s = text(BLOCK[slot], END_OF[slot]); sub("<b>" slot "</b>[.] ", "", s); printf "%s", s }
   }
 }

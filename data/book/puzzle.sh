@@ -1,0 +1,46 @@
+#!/bin/sh
+# The puzzles of sink.c: data/book/README.md says how they are played. POSIX sh and awk.
+#   sh data/book/puzzle.sh                   their list, in reading order
+#   sh data/book/puzzle.sh NAME [--force]    out/puzzle.c: sink.c with one body to be written
+#   sh data/book/puzzle.sh --solve           that body's tests
+# An out/puzzle.c that was edited is kept; --force writes over it. OUT names another folder than out.
+out=${OUT:-out} CC=${CC:-cc}
+puzzle() { awk "$@" -f data/book/puzzle.awk data/book/puzzles.txt sink.c; }
+refuse() { echo "puzzle: $1" >&2; exit "${2:-2}"; }
+name_of() { sed -n '1s/^[/][*] puzzle \([a-z_]*\): .*/\1/p' "$1"; }
+
+if [ $# = 0 ]; then
+    puzzle -v list=1 || exit 1
+    echo "make puzzle N=NAME writes $out/puzzle.c, and make solve tries it"
+    exit
+fi
+if [ "$1" != --solve ]; then
+    mkdir -p "$out" || exit 1
+    puzzle -v name="$1" > "$out/puzzle.new" || { rm -f "$out/puzzle.new"; exit 2; }
+    if [ -f "$out/puzzle.c" ] && [ "$2" != --force ]; then
+        was=$(name_of "$out/puzzle.c")
+        [ -n "$was" ] && puzzle -v name="$was" | cmp -s - "$out/puzzle.c" || {
+            rm -f "$out/puzzle.new"
+            refuse "$out/puzzle.c holds what you wrote. Try: mv $out/puzzle.c $out/${was:-mine}.c, or FORCE=1"
+        }
+    fi
+    mv "$out/puzzle.new" "$out/puzzle.c" || exit 1
+    echo "$out/puzzle.c:$(grep -n '/[*] PUZZLE' "$out/puzzle.c" | cut -d: -f1): $(head -1 "$out/puzzle.c" |
+        sed 's/.*: \(.*\)\. Write.*/\1/'). Write it, then: make solve"
+    exit
+fi
+
+[ -f "$out/puzzle.c" ] || refuse "expected $out/puzzle.c, found none. Try: make puzzle"
+name=$(name_of "$out/puzzle.c")
+[ -n "$name" ] || refuse "expected the puzzle's name in line 1 of $out/puzzle.c, found none"
+$CC -O1 -Wall -Wno-unused -I. -DSINK_DOUBLE "-DPUZZLE=\"$out/puzzle.c\"" data/book/solve.c \
+    -o "$out/solve" -lm || refuse "$out/puzzle.c does not compile" 1
+(ulimit -t 300; exec "$out/solve" --first "${name}__")
+status=$?
+case $status in
+0) next=$(puzzle -v list=1 | awk -v this="$name" 'found { print $1; exit } $1 == this { found = 1 }')
+   echo "$name is solved${next:+. The next: mv $out/puzzle.c $out/$name.c && make puzzle N=$next}" ;;
+1) echo "$name is not solved yet: above stands the first statement that does not hold" ;;
+*) echo "$name: the test that follows the last line crashed, or took 300 s (status $status)" ;;
+esac
+[ $status = 0 ]

@@ -1,0 +1,204 @@
+# typeset.awk - formulas of comments as HTML, for book.awk. POSIX awk; letters are entities.
+#   typeset(s)     s is HTML whose text has formulas: sub- and superscripts, Greek, sums, roots
+#   display(s)     lines with gaps: a table whose columns are where cells begin and where relations
+#                  stand; a flow of items; or a drawing
+BEGIN {
+  n_greek = split("alpha beta gamma delta mu phi Phi pi theta sigma lambda xi eps", GREEK, " ")
+  split("sum mean log Sink Concat dlogz cls FFN MHSA", x, " "); for (k in x) BASE[x[k]]
+  split("target cls max", x, " "); for (k in x) INDEX[x[k]]
+  DRAWN = "-->|[+]---|[o.] [o.] [o.]|[|]  +[|]"
+}
+# The length of s's first group, from ( or { to its partner; 0 where there is none.
+function group(s,   i, c, depth) {
+  for (i = 1; i <= length(s); i++) {
+    c = substr(s, i, 1)
+    if (c ~ /[({]/) depth++
+    if (c ~ /[)}]/ && --depth == 0) return i
+  }
+  return 0
+}
+# The length of what stands high or low: {..}, (..), a number, a name with its index or arguments.
+function scope(s, high,   n) {
+  if (s ~ /^[({]/) return group(s)
+  if (!match(s, high ? "^(-|&minus;)?([A-Za-z0-9]+|&[a-z]+;)" : "^([A-Za-z0-9]+[*]?|[*])")) return 0
+  n = RLENGTH
+  if (high && match(substr(s, n + 1), /^_[A-Za-z0-9*]+/)) n += RLENGTH
+  if (high && substr(s, n + 1, 1) == "(") n += group(substr(s, n + 1))
+  return n
+}
+function inner(s) { return s ~ /^[({]/ ? substr(s, 2, length(s) - 2) : s }
+# Does this index belong to a formula, or to a name of the program, as in row_stat?
+function indexed(before, low,   b) {
+  if (before ~ /([])*']|&[A-Za-z]+;)$/) return 1
+  if (!match(before, /[A-Za-z]+$/)) return 0
+  b = substr(before, RSTART)
+  if (RSTART > 1 && substr(before, RSTART - 1, 1) ~ /[0-9_.]/) return 0
+  return (length(b) <= 2 || b in BASE) && (low !~ /[a-z][a-z][a-z][a-z]/ || low in INDEX)
+}
+function scripts(s,   out, before, op, n, x) {
+  while (match(s, /sqrt\(|(\^|_)[-A-Za-z0-9({*&]/)) {
+    before = substr(s, 1, RSTART - 1); op = substr(s, RSTART, 1)
+    s = substr(s, RSTART + (op == "s" ? 4 : 1))
+    n = op == "s" ? group(s) : scope(s, op == "^"); x = substr(s, 1, n)
+    if (!n || (op == "_" && !indexed(before, x)) || (op == "s" && before ~ /[A-Za-z_]$/)) {
+      out = out before (op == "s" ? "sqrt" : op); continue
+    }
+    s = substr(s, n + 1); x = scripts(inner(x))
+    if (op == "s") x = "&radic;<span class=\"root\">" x "</span>"
+    else { sub(/^-/, "\\&minus;", x); x = op == "^" ? "<sup>" x "</sup>" : "<sub>" x "</sub>" }
+    out = out before x
+  }
+  return out s
+}
+function words(s,   k, out, c) {                           # Greek, signs, sums
+  for (k = 1; k <= n_greek; k++) {
+    out = ""
+    while (match(s, "(^|[^A-Za-z0-9_])" GREEK[k] "([^a-z]|$)")) {
+      c = RSTART + (substr(s, RSTART, length(GREEK[k])) != GREEK[k])
+      out = out substr(s, 1, c - 1) "&" (GREEK[k] == "eps" ? "epsilon" : GREEK[k]) ";"
+      s = substr(s, c + length(GREEK[k]))
+    }
+    s = out s
+  }
+  while (match(s, /(^|[^A-Za-z0-9_-])([A-Za-z0-9]-[A-Za-z0-9]|-[A-Za-z0-9])([^A-Za-z]|$)/)) {  # i-j, -r
+    c = RSTART + index(substr(s, RSTART, RLENGTH), "-") - 1
+    s = substr(s, 1, c - 1) "&minus;" substr(s, c + 1)
+  }
+  gsub(/ != /, " \\&ne; ", s); gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s)
+  gsub(/&lt;-/, "\\&larr;", s)
+  gsub(/-infinity/, "\\&minus;\\&infin;", s); gsub(/= -/, "= \\&minus;", s)
+  gsub(/[+]-/, "\\&plusmn;", s); gsub(/ - /, " \\&minus; ", s)
+  out = ""
+  while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)]|$))/)) {
+    c = RSTART + (substr(s, RSTART, 3) != "sum")
+    if (substr(s, c) ~ /^sum a /) { out = out substr(s, 1, c + 2); s = substr(s, c + 3); continue }
+    out = out substr(s, 1, c - 1) "&sum;"; s = substr(s, c + 3)
+  }
+  s = out s; out = ""
+  while (match(s, /&lt;[^ ]/)) {                           # <q, k>
+    c = index(substr(s, RSTART), "&gt;")
+    if (!c || substr(s, RSTART, c) !~ /, /) {
+      out = out substr(s, 1, RSTART + 3); s = substr(s, RSTART + 4)
+      continue
+    }
+    out = out substr(s, 1, RSTART - 1) "&lang;" substr(s, RSTART + 4, c - 5) "&rang;"
+    s = substr(s, RSTART + c + 3)
+  }
+  return out s
+}
+function typeset(s,   out, before, tag, code) {                    # the text between tags; code stays
+  while (match(s, /<[^>]*>/)) {
+    before = substr(s, 1, RSTART - 1); tag = substr(s, RSTART, RLENGTH); s = substr(s, RSTART + RLENGTH)
+    out = out (code ? before : scripts(words(before))) tag
+    if (tag ~ /^<code/) code++; if (tag == "</code>") code--
+  }
+  return out scripts(words(s))
+}
+# One cell or item, linked and typeset.
+function cell(s) {
+  s = link(esc(s)); gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
+  return typeset(s)
+}
+function indent(s) { match(s, /^ */); return RLENGTH }
+# Are the lines of two levels, two lines at least in each, which no column explains?
+function levels(line, lines,   i, s, at, of, inside, k, n) {
+  for (i = 1; i <= lines; i++) {
+    of[indent(line[i])]++; s = substr(line[i], indent(line[i]) + 1); at = indent(line[i])
+    while (match(s, /   */)) { at += RSTART + RLENGTH - 1; s = substr(s, RSTART + RLENGTH); inside[at] = 1 }
+  }
+  for (k in of) { if (of[k] < 2 || k in inside) return 0; n++ }
+  return n == 2
+}
+# A drawing of -->, | and +---+ in lines.
+function arrows(s,   line, n, i, k, c, corner, out, x) {
+  n = split(s, line, "\n")
+  for (i = 1; i <= n; i++) {
+    x = line[i]
+    if (x ~ /^[ |+-]+$/ && x ~ /[^ ]/) {
+      x = ""; corner = 0
+      for (k = 1; k <= length(line[i]); k++) {
+        c = substr(line[i], k, 1)
+        if (c == "+") c = corner++ % 2 ? "&#9496;" : "&#9492;"
+        x = x (c == "|" ? "&#9474;" : c == "-" ? "&#9472;" : c)
+      }
+    } else { gsub(/--&gt;/, "\\&#9472;\\&#9472;\\&#9656;", x); gsub(/ [+] /, " \\&oplus; ", x) }
+    out = out (i > 1 ? "\n" : "") x
+  }
+  return out
+}
+# Words, without a relation and a gap, far from the edge: they belong to the last cell of the line above.
+function goes_on(s) { return s ~ /^      *[(]?[a-z][a-z+)]+,? / && s !~ / = |[^ ]  +[^ ]/ }
+function number(s) { return s ~ /^-?[0-9][0-9.,]*$|^-$/ }
+function relation(s) { return s ~ /^([+]?=|<-|<=) / }
+# Where a line's first relation stands, at which equations are aligned.
+function equals(s) { return match(s, / ([+]?=|<-|<=) /) ? RSTART + 1 : 0 }
+function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
+    shared, alone, figures, html, span, j) {
+  if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
+  if (s ~ DRAWN) {
+    s = link(esc(s))
+    if (s ~ /[o.] [o.] [o.]/) { gsub(/ o/, " <u>o</u>", s); gsub(/ [.]/, " <s>.</s>", s) }
+    else s = arrows(s)
+    return "<pre>" s "</pre>\n"
+  }
+  lines = split(s, line, "\n"); n = 0; rows = 0
+  if (levels(line, lines)) {
+    n = indent(line[1])
+    for (i = 1; i <= lines; i++) {
+      if (i > 1 && indent(line[i]) != indent(line[i - 1])) { html = html display(c, indent(c) > n); c = "" }
+      c = c (c == "" ? "" : "\n") line[i]
+    }
+    return html display(c, indent(c) > n)
+  }
+  for (k in EQUALS) delete EQUALS[k]
+  for (i = 1; i <= lines; i++) if (k = equals(line[i])) EQUALS[k]++
+  for (i = 1; i <= lines; i++) {
+    if (i > 1 && cells[rows] > 1 && goes_on(line[i])) {
+      sub(/^ +/, " ", line[i]); body[rows, cells[rows]] = body[rows, cells[rows]] line[i]
+      continue
+    }
+    rows++; at = 1; c = line[i]; n = equals(line[i]); if (EQUALS[n] < 2) n = 0
+    while (match(c, /[^ ]( ?[^ ])*/)) {
+      k = ++cells[rows]; from[rows, k] = at + RSTART - 1; j = RLENGTH
+      if (n > from[rows, k] && n < from[rows, k] + j) j = n - 1 - from[rows, k]
+      body[rows, k] = substr(c, RSTART, j); c = substr(c, RSTART + j)
+      to[rows, k] = from[rows, k] + j; at = to[rows, k]
+    }
+  }
+  # numbers and other short cells that overlap are one column, whichever side they are flush with
+  for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++) if (length(body[i, k]) <= 9)
+    for (j = 1; j <= rows; j++) for (n = 2; n <= cells[j]; n++)
+      if (length(body[j, n]) <= 9 && from[i, k] < to[j, n] && from[j, n] < from[i, k])
+        from[i, k] = from[j, n]
+  for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) used[from[i, k]]++
+  for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++)
+    if (used[from[i, k]] > 1) shared++; else alone++
+  if (rows > 10 && alone > shared) {                       # no columns: a flow of items
+    for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++)
+      html = html "<span>" cell(body[i, k]) "</span>\n"
+    return "<p class=\"items\">" html "</p>\n"
+  }
+  # a remark alone at its place joins the others
+  for (i = 1; i <= rows; i++) if ((k = cells[i]) > 1 && used[from[i, k]] == 1 && !relation(body[i, k])) {
+    for (n = from[i, k] - 1; n > from[i, k - 1] && used[n] < 2;) n--
+    if (n > from[i, k - 1]) { used[from[i, k]] = 0; delete used[from[i, k]]; from[i, k] = n; used[n]++ }
+  }
+  last = 0
+  for (i = 1; i <= 200; i++) if (used[i]) cols[i] = ++last
+  for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++)
+    figures[from[i, k]] += number(body[i, k]) ? 1 : -1
+  for (i = 1; i <= rows; i++) {
+    row = ""; j = 1
+    for (k = 1; k <= cells[i]; k++) {
+      c = cols[from[i, k]]
+      if (c > j) row = row "<td" (c - j > 1 ? " colspan=\"" c - j "\"" : "") "></td>"
+      j = k < cells[i] ? cols[from[i, k + 1]] : last + 1; span = j - c
+      row = row "<td" (span > 1 ? " colspan=\"" span "\"" : "") \
+        (number(body[i, k]) && figures[from[i, k]] > 0 ? " class=\"n\"" : \
+         k < cells[i] && relation(body[i, k + 1]) ? " class=\"l\"" : \
+         length(body[i, k]) <= 18 ? " class=\"s\"" : "") ">" cell(body[i, k]) "</td>"
+    }
+    html = html "<tr>" row "</tr>\n"
+  }
+  return "<div class=\"eq" (deep ? " deep" : "") "\"><table>\n" html "</table></div>\n"
+}
