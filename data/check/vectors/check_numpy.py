@@ -1,0 +1,104 @@
+#!/usr/bin/env python3
+"""A kernel of attention with a sink, held to the vectors:  check_numpy.py [--kernel FILE] [CASE ..]
+
+FILE defines kernel(c): of the case c (README.md) it returns a dict of any of o, lse, dq, dk, dv, dsink, dkstar, dvstar,
+dgate, and raises NotImplementedError for what it does not do. Without FILE the kernel below is tried. CASE: the beginning
+of a case's name, "logit" say. --type float64|float32|float16 is what q, k, v, do come in; --cases FOLDER, where they are."""
+import argparse, importlib.util, json, os, sys, types
+import numpy as np
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+EPS = {"float64": 2.0 ** -52, "float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float16": 2.0 ** -10}    # spacing at 1
+TINY = {"float64": 2.0 ** -1022, "float32": 2.0 ** -126, "bfloat16": 2.0 ** -126, "float16": 2.0 ** -24}
+FACTOR = {"float64": 8, "float32": 8, "bfloat16": 3, "float16": 3}
+
+
+def kernel(c):
+    """The example: softmax with a learned logit per head in the sum, forward alone, as its author would write it."""
+    if c.operator != "logit" or not c.causal or c.lengths:
+        raise NotImplementedError
+    i, j = np.arange(c.queries)[:, None] + c.offset, np.arange(c.keys)
+    z = np.where(j <= i, c.q @ c.k.swapaxes(-1, -2) * c.scale, -np.inf)
+    m = np.maximum(z.max(-1), c.sink[:, None])                          # the sink is one of the scores
+    p = np.exp(z - m[..., None])
+    s = p.sum(-1) + np.exp(c.sink[:, None] - m)
+    return {"o": p / s[..., None] @ c.v, "lse": m + np.log(s)}
+
+
+def load(folder, kind):
+    """The case of a folder: what case.json says, its inputs in `kind`, and c.want, c.unit: exact answers and bounds."""
+    with open(os.path.join(folder, "case.json")) as f:
+        c = types.SimpleNamespace(**json.load(f), want={}, unit={}, inputs={})
+    for name in "q k v do dlse sink kstar vstar gate".split():
+        path = os.path.join(folder, name + ".npy")
+        c.inputs[name] = np.load(path) if os.path.exists(path) else None
+        setattr(c, name, None if c.inputs[name] is None else c.inputs[name].astype(kind))
+    for name in c.reach:
+        c.want[name], c.unit[name] = (np.load(f"{folder}/{name}{end}.npy") for end in ("", ".unit"))
+    return c
+
+
+def compare(c, name, got, kind, want=None):
+    """(error, tolerance, where) of the number that is furthest beyond, in tolerances. NaN is, wherever no NaN should be."""
+    want, got = c.want[name] if want is None else want, np.asarray(got, dtype=np.float64)
+    if got.shape != want.shape:
+        return np.inf, 0.0, f"a shape of {got.shape} where {want.shape} is expected"
+    rounds, score = c.unit[name].astype(np.float64)
+    bound = FACTOR[kind] * (EPS[kind] * rounds + min(EPS[kind], EPS["float32"]) * score) + TINY[kind] * c.reach[name]
+    with np.errstate(invalid="ignore"):
+        error = np.where((got == want) | (np.isnan(got) & np.isnan(want)), 0, np.abs(got - want))
+    error = np.where(np.isnan(error), np.inf, error)
+    at = np.unravel_index(np.argmax(error / bound), error.shape)
+    return error[at], bound[at], f"{got[at]:.6g} where {want[at]:.6g} is expected, at [{', '.join(map(str, at))}]"
+
+
+def run(kernel, folder, kind, words=(), out=print):
+    """A line a case. Returns how many passed, failed, were skipped, and the names of those that failed."""
+    passed, failed, skipped, guesses, bad = 0, 0, 0, {}, []
+    if not os.path.isdir(folder):
+        sys.exit(f"{folder}: expected a folder of cases, found none. Try: make vectors")
+    for name in sorted(os.listdir(folder)):
+        if words and not name.startswith(tuple(words)):
+            continue
+        c = load(os.path.join(folder, name), kind if kind != "bfloat16" else "float32")
+        try:
+            got = {n: x for n, x in kernel(c).items() if n in c.want and x is not None} if kind in c.types else {}
+        except NotImplementedError:
+            got = {}
+        if not got:
+            skipped += 1
+            continue
+        found = {n: compare(c, n, x, kind) for n, x in got.items()}
+        wrong = [n for n, (error, bound, _) in found.items() if not error <= bound]
+        columns = "  ".join(f"{n} {e:.1e}/{b:.0e}" for n, (e, b, _) in found.items())
+        out(f"{name:28} {'FAIL' if wrong else 'ok':5} {columns}")
+        passed, failed = passed + (not wrong), failed + bool(wrong)
+        if wrong:
+            from mistakes import likely
+            bad.append(name)
+            for text in likely(c, got, wrong, found, kind, compare):
+                guesses.setdefault(text, []).append(name)
+                out(f"{'':34} looks like: {text}")
+            out("\n".join(f"{'':34} {n}: {found[n][2]}" for n in wrong))
+    for text, names in sorted(guesses.items(), key=lambda g: -len(g[1]))[:3]:
+        out(f"{len(names)} of {failed} failures look like: {text}")
+    out(f"{passed} passed, {failed} failed, {skipped} skipped")
+    return passed, failed, skipped, bad
+
+
+def main(kernel, kinds):
+    p = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    p.add_argument("--kernel"), p.add_argument("--type", choices=kinds, default=kinds[0]), p.add_argument("words", nargs="*")
+    p.add_argument("--cases", default=os.path.join(HERE, "../../../out/vectors"))
+    a = p.parse_args()
+    if a.kernel:
+        spec = importlib.util.spec_from_file_location("under_test", a.kernel)
+        module = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(module)
+        kernel = module.kernel
+    return a, kernel
+
+
+if __name__ == "__main__":
+    a, kernel = main(kernel, ["float64", "float32", "float16"])
+    sys.exit(run(kernel, a.cases, a.type, a.words)[1] > 0)
