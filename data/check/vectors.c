@@ -592,6 +592,7 @@ static void loop_backward(Case *c, Row *r, real **to) {
  * its type at 1. Its weights are off by eps times
  *
  *   ea_j = |s'_j / Z| x_j + |a_j| (w + L),       L = sum_k |dlogz_k| x_k
+ *   ea_* = .. + w, for who makes it as 1 - sum of the others
  *
  * where x_j is what the score is off by: w for roundings of the type (unit), or
  * the size of its products, sum_d |q_d k_jd| scale, for scores that are summed
@@ -601,7 +602,8 @@ static void loop_backward(Case *c, Row *r, real **to) {
  *   o    sum_j ea_j |v_j|             lse   w (1 + |lse|) + L
  *   dv_j sum_i ea_j |do_i|            delta sum_j (ea_j + w |a_j|) |da_j|
  *   dz_j (|s'_j/Z| |da_j| + |dlogz_j| |delta|) (w + x_j + L)
- *        + |dlogz_j| times that of delta
+ *        + |dlogz_j| times that of delta + w |a_j| |da_j|, for s' = s (1 - s);
+ *        dz_* also + w (|da_*| + |delta|)
  *
  * with |da_j| = sum_d |do_d v_jd|. A number below the type's smallest may be
  * lost: `reach` is the largest unit of an array if all weights were 1.
@@ -635,7 +637,8 @@ static void bound_row(const Case *c, Row *r, const Bound *p) {
     const real *v = key_of(c, r, j, IN_V);
     real x = w + p->x_of_size * r->size[j];
     real da = v ? r->g * abs_dot(D, r->dout, v) : 0;
-    r->weight[j] = p->ones ? 1 : real_abs(r->deriv[j]) * x + a * (w + L);
+    real lost = j == 0 && r->z[0] > -INFINITY ? w : 0;
+    r->weight[j] = p->ones ? 1 : real_abs(r->deriv[j]) * x + a * (w + L) + lost;
     delta += a * da;
     edelta += (r->weight[j] + w * a) * da;
     if (v)
@@ -659,6 +662,9 @@ static void bound_row(const Case *c, Row *r, const Bound *p) {
     real deriv = p->ones ? 1 : real_abs(r->deriv[j]);
     real dlogz = p->ones ? 1 : real_abs(r->dlogz[j]);
     real dz = (deriv * da + dlogz * delta) * (w + x + L) + dlogz * edelta;
+    dz += w * real_abs(r->a[j]) * da;
+    if (j == 0 && r->z[0] > -INFINITY)
+      dz += w * (da + delta);
     idx to = j ? key_row(c, r->b, r->h, j - 1) : r->h * D;
     if (j && !sees(c, r->b, r->i, j - 1))
       continue;

@@ -57,7 +57,7 @@ MISTAKES = [                                                             # name,
     ("sigmoid-minus-log", "log of the number of keys is taken from the sigmoid's scores", "", "sigmoid-square"),
     ("clamp-signed", "the sum's sign is kept: z / sum where |sum| > 1", "", "clamp-by-hand"),
     ("clamp-no-slope", "the clamped sum is a constant in the backward", "", "clamp-by-hand"),
-    ("softpick-max", "softpick by m = max z where all z < 0: e^-m overflows", "softpick-attention", "softpick-scores-minus-1e5"),
+    ("softpick-masked", "masked keys count |0 - 1| in softpick's sum", "", "softpick-square"),
     ("softpick-positive", "softpick's sum is over positive terms alone", "", "softpick-by-hand"),
     ("softpick-no-sign", "keys of negative score have no part in softpick's backward", "", "softpick-by-hand"),
 ]
@@ -137,7 +137,7 @@ def kernel(c, wrong=""):
     dz[..., 0] = (deriv * da - dlogz * delta)[..., 0]
     dscore = dz * scale
     dscore[..., 1:] *= slope
-    dq1 = dscore[..., 1:] if wrong == "dq-no-star" else dscore
+    dq1 = dscore * (np.arange(S + 1) > 0) if wrong == "dq-no-star" else dscore
     wide = np.where(share > 0, a / share, a) if wrong == "dv-no-sink" else a
     dk = np.einsum("bhts,bhtd->bhsd", np.where(see, dscore[..., 1:], 0), q)
     dv = np.einsum("bhts,bhtd->bhsd", (g * wide)[..., 1:], do)
@@ -174,10 +174,11 @@ def weights(c, z, wrong=""):
             Z = np.where(over, total, 1)
         return s / Z, ds / Z, np.where(over, ds / np.where(total == 0, 1, total), 0), none, none
     if c.operator == "softpick":
-        m = z.max(-1, keepdims=True) if wrong == "softpick-max" else np.maximum(z.max(-1, keepdims=True), 0)
-        m = np.where(m > -inf, m, 0)
-        u, du = np.where(z > -inf, np.exp(z - m) * -np.expm1(-z), 0), np.exp(z - m)
-        u = np.where(np.abs(z) < 1, np.exp(-m) * np.expm1(np.clip(z, -1, 1)), np.where(z > -inf, du - np.exp(-m), 0))
+        m = np.maximum(z.max(-1, keepdims=True), 0)
+        du = np.exp(z - m)
+        u = np.where(np.abs(z) < 1, np.exp(-m) * np.expm1(np.clip(z, -1, 1)), du - np.exp(-m))
+        if wrong != "softpick-masked":
+            u = np.where(z > -inf, u, 0)
         positive = u * (u > 0) if wrong == "softpick-positive" else np.abs(u)
         Z = positive.sum(-1, keepdims=True) + z.dtype.type(1e-8)
         sign = (u > 0) * 1.0 if wrong in ("softpick-no-sign", "softpick-positive") else np.sign(u)

@@ -82,28 +82,53 @@ def split(c):
     return {"o": o * gate[..., None], "lse": whole, "lse_keys": lse}
 
 
-def caught(folder, name, kind="float64"):
-    """(cases that fail, of them that are recognised) for one mistake, over all cases."""
-    bad, told = [], 0
-    text = next(m[1] for m in mistakes.MISTAKES if m[0] == name)
+def caught(folder, name, text, case, words):
+    """The cases that fail for a mistake, of those that begin with `words`; whether the named one is recognised."""
+    def wrong(c):
+        return {n: x for n, x in mistakes.kernel(c, name).items() if n != "lse_keys"}
     lines = []
     with np.errstate(all="ignore"):
-        *_, bad = run(lambda c: {n: x for n, x in mistakes.kernel(c, name).items() if n != "lse_keys"}, folder, kind, out=lines.append)
-    return bad, sum("looks like: " + text in l for l in lines if l.startswith(" "))
+        bad = run(wrong, folder, "float64", words, out=quiet, tell=False)[3]
+        run(wrong, folder, "float64", [case], out=lines.append)
+    return bad, any("looks like: " + text in line for line in lines)
 
 
 def main():
     p = argparse.ArgumentParser()
     p.add_argument("--cases", default=os.path.join(HERE, "../../../out/vectors"))
-    folder = p.parse_args().cases
+    p.add_argument("--all", action="store_true", help="count all cases that catch a mistake")
+    a = p.parse_args()
+    folder = a.cases
     for name, kernel in (("naive rows", mistakes.kernel), ("online softmax in blocks", online), ("halves merged by lse", split)):
         for kind in ("float64", "float32"):
             with np.errstate(all="ignore"):
                 good, bad, skipped, names = run(kernel, folder, kind, out=quiet)
             verdict(good > 20 and not bad, f"right, {name}, {kind}: {good} pass, {skipped} skipped {' '.join(names)}")
     for name, text, seen, case in mistakes.MISTAKES:
-        bad, told = caught(folder, name)
-        verdict(case in bad and told, f"wrong, {name}: {len(bad)} cases, {case} {'among them' if case in bad else 'NOT'}, recognised {told}")
+        bad, told = caught(folder, name, text, case, () if a.all else [case])
+        note = "" if case in bad and told else f", not {case}: {' '.join(bad[:5])}" if case not in bad else ", not recognised"
+        verdict(not note, f"wrong, {name}: caught by {case}{f' and {len(bad) - 1} more' * a.all}{note}")
+    torch_too(folder)
+
+
+def torch_too(folder):
+    try:
+        import torch
+    except ImportError:
+        print("no PyTorch here: autograd and scaled_dot_product_attention are not asked")
+        return
+    from check_torch import attention, through
+    from prove_torch import RIGHT, WRONG
+    for name, kernel, least in RIGHT + [("scaled_dot_product_attention with a null key", attention, 60)]:
+        for kind in ("float64", "float32") + (("bfloat16", "float16") if kernel is attention else ()):
+            good, bad, skipped, names = run(through(kernel, kind), folder, kind, out=quiet)
+            verdict(good >= least * (kind != "float16") and good and not bad,
+                    f"right, {name}, {kind}: {good} pass, {skipped} skipped {' '.join(names)}")
+    for name, kernel, case in WRONG:
+        lines = []
+        bad = run(through(kernel, "float64"), folder, "float64", [case], out=lines.append)[3]
+        text = dict(m[:2] for m in mistakes.MISTAKES)[name.split(",")[0]]
+        verdict(bad and any(text in line for line in lines), f"wrong, {name}: caught by {case}")
 
 
 if __name__ == "__main__":
