@@ -208,7 +208,9 @@ static bool case_has(const Case *c, int array) {
     return is_hard(c, "dlse");
   if (array == OUT_LSE || array == OUT_LSE_KEYS)
     return c->op->sums;
-  return has_word(c->op->inputs, array > FIRST_OUT ? name + 1 : name);
+  if (array > FIRST_OUT)
+    name++;                              /* dsink: sink */
+  return has_word(c->op->inputs, name);
 }
 
 /* Rows of q and o, of k and v, and of a number a query. */
@@ -255,8 +257,9 @@ static void scores_of(Case *c, double x, bool alike) {
   for (idx n = 0; n < array_size(c, IN_Q); n += c->D)
     c->at[IN_Q][n] = 64;
   for (idx n = 0; n < array_size(c, IN_K); n += c->D) {
-    idx j = n / c->D % c->S;
-    c->at[IN_K][n] = (real)(x / 16) * (real)(alike ? 1 : 1 - j % 3);
+    c->at[IN_K][n] = x / 16;
+    if (!alike)
+      c->at[IN_K][n] *= (real)(1 - n / c->D % c->S % 3);
   }
 }
 
@@ -364,8 +367,10 @@ static void case_close(Case *c) {
  * is causal; a prefix of all keys makes it see everything. */
 static int case_model(Case *c, Error *e) {
   char flags[512];
-  int prefix = c->causal ? c->prefix + c->tokens : c->S;
+  int prefix = c->prefix + c->tokens;
   Config config;
+  if (!c->causal)
+    prefix = c->S;
   int n = snprintf(flags, sizeof flags, "--layers 1 --heads %d --kv-heads %d "
                    "--head-dim %d --dim %d --ffn 1 --vocab 4 --context %d "
                    "--pos none ", c->H, c->K, c->D, c->H * c->D, c->S);
@@ -374,10 +379,11 @@ static int case_model(Case *c, Error *e) {
   if (c->window)
     n += snprintf(flags + n, 40, "--window %d ", c->window);
   snprintf(flags + n, sizeof flags - (size_t)n, "%s", c->op->flags);
-  if (config_from_flags(&config, flags, e) || model_create(&c->m, &config, true, e))
+  if (config_from_flags(&config, flags, e)
+      || model_create(&c->m, &config, true, e))
     return e->status;
-  c->m.layer[0].root = (real)c->root;
-  c->cap = c->m.c.soft_cap > 0 ? c->m.c.soft_cap : 0;
+  c->m.layer[0].root = c->root;
+  c->cap = fmax(c->m.c.soft_cap, 0);     /* NaN: none */
   return 0;
 }
 
@@ -433,7 +439,7 @@ static const Hard *hard_of(const char *name) {
 
 static int cut_from_whole(Case *c, uint64_t seed, Error *e) {
   Case whole;
-  idx from = is_hard(c, "second") ? c->S : 0;
+  idx from = is_hard(c, "second") * c->S;
   if (case_open(&whole, operator_of("logit"), hard_of("halves"), c->D, seed, e))
     return e->status;
   copy(c->at[IN_Q], whole.at[IN_Q], array_size(c, IN_Q));
@@ -472,16 +478,33 @@ typedef struct Row {
   idx b, h, i, n;                /* n: S + 1 */
   real g;
   real *z, *a, *deriv, *dlogz;   /* [n] 3.6; column 0 is * */
-  real *da, *dz, *slope;         /* [n] slope: of the cap */
+  real *da, *slope;              /* [n] slope: of the cap */
   real *size, *weight;           /* [n] sum |q_d k_d| scale and |bias|; ea */
   const real *q, *dout;          /* [D] */
 } Row;
 
-static const real *key_of(const Case *c, const Row *r, idx n, int what) {
-  int star = what == IN_K ? IN_KSTAR : IN_VSTAR;
-  if (n > 0)
-    return c->at[what] + key_row(c, r->b, r->h, n - 1);
-  return c->at[star] ? c->at[star] + r->h * c->D : NULL;
+/* What column j of a row reads, and where its gradients go. A sink has neither
+ * key nor value: zeros. */
+typedef struct KeyAt {
+  const real *k, *v;             /* [D] */
+  idx row;                       /* of the arrays dk, dv */
+  int dk, dv;
+} KeyAt;
+
+enum { MOST_DIMS = 256 };
+static const real ZEROS[MOST_DIMS];
+
+static KeyAt column_of(const Case *c, const Row *r, idx j) {
+  KeyAt x = {ZEROS, ZEROS, r->h * c->D, OUT_DKSTAR, OUT_DVSTAR};
+  if (j > 0) {
+    idx row = key_row(c, r->b, r->h, j - 1);
+    return (KeyAt){c->at[IN_K] + row, c->at[IN_V] + row, row, OUT_DK, OUT_DV};
+  }
+  if (c->at[IN_KSTAR])
+    x.k = c->at[IN_KSTAR] + x.row;
+  if (c->at[IN_VSTAR])
+    x.v = c->at[IN_VSTAR] + x.row;
+  return x;
 }
 
 /* <q, k_j> scale, and the sum of the absolute products. */
@@ -492,21 +515,20 @@ static real score_of(const Case *c, const Row *r, const real *key, real *size) {
     z += r->q[d] * key[d];
     *size += real_abs(r->q[d] * key[d]);
   }
-  *size *= (real)c->root;
-  return z * (real)c->root;
+  *size *= c->root;
+  return z * c->root;
 }
 
 /* z, slope and size of row r. */
 static void loop_scores(const Case *c, Row *r) {
-  const real *star = key_of(c, r, 0, IN_K);
-  r->size[0] = 0;
   r->slope[0] = 1;
-  r->z[0] = c->m.c.extra == EXTRA_NONE ? -INFINITY : 0;
-  if (star)
-    r->z[0] = score_of(c, r, star, &r->size[0]);
+  r->z[0] = score_of(c, r, column_of(c, r, 0).k, &r->size[0]);
+  if (c->m.c.extra == EXTRA_NONE)
+    r->z[0] = -INFINITY;
   if (c->at[IN_SINK]) {
     r->z[0] = c->at[IN_SINK][r->h];
-    r->size[0] = r->z[0] == -INFINITY ? 0 : real_abs(r->z[0]);
+    if (r->z[0] > -INFINITY)
+      r->size[0] = fabs(r->z[0]);
   }
   for (idx j = 0; j < c->S; j++) {
     real *z = &r->z[1 + j];
@@ -515,41 +537,43 @@ static void loop_scores(const Case *c, Row *r) {
     *z = -INFINITY;
     if (!sees(c, r->b, r->i, j))
       continue;
-    *z = score_of(c, r, key_of(c, r, 1 + j, IN_K), &r->size[1 + j]);
+    *z = score_of(c, r, column_of(c, r, 1 + j).k, &r->size[1 + j]);
     if (c->m.c.pos == POS_ALIBI) {
-      idx far = r->i + c->offset - j;
-      real slope = (real)pow(2, -8.0 * (double)(r->h + 1) / c->H);
-      *z -= slope * (real)(far > 0 ? far : 0);
+      real slope = pow(2, -8.0 * (double)(r->h + 1) / c->H);
+      *z -= slope * fmax((double)(r->i + c->offset - j), 0);
       r->size[1 + j] += slope * (real)c->S;
     }
     if (c->cap > 0) {
-      real y = (real)(c->cap * tanh((double)*z / c->cap));
-      r->slope[1 + j] = 1 - (real)(y / c->cap) * (real)(y / c->cap);
-      *z = y;
+      *z = c->cap * tanh(*z / c->cap);
+      r->slope[1 + j] = 1 - *z / c->cap * (*z / c->cap);
     }
   }
 }
 
+/* log(e^a + e^b) */
+static real log_sum(real a, real b) {
+  real top = fmax(a, b);
+  if (top == -INFINITY)
+    return top;
+  return top + log1p(exp(fmin(a, b) - top));
+}
+
 /* o, lse and lse_keys; false where row r sees nothing. */
 static bool loop_forward(Case *c, Row *r, real **to) {
-  real *o = to[OUT_O] + query_row(c, r->b, r->h, r->i);
+  real *o = to[OUT_O] + query_row(c, r->b, r->h, r->i), keys = -INFINITY;
   idx at = query_at(c, r->b, r->h, r->i), n = r->n;
-  real keys = vec_max(n - 1, r->z + 1), top = vec_max(n, r->z), sum = 0;
   zero(o, c->D);
-  for (idx j = 1; keys > -INFINITY && j < n; j++)
-    sum += real_exp(r->z[j] - keys);
+  for (idx j = 1; j < n; j++)
+    keys = log_sum(keys, r->z[j]);
   if (to[OUT_LSE]) {
-    to[OUT_LSE_KEYS][at] = sum > 0 ? keys + real_log(sum) : -INFINITY;
-    to[OUT_LSE][at] = -INFINITY;
+    to[OUT_LSE_KEYS][at] = keys;
+    to[OUT_LSE][at] = log_sum(keys, r->z[0]);
   }
-  if (!(top > -INFINITY))
+  if (vec_max(n, r->z) == -INFINITY)
     return false;
-  real Z = c->m.seams.row->plain(&c->m.c, n, r->z, r->a, r->deriv, r->dlogz);
-  if (to[OUT_LSE])
-    to[OUT_LSE][at] = top + real_log(Z);
+  c->m.seams.row->plain(&c->m.c, n, r->z, r->a, r->deriv, r->dlogz);
   for (idx j = 0; j < n; j++)
-    if (key_of(c, r, j, IN_V))
-      add_times(c->D, o, r->g * r->a[j], key_of(c, r, j, IN_V));
+    add_times(c->D, o, r->g * r->a[j], column_of(c, r, j).v);
   return true;
 }
 
@@ -557,8 +581,7 @@ static void loop_backward(Case *c, Row *r, real **to) {
   idx D = c->D, at = query_at(c, r->b, r->h, r->i);
   real *dq = to[OUT_DQ] + query_row(c, r->b, r->h, r->i), delta = 0;
   for (idx j = 0; j < r->n; j++) {
-    const real *v = key_of(c, r, j, IN_V);
-    r->da[j] = v ? r->g * vec_dot(D, r->dout, v) : 0;
+    r->da[j] = r->g * vec_dot(D, r->dout, column_of(c, r, j).v);
     delta += r->a[j] * r->da[j];
   }
   if (to[OUT_DGATE])
@@ -566,22 +589,17 @@ static void loop_backward(Case *c, Row *r, real **to) {
   if (c->at[IN_DLSE])
     delta -= c->at[IN_DLSE][at];
   for (idx j = 0; j < r->n; j++) {
-    const real *k = key_of(c, r, j, IN_K);
-    real *dk = to[OUT_DKSTAR], *dv = to[OUT_DVSTAR];
-    r->dz[j] = r->deriv[j] * r->da[j] - r->dlogz[j] * delta;
+    KeyAt x = column_of(c, r, j);
+    real dz = r->deriv[j] * r->da[j] - r->dlogz[j] * delta;
+    real dscore = dz * r->slope[j] * c->root;
     if (j == 0 && to[OUT_DSINK])
-      to[OUT_DSINK][r->h] += r->dz[0];
-    real dscore = r->dz[j] * r->slope[j] * (real)c->root;
-    if (!k || (j && !sees(c, r->b, r->i, j - 1)))
-      continue;
-    idx row = j ? key_row(c, r->b, r->h, j - 1) : r->h * D;
-    dk = j ? to[OUT_DK] + row : dk + row;
-    add_times(D, dq, dscore, k);
-    for (idx d = 0; d < D; d++)
+      to[OUT_DSINK][r->h] += dz;
+    add_times(D, dq, dscore, x.k);
+    for (idx d = 0; to[x.dk] && d < D; d++)
       if (j || config_learned_dim(&c->m.c, (int)d))
-        dk[d] += dscore * r->q[d];
-    if (j || dv)
-      add_times(D, (j ? to[OUT_DV] : dv) + row, r->g * r->a[j], r->dout);
+        to[x.dk][x.row + d] += dscore * r->q[d];
+    if (to[x.dv])
+      add_times(D, to[x.dv] + x.row, r->g * r->a[j], r->dout);
   }
 }
 
@@ -611,79 +629,86 @@ static void loop_backward(Case *c, Row *r, real **to) {
  *   |got - answer| <= c (eps unit + eps' cond) + tiny reach,   eps' = that of
  *                                            float for the types of 16 bits */
 
-typedef struct Bound { real w, x_of_size; bool ones; real **to; } Bound;
+/* x_j = w + x_of_size times the size of score j. */
+typedef struct Bound { real w, x_of_size; real **to; } Bound;
 
 static real abs_dot(idx n, const real *x, const real *y) {
   real sum = 0;
   for (idx d = 0; d < n; d++)
-    sum += real_abs(x[d] * y[d]);
+    sum += fabs(x[d] * y[d]);
   return sum;
 }
 
-static void add_abs(idx n, real *y, real a, const real *x) {
-  for (idx d = 0; d < n; d++)
-    y[d] += a * real_abs(x[d]);
+/* y += |a x|, where there is a y. */
+static void add_abs(idx n, real *y, idx at, real a, const real *x) {
+  for (idx d = 0; y && d < n; d++)
+    y[at + d] += fabs(a * x[d]);
+}
+
+/* Of o, lse, lse_keys: adds their bounds; returns that of delta. */
+static real bound_forward(const Case *c, Row *r, const Bound *p, real L) {
+  idx D = c->D, at = query_at(c, r->b, r->h, r->i);
+  real edelta = 0, w = p->w;
+  for (idx j = 0; j < r->n; j++) {
+    KeyAt x = column_of(c, r, j);
+    real off = w + p->x_of_size * r->size[j];
+    r->da[j] = r->g * abs_dot(D, r->dout, x.v);
+    r->weight[j] = fabs(r->deriv[j]) * off + fabs(r->a[j]) * (w + L);
+    if (j == 0 && r->z[0] > -INFINITY)
+      r->weight[0] += w;
+    edelta += (r->weight[j] + w * fabs(r->a[j])) * r->da[j];
+    add_abs(D, p->to[OUT_O], at * D, r->g * r->weight[j], x.v);
+  }
+  if (!p->to[OUT_LSE])
+    return edelta;
+  p->to[OUT_LSE][at] += w * (1 + fabs(c->loop[OUT_LSE][at])) + L;
+  if (c->loop[OUT_LSE_KEYS][at] > -INFINITY)
+    p->to[OUT_LSE_KEYS][at] += w * (1 + fabs(c->loop[OUT_LSE_KEYS][at])) + L
+                               + p->x_of_size * vec_max(r->n - 1, r->size + 1);
+  return edelta;
 }
 
 /* One row's part of all bounds. */
 static void bound_row(const Case *c, Row *r, const Bound *p) {
   idx D = c->D, at = query_at(c, r->b, r->h, r->i);
-  idx row = query_row(c, r->b, r->h, r->i);
-  real L = 0, delta = 0, edelta = 0, w = p->w;
+  real L = 0, delta = 0, w = p->w;
   for (idx j = 0; j < r->n; j++)
-    L += real_abs(r->dlogz[j]) * (w + p->x_of_size * r->size[j]);
-  for (idx j = 0; j < r->n; j++) {
-    real a = p->ones ? 1 : real_abs(r->a[j]);
-    const real *v = key_of(c, r, j, IN_V);
-    real x = w + p->x_of_size * r->size[j];
-    real da = v ? r->g * abs_dot(D, r->dout, v) : 0;
-    real lost = j == 0 && r->z[0] > -INFINITY ? w : 0;
-    r->weight[j] = p->ones ? 1 : real_abs(r->deriv[j]) * x + a * (w + L) + lost;
-    delta += a * da;
-    edelta += (r->weight[j] + w * a) * da;
-    if (v)
-      add_abs(D, p->to[OUT_O] + row, r->g * r->weight[j], v);
-  }
+    L += fabs(r->dlogz[j]) * (w + p->x_of_size * r->size[j]);
+  real edelta = bound_forward(c, r, p, L);
+  for (idx j = 0; j < r->n; j++)
+    delta += fabs(r->a[j]) * r->da[j];
   if (c->at[IN_DLSE])
-    delta += real_abs(c->at[IN_DLSE][at]);
-  if (p->to[OUT_LSE]) {
-    real lse = c->loop[OUT_LSE][at], keys = c->loop[OUT_LSE_KEYS][at];
-    p->to[OUT_LSE][at] += w * (1 + real_abs(lse)) + L;
-    if (keys > -INFINITY)
-      p->to[OUT_LSE_KEYS][at] += w * (1 + real_abs(keys)) + L
-                                 + p->x_of_size * vec_max(r->n - 1, r->size + 1);
-  }
+    delta += fabs(c->at[IN_DLSE][at]);
   if (p->to[OUT_DGATE])
     p->to[OUT_DGATE][at] += (1 - r->g) * (edelta + delta * w);
   for (idx j = 0; j < r->n; j++) {
-    const real *k = key_of(c, r, j, IN_K), *v = key_of(c, r, j, IN_V);
-    real x = w + p->x_of_size * r->size[j];
-    real da = v ? r->g * abs_dot(D, r->dout, v) : 0;
-    real deriv = p->ones ? 1 : real_abs(r->deriv[j]);
-    real dlogz = p->ones ? 1 : real_abs(r->dlogz[j]);
-    real dz = (deriv * da + dlogz * delta) * (w + x + L) + dlogz * edelta;
-    dz += w * real_abs(r->a[j]) * da;
+    KeyAt x = column_of(c, r, j);
+    real off = w + p->x_of_size * r->size[j], dlogz = fabs(r->dlogz[j]);
+    real dz = (fabs(r->deriv[j]) * r->da[j] + dlogz * delta) * (w + off + L)
+              + dlogz * edelta + w * fabs(r->a[j]) * r->da[j];
     if (j == 0 && r->z[0] > -INFINITY)
-      dz += w * (da + delta);
-    idx to = j ? key_row(c, r->b, r->h, j - 1) : r->h * D;
-    if (j && !sees(c, r->b, r->i, j - 1))
-      continue;
-    if (j == 0 && p->to[OUT_DSINK])
-      p->to[OUT_DSINK][r->h] += dz;
-    if (!k)
-      continue;
-    add_abs(D, p->to[OUT_DQ] + row, dz * (real)c->root, k);
-    add_abs(D, p->to[j ? OUT_DK : OUT_DKSTAR] + to, dz * (real)c->root, r->q);
-    if (v)
-      add_abs(D, p->to[j ? OUT_DV : OUT_DVSTAR] + to, r->g * r->weight[j],
-              r->dout);
+      dz += w * (r->da[0] + delta);
+    if (j == 0)
+      add_abs(1, p->to[OUT_DSINK], r->h, dz, &(real){1});
+    add_abs(D, p->to[OUT_DQ], at * D, dz * c->root, x.k);
+    add_abs(D, p->to[x.dk], x.row, dz * c->root, r->q);
+    add_abs(D, p->to[x.dv], x.row, r->g * r->weight[j], r->dout);
+  }
+}
+
+/* A row whose weights are all 1, each for itself. */
+static void weights_one(Row *r) {
+  zero(r->dlogz, r->n);
+  for (idx j = 0; j < r->n; j++) {
+    r->a[j] = 1;
+    r->deriv[j] = 1;
   }
 }
 
 /* The answer by the loop to `to`; with bounds, unit, cond and reach too. */
 static int loop_case(Case *c, real **to, bool bounds, Error *e) {
   idx n = c->S + 1;
-  real *scratch = grab(9 * n, sizeof(real), e), *ones[ARRAYS] = {NULL};
+  real *scratch = grab(8 * n, sizeof(real), e), *ones[ARRAYS] = {NULL};
   for (int array = FIRST_OUT; array < ARRAYS && !e->status; array++)
     if (to[array]) {
       zero(to[array], array_size(c, array));
@@ -693,10 +718,9 @@ static int loop_case(Case *c, real **to, bool bounds, Error *e) {
     Row r = {.b = row / c->T / c->H, .h = row / c->T % c->H, .i = row % c->T,
              .n = n, .g = 1, .z = scratch, .a = scratch + n,
              .deriv = scratch + 2 * n, .dlogz = scratch + 3 * n,
-             .da = scratch + 4 * n, .dz = scratch + 5 * n,
-             .slope = scratch + 6 * n, .size = scratch + 7 * n,
-             .weight = scratch + 8 * n, .q = c->at[IN_Q] + row * c->D,
-             .dout = c->at[IN_DO] + row * c->D};
+             .da = scratch + 4 * n, .slope = scratch + 5 * n,
+             .size = scratch + 6 * n, .weight = scratch + 7 * n,
+             .q = c->at[IN_Q] + row * c->D, .dout = c->at[IN_DO] + row * c->D};
     if (c->at[IN_GATE])
       r.g = 1 / (1 + real_exp(-c->at[IN_GATE][row]));
     loop_scores(c, &r);
@@ -705,9 +729,10 @@ static int loop_case(Case *c, real **to, bool bounds, Error *e) {
     loop_backward(c, &r, to);
     if (!bounds)
       continue;
-    bound_row(c, &r, &(Bound){1, 0, false, c->unit});
-    bound_row(c, &r, &(Bound){0, 1, false, c->cond});
-    bound_row(c, &r, &(Bound){1, 0, true, ones});
+    bound_row(c, &r, &(Bound){1, 0, c->unit});
+    bound_row(c, &r, &(Bound){0, 1, c->cond});
+    weights_one(&r);
+    bound_row(c, &r, &(Bound){1, 0, ones});
   }
   for (int array = FIRST_OUT; array < ARRAYS; array++) {
     for (idx i = 0; ones[array] && i < array_size(c, array); i++)
@@ -840,19 +865,21 @@ static int case_answer(Case *c, Error *e) {
     if (c->at[array])
       copy(c->at[array], c->loop[array], array_size(c, array));
   c->of_sink = sink_can(c);
-  return c->of_sink ? sink_case(c, e) : 0;
+  if (c->of_sink)
+    sink_case(c, e);
+  return e->status;
 }
 
 /* The largest |x - y| of an array, in eps of double times unit + cond. */
 static double apart(const Case *c, int array, real *const *x, real *const *y) {
   double worst = 0;
   for (idx i = 0; i < array_size(c, array); i++) {
-    double bound = (double)(c->unit[array][i] + c->cond[array][i]);
-    double one = (double)x[array][i], other = (double)y[array][i];
-    double off = one == other ? 0 : fabs(one - other)
-                                    / (REAL_EPS * bound + DBL_MIN);
-    if (off > worst || isnan(off))
-      worst = isnan(off) ? INFINITY : off;
+    double bound = REAL_EPS * (c->unit[array][i] + c->cond[array][i]) + DBL_MIN;
+    double one = x[array][i], other = y[array][i];
+    if (one != other && !(fabs(one - other) / bound <= worst))
+      worst = fabs(one - other) / bound;
+    if (isnan(worst))
+      return INFINITY;
   }
   return worst;
 }
@@ -867,42 +894,38 @@ static double apart(const Case *c, int array, real *const *x, real *const *y) {
  *   dv_j = sum_i g e^(c - lse) do_i
  *   dsink = -sum_i a_* delta_i, delta_i = g e^(c - lse) sum of their <do, v>
  *
- * A key matters if it is within 700 of the largest of scores and sink: e^-700 is
- * nothing beside 1. Without a sink b = -infinity; b = 0 is a zero logit. */
+ * A key matters if it is within 700 of the largest of scores and sink: e^-700
+ * is nothing beside 1. Without a sink b = -infinity; b = 0 is a zero logit. */
 
 static bool form_row_even(const Case *c, Row *r, real **want) {
-  idx n = 0, row = query_row(c, r->b, r->h, r->i);
-  idx at = query_at(c, r->b, r->h, r->i);
-  real *o = want[OUT_O] + row, b = r->z[0], top = vec_max(r->n - 1, r->z + 1);
-  real most = top > b ? top : b, delta = 0;
+  idx n = 0, at = query_at(c, r->b, r->h, r->i), D = c->D;
+  real *o = want[OUT_O] + at * D, b = r->z[0], delta = 0;
+  real top = vec_max(r->n - 1, r->z + 1), most = fmax(top, b);
   bool alike = true;             /* the keys, if not below the sink by 700 */
   for (idx j = 1; j < r->n; j++) {
     alike = alike && (r->z[j] == top || r->z[j] < top - 700);
-    n += r->z[j] == top && top > -INFINITY;
+    n += r->z[j] == top;
     if (r->z[j] < top && r->z[j] > most - 700)
       return false;
   }
-  real keys = n ? top + real_log((real)n) : -INFINITY;
-  real lse = keys > b ? keys + (real)log1p(exp(b - keys))
-                      : b + (real)log1p(exp(keys - b));
-  if (!(most > -INFINITY))
-    lse = -INFINITY;
+  real keys = top + log((double)n), lse = log_sum(keys, b);
   want[OUT_LSE][at] = lse;
   if (alike)
     want[OUT_LSE_KEYS][at] = keys;
-  zero(o, c->D);
+  zero(o, D);
   for (idx j = 0; j < r->n && lse > -INFINITY; j++) {
-    const real *v = key_of(c, r, j, IN_V);
-    real a = r->z[j] == top || j == 0 ? r->g * real_exp(r->z[j] - lse) : 0;
-    if (v)
-      add_times(c->D, o, a, v);
-    if (v && j)
-      delta += a * vec_dot(c->D, r->dout, v);
+    KeyAt x = column_of(c, r, j);
+    real a = r->g * exp(r->z[j] - lse);
+    if (j && r->z[j] < top)
+      a = 0;
+    add_times(D, o, a, x.v);
     if (j)
-      add_times(c->D, want[OUT_DV] + key_row(c, r->b, r->h, j - 1), a, r->dout);
+      delta += a * vec_dot(D, r->dout, x.v);
+    if (j)
+      add_times(D, want[OUT_DV] + x.row, a, r->dout);
   }
   if (want[OUT_DSINK] && lse > -INFINITY)
-    want[OUT_DSINK][r->h] -= real_exp(b - lse) * delta;
+    want[OUT_DSINK][r->h] -= exp(b - lse) * delta;
   return true;
 }
 
@@ -951,8 +974,8 @@ static int form_halves(Case *c, real **want, uint64_t seed, Error *e) {
   Case half;
   zero(want[OUT_O], array_size(c, OUT_O));
   for (int second = 0; second < 2; second++) {
-    if (case_open(&half, operator_of("softmax"),
-                  hard_of(second ? "second" : "first"), c->D, seed, e)
+    const Hard *hard = hard_of("first") + second;
+    if (case_open(&half, operator_of("softmax"), hard, c->D, seed, e)
         || case_answer(&half, e))
       return e->status;
     for (idx row = 0; row < (idx)c->B * c->H * c->T; row++)
@@ -961,8 +984,8 @@ static int form_halves(Case *c, real **want, uint64_t seed, Error *e) {
                 half.at[OUT_O] + row * c->D);
     case_close(&half);
   }
-  snprintf(c->closed, sizeof c->closed, "o = e^(lse1 - lse) o1 + e^(lse2 - lse) "
-           "o2, of softmax-first and softmax-second");
+  snprintf(c->closed, sizeof c->closed, "o = e^(lse1 - lse) o1 + "
+           "e^(lse2 - lse) o2, of softmax-first and softmax-second");
   return 0;
 }
 
@@ -1052,7 +1075,8 @@ static double off_form(Case *c, uint64_t seed, idx *numbers, Error *e) {
  *
  * Along a drawn direction u of one input x, with L = <do, o> + <dlse, lse>:
  *
- *   <dx, u> = (4 D(h) - D(2h)) / 3 + O(h^4),  D(h) = (L(x+hu) - L(x-hu)) / 2h */
+ *   <dx, u> = (4 D(h) - D(2h)) / 3 + O(h^4)
+ *      D(h) = (L(x + hu) - L(x - hu)) / 2h */
 
 static double loss_beside(Case *c, int input, const real *was, const real *u,
                           double h, real **to, Error *e) {
@@ -1073,6 +1097,7 @@ static double loss_beside(Case *c, int input, const real *was, const real *u,
 static double off_difference(Case *c, int input, real **to, Error *e) {
   static const int GRADIENT[FIRST_OUT] = {
     OUT_DQ, OUT_DK, OUT_DV, 0, 0, OUT_DSINK, OUT_DKSTAR, OUT_DVSTAR, OUT_DGATE};
+  static const double STEPS[] = {1, -1, 2, -2};
   const double h = 1.0 / 8192;
   idx n = array_size(c, input);
   real *was = grab(2 * n, sizeof(real), e), *u = was + n;
@@ -1090,8 +1115,7 @@ static double off_difference(Case *c, int input, real **to, Error *e) {
     size += fabs((double)(dx[i] * u[i]));
   }
   for (int k = 0; k < 4; k++)
-    L[k] = loss_beside(c, input, was, u, h * (k / 2 + 1) * (k % 2 ? -1 : 1), to,
-                       e);
+    L[k] = loss_beside(c, input, was, u, h * STEPS[k], to, e);
   free(was);
   double slope = (8 * (L[0] - L[1]) - (L[2] - L[3])) / (12 * h);
   return fabs(slope - sum) / size;
@@ -1100,53 +1124,74 @@ static double off_difference(Case *c, int input, real **to, Error *e) {
 /* ==========
  * 8  Files */
 
-/* NumPy's format 1.0. bounds: the float array [2, ..] of unit and cond. */
-static void npy(const Case *c, int array, bool bounds, Bytes *out, Error *e) {
+/* NumPy's format 1.0, of numbers of so many bytes; `pair`: two such arrays. */
+static void npy_head(const Case *c, int array, int bytes, bool pair, Bytes *out,
+                     Error *e) {
   char head[160], axes[80] = "";
-  idx n = array_size(c, array);
-  if (bounds)
+  if (pair)
     strcpy(axes, "2, ");
   for (const char *axis = ARRAY[array].shape; *axis; axis++)
     snprintf(axes + strlen(axes), sizeof axes - strlen(axes), "%lld, ",
              axis_length(c, *axis));
   int size = snprintf(head, sizeof head, "{'descr': '<f%d', 'fortran_order': "
-                      "False, 'shape': (%s), }", bounds ? 4 : 8, axes);
+                      "False, 'shape': (%s), }", bytes, axes);
   size += snprintf(head + size, 80, "%*s", 64 - (10 + size) % 64, "\n");
   bytes_add(out, "\x93NUMPY\x01", 8, e);
   bytes_number(out, (uint64_t)size, 2, e);
   bytes_add(out, head, (size_t)size, e);
-  for (idx i = 0; i < (bounds ? 2 * n : n); i++) {
-    const real *x = i < n ? c->unit[array] + i : c->cond[array] + i - n;
-    if (bounds)
-      bytes_number(out, bits_of((float)fmax((double)*x, 1e-37)), 4, e);
-    else
-      bytes_number(out, bits_of_double((double)c->at[array][i]), 8, e);
+}
+
+/* An array, float64; its unit and cond, float32 [2, ..]. */
+static void npy_array(const Case *c, int array, Bytes *out, Error *e) {
+  npy_head(c, array, 8, false, out, e);
+  for (idx i = 0; i < array_size(c, array); i++)
+    bytes_number(out, bits_of_double(c->at[array][i]), 8, e);
+}
+static void npy_bounds(const Case *c, int array, Bytes *out, Error *e) {
+  real *const both[] = {c->unit[array], c->cond[array]};
+  npy_head(c, array, 4, true, out, e);
+  for (int k = 0; k < 2; k++)
+    for (idx i = 0; i < array_size(c, array); i++)
+      bytes_number(out, bits_of((float)fmax(both[k][i], 1e-37)), 4, e);
+}
+
+/* "name": [x, y], or null for none. */
+static void json_list(const char *name, int n, const double *x, Bytes *out,
+                      Error *e) {
+  const char *before = "[", *end = "null";
+  bytes_print(out, e, " \"%s\": ", name);
+  for (int i = 0; i < n; i++) {
+    bytes_print(out, e, "%s%.17g", before, x[i]);
+    before = ", ";
+    end = "]";
   }
+  bytes_print(out, e, "%s,\n", end);
 }
 
 static void json_case(const Case *c, Bytes *out, Error *e) {
-  const char *types = c->narrow ? "\"float64\", \"float32\""
-      : "\"float64\", \"float32\", \"bfloat16\", \"float16\"";
-  bytes_print(out, e, "{\"name\": \"%s\", \"operator\": \"%s\",\n \"formula\": "
-              "\"%s\",\n \"about\": \"%s\",\n \"closed\": \"%s\",\n \"answer\": "
-              "\"%s\",\n", c->name, c->op->name, c->op->formula, c->hard->about,
-              c->closed, c->of_sink ? "sink.c 3.7" : "the plain loop");
+  static const char *const TRUTH[] = {"false", "true"};
+  static const char *const FROM[] = {"the plain loop", "sink.c 3.7"};
+  static const char *const NARROW[] = {", \"bfloat16\", \"float16\"", ""};
+  double lengths[2] = {c->length[0], c->length[1]}, slopes[8];
+  bool alibi = c->m.c.pos == POS_ALIBI;
+  for (int h = 0; h < c->H; h++)
+    slopes[h] = pow(2, -8.0 * (h + 1) / c->H);
+  bytes_print(out, e, "{\"name\": \"%s\", \"operator\": \"%s\",\n "
+              "\"formula\": \"%s\",\n \"about\": \"%s\",\n "
+              "\"closed\": \"%s\",\n \"answer\": \"%s\",\n", c->name,
+              c->op->name, c->op->formula, c->hard->about, c->closed,
+              FROM[c->of_sink]);
   bytes_print(out, e, " \"batch\": %d, \"heads\": %d, \"kv_heads\": %d, "
-              "\"queries\": %d, \"keys\": %d, \"dim\": %d,\n \"scale\": %.17g, "
-              "\"causal\": %s, \"offset\": %d, \"window\": %d, \"prefix\": %d, "
-              "\"sink_tokens\": %d, \"soft_cap\": %g,\n", c->B, c->H, c->K, c->T,
-              c->S, c->D, c->root, c->causal ? "true" : "false", c->offset,
+              "\"queries\": %d, \"keys\": %d, \"dim\": %d,\n", c->B, c->H,
+              c->K, c->T, c->S, c->D);
+  bytes_print(out, e, " \"scale\": %.17g, \"causal\": %s, \"offset\": %d, "
+              "\"window\": %d, \"prefix\": %d, \"sink_tokens\": %d, "
+              "\"soft_cap\": %g,\n", c->root, TRUTH[c->causal], c->offset,
               c->window, c->prefix, c->tokens, c->cap);
-  if (c->has_lengths)
-    bytes_print(out, e, " \"lengths\": [%d%s", c->length[0], c->B > 1 ? ", " : "");
-  if (c->has_lengths && c->B > 1)
-    bytes_print(out, e, "%d", c->length[1]);
-  bytes_print(out, e, c->has_lengths ? "],\n" : " \"lengths\": null,\n");
-  bytes_print(out, e, " \"slopes\": ");
-  for (int h = 0; h < c->H && c->m.c.pos == POS_ALIBI; h++)
-    bytes_print(out, e, "%s%.17g", h ? ", " : "[", pow(2, -8.0 * (h + 1) / c->H));
-  bytes_print(out, e, c->m.c.pos == POS_ALIBI ? "],\n" : "null,\n");
-  bytes_print(out, e, " \"types\": [%s],\n \"reach\": {", types);
+  json_list("lengths", c->has_lengths * c->B, lengths, out, e);
+  json_list("slopes", alibi * c->H, slopes, out, e);
+  bytes_print(out, e, " \"types\": [\"float64\", \"float32\"%s],\n "
+              "\"reach\": {", NARROW[c->narrow]);
   const char *between = "";
   for (int array = FIRST_OUT; array < ARRAYS; array++) {
     if (!c->at[array])
@@ -1174,8 +1219,8 @@ static void keep(Kit *k, const Case *c, const char *name, Bytes *b, Error *e) {
     *at = 0;
     make_folder(path);
   }
-  FILE *f = k->out[0] && !e->status ? fopen(path, "wb") : NULL;
   if (k->out[0] && !e->status) {
+    FILE *f = fopen(path, "wb");
     bool whole = f && fwrite(b->at, 1, b->size, f) == b->size;
     if (f && fclose(f))
       whole = false;
@@ -1195,12 +1240,12 @@ static void case_write(Kit *k, const Case *c, Error *e) {
   for (int array = 0; array < ARRAYS && !e->status; array++) {
     if (!c->at[array])
       continue;
-    npy(c, array, false, &b, e);
+    npy_array(c, array, &b, e);
     snprintf(name, sizeof name, "%s.npy", ARRAY[array].name);
     keep(k, c, name, &b, e);
     if (array < FIRST_OUT)
       continue;
-    npy(c, array, true, &b, e);
+    npy_bounds(c, array, &b, e);
     snprintf(name, sizeof name, "%s.unit.npy", ARRAY[array].name);
     keep(k, c, name, &b, e);
   }
@@ -1292,28 +1337,35 @@ static const char USAGE[] =
     "    --seed N   of the inputs [0]\n"
     "then: python3 data/check/vectors/check_numpy.py, and its README.md\n";
 
+/* A whole number of a flag. */
+static long number_of(const char *word, const char *value, long least,
+                      long most, Error *e) {
+  char *end;
+  long n = strtol(value, &end, 10);
+  if (!*value || *end || n < least || n > most)
+    fail(e, 2, "%s %s: expected a whole number, %ld to %ld. Try: %s %ld", word,
+         value, least, most, word, least);
+  return n;
+}
+
 static int kit_flags(Kit *k, bool *check, int argc, char **argv, Error *e) {
   for (int i = 1; i < argc && !e->status; i++) {
-    const char *word = argv[i], *value = i + 1 < argc ? argv[i + 1] : "";
-    char *end = NULL;
+    const char *word = argv[i], *value = "";
     if (!strcmp(word, "check")) {
       *check = true;
-    } else if (!strcmp(word, "--out") && *value) {
-      snprintf(k->out, sizeof k->out, "%s", value);
-      i++;
-    } else if (!strcmp(word, "--dim") || !strcmp(word, "--seed")) {
-      long n = strtol(value, &end, 10);
-      bool dim = word[2] == 'd';
-      if (!*value || *end || n < (dim ? 4 : 0) || n > (dim ? 256 : INT32_MAX))
-        return fail(e, 2, "%s %s: expected a whole number. Try: --dim 64, "
-                    "--seed 1", word, value);
-      if (dim)
-        k->D = (int)n;
-      else
-        k->seed = (uint64_t)n;
-      i++;
-    } else
-      fail(e, 2, "%s: not known here. Try: ./vectors --out DIR", word);
+      continue;
+    }
+    if (i + 1 < argc)
+      value = argv[++i];
+    if (!strcmp(word, "--out") && *value && strlen(value) < PATH_ROOM)
+      strcpy(k->out, value);
+    else if (!strcmp(word, "--dim"))
+      k->D = (int)number_of(word, value, LEARNED_DIMS, MOST_DIMS, e);
+    else if (!strcmp(word, "--seed"))
+      k->seed = (uint64_t)number_of(word, value, 0, INT32_MAX, e);
+    else
+      fail(e, 2, "%s: not known here, or without a value. Try: ./vectors --out "
+           "DIR", word);
   }
   return e->status;
 }
@@ -1342,7 +1394,6 @@ int main(int argc, char **argv) {
     printf("%s: %d cases, %d files, %.1f MB, their hash %016llx\n", k.out,
            k.cases, k.files, k.bytes * 1e-6, (unsigned long long)k.hash);
   if (!e.status && v.failed)
-    fprintf(stderr, "vectors: %d checks failed. Try: ./vectors check\n",
-            v.failed);
-  return e.status ? e.status : v.failed > 0;
+    fail(&e, 1, "%d checks failed", v.failed);
+  return e.status;
 }
