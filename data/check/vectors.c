@@ -1098,13 +1098,15 @@ static double off_difference(Case *c, int input, real **to, Error *e) {
   static const int GRADIENT[FIRST_OUT] = {
     OUT_DQ, OUT_DK, OUT_DV, 0, 0, OUT_DSINK, OUT_DKSTAR, OUT_DVSTAR, OUT_DGATE};
   static const double STEPS[] = {1, -1, 2, -2};
-  const double h = 1.0 / 8192;
+  double h = ldexp(1, -16);
   idx n = array_size(c, input);
   real *was = grab(2 * n, sizeof(real), e), *u = was + n;
   const real *dx = c->at[GRADIENT[input]];
   double L[4], sum = 0, size = 1;
   if (e->status)
     return NAN;
+  if (!c->op->sums)
+    h = ldexp(1, -22);                   /* kinks, not to be stepped over */
   Rng rng = {(uint64_t)input + 1};
   draw(&rng, u, n);
   copy(was, c->at[input], n);

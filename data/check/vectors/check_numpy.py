@@ -5,13 +5,17 @@ FILE defines kernel(c): of the case c (README.md) it returns a dict of any of o,
 dgate, and raises NotImplementedError for what it does not do. Without FILE the kernel below is tried. CASE: the beginning
 of a case's name, "logit" say. --type float64|float32|float16 is what q, k, v, do come in; --cases FOLDER, where they are."""
 import argparse, functools, importlib.util, json, os, sys, types
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("check_numpy.py: expected NumPy, found none. Try: pip install numpy")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mistakes import likely, visible
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EPS = {"float64": 2.0 ** -52, "float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float16": 2.0 ** -10}    # spacing at 1
 TINY = {"float64": 2.0 ** -1022, "float32": 2.0 ** -126, "bfloat16": 2.0 ** -126, "float16": 2.0 ** -24}
-FACTOR = {"float64": 8, "float32": 8, "bfloat16": 3, "float16": 3}
+FACTOR = {"float64": 4, "float32": 4, "bfloat16": 1, "float16": 1}
 
 
 read = functools.cache(lambda path: np.load(path) if os.path.exists(path) else None)

@@ -1,7 +1,11 @@
 """Mistakes that kernels of attention with a sink make: one right kernel in NumPy, forward and backward, and at each place
 where one is made, what it then computes. check_numpy.py tells by them what a failure looks like, prove.py that each is
 caught. A row: name, what is wrong, where it was seen, a case that must catch it. Masks and letters: README.md."""
-import numpy as np
+import sys
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("mistakes.py: expected NumPy, found none. Try: pip install numpy")
 
 MISTAKES = [                                                             # name, text, seen in, caught by
     ("sink-dropped", "the sink is left out of the sum", "vllm 52156, transformers 42736, TransformerEngine 3551", "logit-square"),

@@ -4,7 +4,11 @@
 Right kernels of different shape must pass every case they do; each mistake of mistakes.py must be caught by the case it
 names, and recognised. Beside PyTorch also: autograd's gradients of a naive form, and kernels for check_torch.py."""
 import argparse, os, sys
-import numpy as np
+try:
+    import numpy as np
+except ImportError:
+    sys.exit("prove.py: expected NumPy, found none. Try: pip install numpy")
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import mistakes
 from check_numpy import HERE, compare, load, run
 

@@ -1,5 +1,9 @@
 """Kernels for check_torch.py that prove.py tries: autograd through forms that are nothing like sink.c's loops."""
-import torch
+import sys
+try:
+    import torch
+except ImportError:
+    sys.exit("prove_torch.py: expected PyTorch, found none. Try: pip install torch")
 import torch.nn.functional as F
 
 
