@@ -314,6 +314,8 @@ static void set_sinks(Case *c) {
     c->at[IN_SINK][h] = (real)c->hard->x;
   for (idx h = 0; mixed && h < c->H; h++)
     c->at[IN_SINK][h] = MIXED[h % 4];
+  if (is_hard(c, "scores-minus-1e5"))
+    c->at[IN_SINK][0] = -INFINITY;       /* no other score to hold on to */
   for (idx h = 0; is_hard(c, "many-keys") && h < c->H; h++)
     c->at[IN_SINK][h] = (real)(4 + h);   /* 300 equal keys weigh e^5.7 */
 }

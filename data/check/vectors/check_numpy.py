@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A kernel of attention with a sink, held to the vectors:  check_numpy.py [--kernel FILE] [CASE ..]
 
 FILE defines kernel(c): of the case c (README.md) it returns a dict of any of o, lse, dq, dk, dv, dsink, dkstar, dvstar,
@@ -82,7 +83,7 @@ def run(kernel, folder, kind, words=(), out=print, tell=True):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         bad += [name] * bool(wrong)
         if wrong and tell:
-            for text in likely(c, got, wrong, found, kind, compare):
+            for text in likely(c, got, wrong, found, kind, compare, EPS[kind]):
                 guesses.setdefault(text, []).append(name)
                 out(f"{'':34} looks like: {text}")
             out("\n".join(f"{'':34} {n}: {found[n][2]}" for n in wrong))

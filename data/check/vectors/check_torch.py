@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """A PyTorch kernel of attention with a sink, held to the vectors:  check_torch.py [--kernel FILE] [CASE ..]
 
 FILE defines attention(q, k, v, c), which returns o, or o and lse; c is the case (README.md), where sink, kstar, vstar and

@@ -1,4 +1,5 @@
 #!/usr/bin/env python3
+# SPDX-License-Identifier: MIT
 """That the vectors bite, and that right kernels pass:  prove.py [--cases FOLDER]
 
 Right kernels of different shape must pass every case they do; each mistake of mistakes.py must be caught by the case it

@@ -1,3 +1,4 @@
+# SPDX-License-Identifier: MIT
 """Kernels for check_torch.py that prove.py tries: autograd through forms that are nothing like sink.c's loops."""
 import sys
 try:

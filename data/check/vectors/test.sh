@@ -1,4 +1,5 @@
 #!/bin/sh
+# SPDX-License-Identifier: MIT
 # The vectors, and that they bite: the answers held to one another, the same bytes twice, wrong kernels
 # caught and right ones passed. From the root of the repository:
 #   sh data/check/vectors/test.sh
