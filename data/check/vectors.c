@@ -628,8 +628,16 @@ static void loop_backward(Case *c, Row *r, real **to) {
  * with |da_j| = sum_d |do_d v_jd|. A number below the type's smallest may be
  * lost: `reach` is the largest unit of an array if all weights were 1.
  *
- *   |got - answer| <= c (eps unit + eps' cond) + tiny reach,   eps' = that of
- *                                            float for the types of 16 bits */
+ *   |got - answer| <= f (eps unit + eps' cond) + tiny reach
+ *
+ * with eps' of float for the types of 16 bits. f leaves right kernels a factor
+ * of 3 to 10 (prove.py); tiny is the least normal number, of half the least. */
+static const struct Type { const char *name; double unit, cond, tiny; }
+TYPES[] = {
+  {"float64", 4 * 0x1p-52, 4 * 0x1p-52, 0x1p-1022},
+  {"float32", 4 * 0x1p-23, 4 * 0x1p-23, 0x1p-126},
+  {"bfloat16", 0x1p-7, 4 * 0x1p-23, 0x1p-126},
+  {"float16", 0x1p-10, 4 * 0x1p-23, 0x1p-24}};
 
 /* x_j = w + x_of_size times the size of score j. */
 typedef struct Bound { real w, x_of_size; real **to; } Bound;
@@ -1175,7 +1183,6 @@ static void json_list(const char *name, int n, const double *x, Bytes *out,
 static void json_case(const Case *c, Bytes *out, Error *e) {
   static const char *const TRUTH[] = {"false", "true"};
   static const char *const FROM[] = {"the plain loop", "sink.c 3.7"};
-  static const char *const NARROW[] = {", \"bfloat16\", \"float16\"", ""};
   double lengths[2] = {c->length[0], c->length[1]}, slopes[8];
   bool alibi = c->m.c.pos == POS_ALIBI;
   for (int h = 0; h < c->H; h++)
@@ -1194,9 +1201,15 @@ static void json_case(const Case *c, Bytes *out, Error *e) {
               c->window, c->prefix, c->tokens, c->cap);
   json_list("lengths", c->has_lengths * c->B, lengths, out, e);
   json_list("slopes", alibi * c->H, slopes, out, e);
-  bytes_print(out, e, " \"types\": [\"float64\", \"float32\"%s],\n "
-              "\"reach\": {", NARROW[c->narrow]);
   const char *between = "";
+  bytes_print(out, e, " \"types\": {");
+  for (const struct Type *t = TYPES; t < TYPES + (c->narrow ? 2 : 4); t++) {
+    bytes_print(out, e, "%s\n  \"%s\": [%.17g, %.17g, %.17g]", between, t->name,
+                t->unit, t->cond, t->tiny);
+    between = ",";
+  }
+  bytes_print(out, e, "},\n \"reach\": {");
+  between = "";
   for (int array = FIRST_OUT; array < ARRAYS; array++) {
     if (!c->at[array])
       continue;

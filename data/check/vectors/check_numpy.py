@@ -14,9 +14,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from mistakes import likely, visible
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-EPS = {"float64": 2.0 ** -52, "float32": 2.0 ** -23, "bfloat16": 2.0 ** -7, "float16": 2.0 ** -10}    # spacing at 1
-TINY = {"float64": 2.0 ** -1022, "float32": 2.0 ** -126, "bfloat16": 2.0 ** -126, "float16": 2.0 ** -24}
-FACTOR = {"float64": 4, "float32": 4, "bfloat16": 1, "float16": 1}
 
 
 read = functools.cache(lambda path: np.load(path) if os.path.exists(path) else None)
@@ -46,13 +43,13 @@ def load(folder, kind):
     return c
 
 
-def compare(c, name, got, kind, want=None):
+def compare(c, name, got, kind):
     """(error, tolerance, where) of the number that is furthest beyond, in tolerances. NaN is, wherever no NaN should be."""
-    want, got = c.want[name] if want is None else want, np.asarray(got, dtype=np.float64)
+    want, got = c.want[name], np.asarray(got, dtype=np.float64)
     if got.shape != want.shape:
         return np.inf, 0.0, f"a shape of {got.shape} where {want.shape} is expected"
-    rounds, score = c.unit[name].astype(np.float64)
-    bound = FACTOR[kind] * (EPS[kind] * rounds + min(EPS[kind], EPS["float32"]) * score) + TINY[kind] * c.reach[name]
+    (rounds, scores), (unit, cond, tiny) = c.unit[name].astype(np.float64), c.types[kind]
+    bound = unit * rounds + cond * scores + tiny * c.reach[name]
     with np.errstate(invalid="ignore"):
         error = np.where((got == want) | (np.isnan(got) & np.isnan(want)), 0, np.abs(got - want))
     error = np.where(np.isnan(error), np.inf, error)
@@ -83,7 +80,7 @@ def run(kernel, folder, kind, words=(), out=print, tell=True):
         passed, failed = passed + (not wrong), failed + bool(wrong)
         bad += [name] * bool(wrong)
         if wrong and tell:
-            for text in likely(c, got, wrong, found, kind, compare, EPS[kind]):
+            for text in likely(c, got, wrong, found, kind, compare):
                 guesses.setdefault(text, []).append(name)
                 out(f"{'':34} looks like: {text}")
             out("\n".join(f"{'':34} {n}: {found[n][2]}" for n in wrong))

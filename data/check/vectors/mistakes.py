@@ -213,7 +213,7 @@ def weights(c, z, wrong=""):
     return a, a, a, lse, alone
 
 
-def same(c, name, got, theirs, eps):
+def same(c, name, got, theirs, kind):
     """Are these the numbers of a mistake? They round as a kernel's of their own size do, and NaN or infinity stands for
     either. Where a mistake has these, a kernel may have anything."""
     got, theirs = np.asarray(got, np.float64), np.asarray(theirs, np.float64)
@@ -224,24 +224,24 @@ def same(c, name, got, theirs, eps):
         return False
     both = ~lost & ~theirs_lost
     size = np.abs(theirs[both]).max(initial=0)
-    rounds, score = c.unit[name].astype(np.float64)
-    bound = 16 * eps * (rounds + min(1, 2.0 ** -23 / eps) * score) + 64 * eps * size
+    (rounds, scores), (unit, cond, tiny) = c.unit[name].astype(np.float64), c.types[kind]
+    bound = 4 * (unit * rounds + cond * scores) + 16 * unit * size + tiny * c.reach[name]
     return bool((np.abs(got - theirs)[both] <= bound[both]).all())
 
 
-def likely(c, got, wrong, found, kind, compare, eps):
+def likely(c, got, wrong, found, kind, compare):
     """What the numbers of a failed case look like: the texts of the mistakes that give them all, or where they are off."""
     was, texts, tried = c.q, [], set()
 
     def lost(numbers):
         return any((~np.isfinite(np.asarray(numbers[n], np.float64)) & np.isfinite(c.want[n])).any() for n in got)
     with np.errstate(all="ignore"):
-        for name, text, *_ in MISTAKES + (MISTAKES if eps > 2.0 ** -52 else []):
+        for name, text, *_ in MISTAKES + (MISTAKES if kind != "float64" else []):
             c.q = c.inputs["q"].astype(np.float32 if name in tried else np.float64)     # float32 overflows elsewhere
             tried.add(name)
             theirs = kernel(c, name)
             differs = any(not compare(c, n, theirs[n], kind)[0] <= found[n][1] for n in wrong)
-            if differs and text not in texts and lost(theirs) <= lost(got) and all(same(c, n, got[n], theirs[n], eps) for n in got):
+            if differs and text not in texts and lost(theirs) <= lost(got) and all(same(c, n, got[n], theirs[n], kind) for n in got):
                 texts.append(text)
     c.q = was
     if texts:
