@@ -58,7 +58,7 @@ def compare(c, name, got, kind):
 
 
 def run(kernel, folder, kind, words=(), out=print, tell=True):
-    """A line a case, and with `tell` what a failure looks like. Returns how many passed, failed, were skipped, and the names of those that failed."""
+    """A line a case, and with `tell` what a failure looks like. How many pass, fail, are skipped, and the names that fail."""
     passed, failed, skipped, guesses, bad = 0, 0, 0, {}, []
     if not os.path.isdir(folder):
         sys.exit(f"{folder}: expected a folder of cases, found none. Try: make vectors")
@@ -70,6 +70,10 @@ def run(kernel, folder, kind, words=(), out=print, tell=True):
             got = {n: x for n, x in kernel(c).items() if n in c.want and x is not None} if kind in c.types else {}
         except NotImplementedError:
             got = {}
+        except Exception as error:                                      # the kernel's, not ours
+            out(f"{name:28} FAIL  {type(error).__name__}: {str(error).splitlines()[:1]}")
+            failed, bad = failed + 1, bad + [name]
+            continue
         if not got:
             skipped += 1
             continue
