@@ -12,6 +12,7 @@
 # make book       Part I as a page to read beside the paper, out/book.html
 # make puzzle     functions of Part I to write yourself; N=NAME begins one, make solve tries it
 # make embed      a program that trains and measures from C, built and run
+# make vectors    exact answers for kernels of attention with a sink, in out/vectors: data/check/vectors
 # make clean      removes what make made, and no model
 CC = cc
 CFLAGS = -O3
@@ -43,6 +44,11 @@ paper: data/paper/*.[ch] $(SINK)
 bench: data/check/bench.c data/paper/options.h $(SINK)
 	@if $(CC) $(CFLAGS) -fopenmp data/check/bench.c -o bench $(LDLIBS) 2>/dev/null; then :; \
 	else $(CC) $(CFLAGS) data/check/bench.c -o bench $(LDLIBS); fi
+
+# Attention by its vectors, for those who write kernels:  data/check/vectors/README.md
+vectors: data/check/vectors.c $(SINK) data/later/later.h
+	$(CC) $(CFLAGS) data/check/vectors.c -o vectors $(LDLIBS)
+	./vectors --out out/vectors
 
 run: paper
 	./paper run --force
@@ -198,13 +204,13 @@ stats:
 	@awk -f data/check/stats.awk sink.c test_sink.c sink.h
 
 # What make made, by its name: out/ may hold models that took hours.
-MADE = sink paper hf bench out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
+MADE = sink paper hf bench vectors out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
     out/test-asan $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
     out/paper-double out/exhaustive out/book.html out/tables out/solve
 clean:
 	rm -f $(MADE)
-	rm -rf out/files_float out/files_double out/mutants out/anywhere out/puzzles
+	rm -rf out/files_float out/files_double out/mutants out/anywhere out/puzzles out/vectors
 	@[ ! -d out ] || rmdir out 2>/dev/null || echo "out/ keeps what make has not made"
 
 .PHONY: run tables readme film embed test test-double asan exhaustive anywhere mutants check tokenizer stories samples xref book \
-    puzzle solve test-puzzles stats clean
+    vectors puzzle solve test-puzzles stats clean
