@@ -93,6 +93,7 @@ typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fa
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
 #define MORE_HELP false         /* are flags of published models shown? */
+#define MORE_READS(names)       /* files that these are links to, behind them */
 #endif
 
 #define CHOICE_ROWS(axis, ...)                                                 \

@@ -89,6 +89,44 @@ static void config_resolve__refuses_rows(Test *t) {
     config_kept(t, "%s", RIGHT[i]);
 }
 
+/* A flag of what is not chosen is refused where it is given; its neighbours are not. */
+static void settings_count__published(Test *t) {
+  static const char *const ROWS[][2] = {
+      {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4", ""},
+      {"--rope-factor 2", "--rope-factor: it acts only with --rope-scaling linear|llama3|yarn."},
+      {"--rope-scaling longrope --rope-factor 2", "linear|llama3|yarn."},
+      {"--rope-scaling linear --rope-low 2", "--rope-low: it acts only with --rope-scaling llama3"},
+      {"--rope-scaling linear --pos none", "--rope-scaling: it acts only with --pos rotary."},
+      {"--rope-local 9", "--rope-local: it acts only with --window."},
+      {"--rope-local 9 --window 3 --window-period 2", ""},
+      {"--rope-local 9 --window 3 --window-period 2 --pos none", "only with --pos rotary."},
+      {"--bias-in all", "--bias-in: it acts only with --linear-bias."},
+      {"--linear-bias --bias-in all", ""},
+      {"--window-period 2", "--window-period: it acts only with --window."},
+      {"--window 3 --window-offset 1", "--window-offset: it acts only with --window-period."},
+      {"--window 3 --window-others", "--window-others: it acts only with --window-period."},
+      {"--window 3 --window-period 3 --window-others --window-offset 1", ""},
+      {"--expert-top 1", "--expert-top: it acts only with --experts."},
+      {"--experts 2 --expert-offset 0", "--expert-offset: it acts only with --expert-period."},
+      {"--experts 2 --expert-slope 2", "--expert-slope: it acts only with --expert-limit."},
+      {"--experts 2 --expert-top 1 --expert-period 2 --expert-offset 1", ""},
+      {"--mamba-conv 3", "--mamba-conv: it acts only with --attention-period."},
+      {"--attention-offset 1", "--attention-offset: it acts only with --attention-period."},
+      {"--attention-period 2 --attention-offset 1 --mamba-conv 3", ""}};
+  const Program program = {.name = "hf"};
+  EACH(i, ROWS) {
+    Settings s;
+    settings_default(&s);
+    s.program = &program;
+    s.verb = "train";
+    s.groups = MODEL | TRAIN | DATA;
+    settings_flags(&s, ROWS[i][0], s.groups, fresh(t));
+    const int status = settings_count(&s, &t->e);
+    fact(t, *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status, "%s: %s",
+         ROWS[i][0], t->e.text);
+  }
+}
+
 /* [FIG6] Layers with a window; Jamba's 32 blocks: which attend, which have experts. */
 static void config__by_layer(Test *t) {
   const Config third = config_of(t, "--window 5 --window-period 3 --window-offset 1");
@@ -923,6 +961,7 @@ static const TestEntry TESTS[] = {
     RUNS(embed_forward__edited),
     RUNS(frame__axes), RUNS(config_resolve__fills_rows),
     RUNS(config_resolve__refuses_rows), RUNS(config__by_layer),
+    RUNS(settings_count__published),
     RUNS(model_grads__refuses), RUNS(model_create__table_rows),
     RUNS(model_create__published_counts), RUNS(model_init__laws_rows),
     RUNS(row__every_operation_rows), RUNS(attention__against_slow_rows),

@@ -715,14 +715,9 @@ static int model_fill(Model *m, bool whole, Error *e) {
   return model_fault(m, e);
 }
 
-/* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
- * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
-static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
+/* The head of the open file `of`. On failure nothing is held. */
+static int model_head_open(FILE *of, const char *path, ModelHead *h, Error *e) {
   unsigned char start[16]; Bytes head = {0}; uint64_t size = 0, at = 0;
-  struct ModelFile *f = grab(1, sizeof *f, e);
-  if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
-  if (e->status) { free(f); fclose(of); return e->status; }
-  strcpy(f->name, path);
   if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
       || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
     damaged(path, e);
@@ -732,8 +727,35 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
     if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
       damaged(path, e);
   }
-  if (!e->status) model_head_read(head.at, head.size, at, path, &f->head, e);
+  if (!e->status) model_head_read(head.at, head.size, at, path, h, e);
   bytes_free(&head);
+  return e->status;
+}
+
+/* Behind the names of files those that model files among them are links to. */
+static void links_list(Bytes *names) {
+  const size_t size = names->size;
+  for (size_t at = 0; at < size; at += strlen((char *)names->at + at) + 1) {
+    ModelHead h = {0}; Error none = {0}; char magic[9] = "";
+    const char *name = (const char *)names->at + at;
+    FILE *f = fopen(name, "rb");
+    const bool ours = f && fread(magic, 1, 8, f) == 8 && !strcmp(magic, MODEL_MAGIC);
+    if (ours) model_head_open(f, name, &h, &none);
+    for (int i = 0; i < h.links; i++)
+      bytes_add(names, h.link[i].path, strlen(h.link[i].path) + 1, &none);
+    if (f) fclose(f);
+    model_head_free(&h);
+  }
+}
+
+/* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
+ * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
+static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
+  struct ModelFile *f = grab(1, sizeof *f, e);
+  if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
+  if (e->status) { free(f); fclose(of); return e->status; }
+  strcpy(f->name, path);
+  model_head_open(of, path, &f->head, e);
   f->file = e->status ? NULL : grab(1 + f->head.links, sizeof *f->file, e);
   if (!f->file) { fclose(of); model_file_close(f); return e->status; }
   f->file[0] = of;

@@ -1076,7 +1076,9 @@ static int beside_read(Making *m, Error *e) {
     for (const JsonValue *key = of->at + 1; key < end; key = of->at + key[1].next) {
       bool known = key->size < 6 || strcmp(json_text(of, key) + key->size - 6, "_token");
       for (int k = 0; k < NAMED_COUNT; k++) known = known || json_is(of, key, NAMED[k]);
-      known = known || (i && json_get(j, top, json_text(of, key)));
+      const JsonValue *first = json_get(j, top, json_text(of, key));
+      const bool both = json_find(m->map, m->map->at, json_text(of, key)) != NULL;
+      known = known || (i ? json_kind(first, JSON_STRING) : both && json_kind(first, JSON_OBJECT));
       if (!known) added_named(m, of, key + 1, NULL, e);
     }
   }
