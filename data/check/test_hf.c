@@ -609,14 +609,14 @@ static void hf__keeps(Test *t) {
   sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 2,
              "model.safetensors: it is read, too");
   /* nor what a model that is links points to, nor its vocabulary */
-  static const char *const LINKED[] = {
+  static const char *const POINTED[] = {
     "eval " SCRATCH "/l.model --input random --n 1 --T 4 --csv " SCRATCH "/a/llama/model.safetensors",
     "export " SCRATCH "/l.model " SCRATCH "/a/llama",
     "train --quiet --steps 0 --start " SCRATCH "/l.model" FROM_TEXT "--out " SCRATCH "/l.model.tok"};
   if (!hf_does(t, SCRATCH "/a/llama --link --out " SCRATCH "/l.model")) return;
-  EACH(i, LINKED) {
+  EACH(i, POINTED) {
     char words[400];
-    snprintf(words, sizeof words, "%s --force", LINKED[i]);
+    snprintf(words, sizeof words, "%s --force", POINTED[i]);
     sink_fails(t, words, 2, "it is read, too");
   }
   make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new");  /* this one cannot be made */

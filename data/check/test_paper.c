@@ -229,7 +229,7 @@ static void paper__edits_and_starts(Test *t) {
   static const char *const READ[][2] = {
     {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read, too. Try: another name"},
     {STARTED "=" SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read, too. Try: another name"},
-    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/../" SCRATCH "/m.ckpt", "/m.ckpt: it is read, too"},
+    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/../../" SCRATCH "/m.ckpt", "/m.ckpt: it is read, too"},
     {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.tok", "/tale.tok: it is read, too"},
     {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/tale.tok", "/tale.tok: it is read, too"},
     {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.txt", "/tale.txt: it is read, too"}};

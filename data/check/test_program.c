@@ -30,6 +30,29 @@ static void config__defaults(Test *t) {
   fact(t, !differs(&c, &want), "--%s has another default", differs(&c, &want));
 }
 
+/* Several words ask for the tests that begin with any of them; one that none begins with is told. */
+static void left_out__words(Test *t) {
+  static const struct { const char *words[3]; bool out[3]; const char *unknown; } ROWS[] = {
+    {{"", "", ""}, {false, false, false}, NULL}, {{"row", "", ""}, {false, true, true}, NULL},
+    {{"row", "gra", ""}, {false, false, true}, NULL}, {{"gra", "row", ""}, {false, false, true}, NULL},
+    {{"-row", "", ""}, {true, false, false}, NULL}, {{"row", "-row_f", ""}, {true, true, true}, NULL},
+    {{"--first", "check", ""}, {true, true, false}, NULL},
+    {{"row", "nobody", ""}, {false, true, true}, "nobody"}};
+  static const TestEntry LIST[3] = {{"row_forward", NULL}, {"gradients", NULL}, {"checks", NULL}};
+  EACH(i, ROWS) {
+    char words[3][16], *argv[4] = {words[0]};
+    int argc = 1;
+    for (int k = 0; k < 3; k++) {
+      snprintf(words[k], sizeof words[k], "%s", ROWS[i].words[k]);
+      if (*words[k]) argv[argc++] = words[k];
+    }
+    for (int k = 0; k < 3; k++)
+      fact(t, left_out(LIST[k].name, argc, argv) == ROWS[i].out[k], "row %d: %s", i, LIST[k].name);
+    const char *unknown = word_unknown(LIST, 3, argc, argv);
+    fact(t, ROWS[i].unknown ? unknown && !strcmp(unknown, ROWS[i].unknown) : !unknown, "row %d", i);
+  }
+}
+
 /* A model of blocks that ./hf has cannot be made here, not even forward. */
 static void config_from_flags__without_hf(Test *t) {
   static const char *const FLAGS[] = {"--layers 4 --attention-period 2", "--experts 1",
@@ -1525,29 +1548,48 @@ static void sink__reads_stay(Test *t) {
   sink_fails(t, "eval " SCRATCH "/m.ckpt --csv /dev/stdnone --force", 1, "a device is there");
 }
 
-/* Compilers that may change sums or lose NaN are refused: by what they define, or by a sum. */
-static void sink__exact(Test *t) {
-  static const char *const FLAGS[] = {"-Ofast", "-ffast-math", "-ffinite-math-only",
-                                      "-funsafe-math-optimizations", "-fno-signed-zeros",
-                                      "-freciprocal-math", "-fsingle-precision-constant"};
+/* Is this build of sink.c's own trial of its arithmetic refused by sink.h, or at run time? */
+static bool exact_refused(Test *t, const char *compiler, const char *flag) {
   char command[400];
+  snprintf(command, sizeof command, "%s %s -fsyntax-only -x c sink.h > " SCRATCH "/cc 2>&1",
+           compiler, flag);
+  if (system(command)) return strstr(text_in(t, SCRATCH "/cc"), "expected exact arithmetic") != NULL;
+  snprintf(command, sizeof command, "%s -O1 %s " SCRATCH "/exact.c -o " SCRATCH "/exact -lm "
+           "2> " SCRATCH "/cc && " SCRATCH "/exact", compiler, flag);
+  return EXIT_STATUS(system(command)) == 2;
+}
+
+/* Compilers that may change sums, quotients or constants, or lose NaN, are refused: by what they
+ * define, or by a trial when a program begins. */
+static void sink__exact(Test *t) {
+  static const struct { const char *flag; bool gcc, clang; } FLAGS[] = {
+    {"-O3", false, false}, {"-Ofast", true, true}, {"-ffast-math", true, true},
+    {"-ffinite-math-only", true, true}, {"-funsafe-math-optimizations", true, true},
+    {"-freciprocal-math", true, true}, {"-fno-honor-nans", false, true},
+    {"-fno-honor-infinities", false, true}, {"-fsingle-precision-constant", true, false}};
+  static const char HEAD[] = "#include <math.h>\n#include <stdbool.h>\n",
+                    MAIN[] = "}\nint main(void) { return is_exact() ? 0 : 2; }\n";
+  int tried = 0;
   scratch_open();
-  if (system("cc -fsyntax-only -x c sink.h > " SCRATCH "/cc 2>&1")) {
-    t->skip = "no cc";
-    return;
+  const char *from = strstr(text_in(t, "sink.c"), "static bool is_exact(");
+  Bytes *b = bytes_of(t);
+  bytes_add(b, HEAD, sizeof HEAD - 1, fresh(t));
+  bytes_add(b, from, from ? (size_t)(strstr(from, "\n}\n") + 1 - from) : 0, &t->e);
+  bytes_add(b, MAIN, sizeof MAIN - 1, &t->e);
+  file_write(SCRATCH "/exact.c", b->at, b->size, &t->e);
+  for (int clang = 0; clang < 2; clang++) {
+    const char *compiler = clang ? "clang" : "gcc";
+    if (system(clang ? "clang --version > " SCRATCH "/cc 2>&1" : "gcc --version > " SCRATCH "/cc 2>&1"))
+      continue;
+    tried++;
+    EACH(i, FLAGS)
+      if (i == 0 || (clang ? FLAGS[i].clang : FLAGS[i].gcc))
+        fact(t, exact_refused(t, compiler, FLAGS[i].flag) == (i > 0), "%s %s: %s", compiler,
+             FLAGS[i].flag, text_in(t, SCRATCH "/cc"));
   }
-  EACH(i, FLAGS) {
-    snprintf(command, sizeof command, "cc %s -fsyntax-only -x c sink.h > " SCRATCH "/cc 2>&1",
-             FLAGS[i]);
-    const bool refused = system(command) != 0;
-    if (!refused) {
-      snprintf(command, sizeof command, "cc -O1 %s sink.c -o " SCRATCH "/fast -lm 2>/dev/null && "
-               SCRATCH "/fast list > " SCRATCH "/cc 2>&1", FLAGS[i]);
-      fact(t, EXIT_STATUS(system(command)) == 2, "%s runs", FLAGS[i]);
-    }
-    fact(t, strstr(text_in(t, SCRATCH "/cc"), refused ? "expected exact arithmetic" : "fast-math"),
-         "%s: %s", FLAGS[i], text_in(t, SCRATCH "/cc"));
-  }
+  if (!tried) t->skip = "neither gcc nor clang";
+  else if (!system("gcc -O1 -fsingle-precision-constant sink.c -o " SCRATCH "/fast -lm 2> " SCRATCH "/cc"))
+    answers(t, SCRATCH "/fast", "list", 2, "||sink: built with fast-math. Try: ");
 }
 
 /* On a terminal that is dumb no escapes; on another one no line runs over its end. */
@@ -2033,7 +2075,7 @@ static void sink__generate(Test *t) {
 }
 
 static const TestEntry TESTS[] = {
-  RUNS(config__defaults), RUNS(config_from_flags__without_hf),
+  RUNS(left_out__words), RUNS(config__defaults), RUNS(config_from_flags__without_hf),
   RUNS(trainer_step__learns), RUNS(trainer_step__accumulates), RUNS(trainer_step__by_hand),
   RUNS(trainer_step__diverges), RUNS(checkpoint__round_trip), RUNS(checkpoint_read__damage),
   RUNS(checkpoint_read__hostile), RUNS(checkpoint_read__other_precision),

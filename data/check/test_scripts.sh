@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every command of the README, in small, and every script of the project. From the folder that holds
-# the programs (make sink paper hf bench):
+# Every command of the README, in small, every script of the project, make clean, and a clone and texts
+# whose lines end in CR LF. From the folder that holds the programs (make sink paper hf bench):
 #   sh data/check/test_scripts.sh
 #
 # A command is what stands in backticks or at the start of a line of a block and begins with one of
@@ -82,6 +82,23 @@ if command -v python3 >/dev/null; then
   else skip "hf_check.py, hf_tiny.py, hf_families.py, hf_words.py" "no torch and transformers here"; fi
 else skip "the scripts of Python" "no python3 here"; fi
 skip "hf_gguf.py, peer.py" "a model to download; minutes (.ci/peer has what it says without torch)"
+
+# ---- a clone as Git for Windows makes it, and texts whose lines end in CR LF --------------------------
+
+cr=$(printf '\r')
+if [ -e .git ] && command -v git >/dev/null; then
+  git clone -q -c core.autocrlf=true . "$dir/clone" >"$dir/said" 2>&1 &&
+    ! grep -rlI --exclude-dir=.git "$cr" "$dir/clone" >"$dir/said"
+  tried "a clone with core.autocrlf=true has the same bytes" $?
+else skip "a clone with core.autocrlf=true" "no git here"; fi
+mkdir -p "$dir/crlf" && cp -R data tokenizer.bin "$dir/crlf/" && cp ./paper "$dir/crlf/" && (cd "$dir/crlf" &&
+  find data -name '*.csv' -o -name '*.txt' -o -name '*.grammar' | while read -r file; do
+    sed "s/$cr*\$/$cr/" "$file" >"$dir/lines" && mv "$dir/lines" "$file"; done)
+for words in list "list --corpus story" "table4 --show" "generate --grammar data/text/story.grammar --n 3"; do
+  ./paper $words >"$dir/want" 2>&1
+  (cd "$dir/crlf" && ./paper $words) >"$dir/said" 2>&1 && cmp -s "$dir/want" "$dir/said"
+  tried "paper $words, of files with CR LF" $?
+done
 
 # ---- the README's commands -------------------------------------------------------------------------
 
@@ -180,5 +197,13 @@ while read -r command; do
 done <"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 60 ]
 tried "commands found in the README" $?
+
+# make clean removes what make made, and no model.
+mkdir -p out/run && : >out/test && : >out/run/softmax.ckpt && : >out/mine.model
+make clean >"$dir/said" 2>&1 && [ ! -e sink ] && [ ! -e hf ] && [ ! -e out/test ] && [ -e out/mine.model ] &&
+  [ -e out/run/softmax.ckpt ] && [ -e out/model.ckpt ] && [ -e book.txt ] && grep -q 'out/ keeps' "$dir/said"
+tried "make clean keeps models" $?
+rm -rf out && mkdir -p out/files_float && : >out/test-hf && make clean >"$dir/said" 2>&1 && [ ! -e out ]
+tried "make clean removes an out/ of its own" $?
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]
