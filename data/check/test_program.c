@@ -1850,14 +1850,15 @@ static void sink__dump_again(Test *t) {
     "--layers 2 --window 3 --sink-token 3 --pos learned",
     "--prefix 3 --place post --norm layer --linear-bias --bias-in qkv --pos absolute --all",
     "--rope-scaling llama3 --rope-original 16 --rope-low 0.5 --act gelu --kv-heads 1 --embed-dim 4",
-    "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims 2 --norm-eps 0"};
+    "--place parallel --score-by-layer --combine add --scale -0.5 --rotary-dims 2 --norm-eps 0",
+    "--layers 2 --window 3 --window-period 2 --window-offset 1 --sink-token 3 --pos learned"};
   static const char OF_DUMP[] = "dump --ids " SCRATCH "/ids --out " SCRATCH;
   if (no_binary(t)) return;
   EACH(i, FLAGS) {
     const char *program = i < OF_SINK ? PROGRAM : FROM_HERE "hf";
     char flags[1100] = "", flag[32], value[32], other[PATH_ROOM], words[1400];
     if (i == OF_SINK && file_missing(FROM_HERE "hf") && file_missing(FROM_HERE "hf.exe")) {
-      note(t, "no ./hf here: %d rows of it are left out", 3);
+      note(t, "no ./hf here: %d rows of it are left out", 4);
       break;
     }
     Bytes names = {0}, all = {0}; int n = 0, used, files = 0;

@@ -772,6 +772,13 @@ static void tiles__as_plain_rows(Test *t) {
   tiles_against_plain(t, 1, 530, "--window 5 --pos t5 --xsa");
 }
 
+static void model_forward__batches_rows(Test *t) {
+  LABS(b, 3, 9, "--embed-dim 5 --pos learned", "--embed-dim 5 --tied",
+       "--gate head --qk-norm --soft-cap 3 --sink-token",
+       "--rope-local 50 --window 3 --window-period 2 --rope-scaling linear --rope-factor 2")
+    batch_is_rows(t, &b);
+}
+
 static void model_forward__causal_rows(Test *t) {
   LABS_OF_COVER(b, 1, 7)
     causal_holds(t, &b);
@@ -970,7 +977,7 @@ static const TestEntry TESTS[] = {
     RUNS(published__families), RUNS(gradients__every_pair),
     RUNS(gradients__every_operation_rows), RUNS(gradients__wide_rows),
     RUNS(gradients__accumulate_rows), RUNS(model_backward__nan_is_seen_rows),
-    RUNS(tiles__as_plain_rows), RUNS(model_forward__causal_rows),
+    RUNS(tiles__as_plain_rows), RUNS(model_forward__causal_rows), RUNS(model_forward__batches_rows),
     RUNS(model_forward__one_layer_rows), RUNS(model_extend__as_whole_rows),
     RUNS(threads__same_bits_rows), RUNS(sinks__one_layer_rows),
     RUNS(acts__stay_within), RUNS(golden__against_twin_rows),
