@@ -619,6 +619,8 @@ static void hf__keeps(Test *t) {
     snprintf(words, sizeof words, "%s --force", POINTED[i]);
     sink_fails(t, words, 2, "it is read, too");
   }
+  sink_fails(t, "eval " SCRATCH "/l.model --input random --n 1 --T 4 --choices " SCRATCH "/none", 1,
+             "/none: ");   /* one line, so before the work */
   make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new");  /* this one cannot be made */
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
     if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
@@ -2224,6 +2226,11 @@ static void hf__sentencepiece(Test *t) {
     fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
             !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
   }
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/tokenizer_config.json",    /* and it in front, though the file has another */
+            "{`additional_special_tokens`: [`[X]`], `bos_token`: `[X]`, `add_bos_token`: true}");
+  if (tok_open(t, DOWNLOAD, &k, &c))
+    fact(t, k.published->begins && k.bos == k.vocab - 1, "%d in front, not %d", k.bos, k.vocab - 1);
   other_close(&k, &c);
   text_file(t, DOWNLOAD "/tokenizer_config.json",
             "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");

@@ -3602,9 +3602,7 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 static int choices_measure(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   const HfOwn *own = &s->own;
   Chosen x;
-  if (own->questions && !own->choices[0])
-    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
-  if (e->status || !own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+  if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
   bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
               own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
               share_error(x.acc_norm, x.n));
@@ -3765,7 +3763,19 @@ static int verb_pace(Settings *s, Error *e) {
   return e->status;
 }
 
-static int verb_eval_hf(Settings *s, Error *e) { return eval_more(s, choices_measure, e); }
+/* What is wrong with the questions is told before the work. */
+static int verb_eval_hf(Settings *s, Error *e) {
+  const char *name = s->own.choices;
+  Bytes file = {0};
+  Choices c = {0};
+  if (s->own.questions && !name[0])
+    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
+  if (!e->status && name[0] && !file_read(name, &file, e))
+    choices_read(file.at, file.size, name, &c, e);
+  bytes_free(&file);
+  choices_free(&c);
+  return e->status ? e->status : eval_more(s, choices_measure, e);
+}
 
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  FROM_FILES | LINKED | OUTPUT,

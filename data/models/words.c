@@ -1571,7 +1571,8 @@ static int ends_find(Making *m, const Json *config, Error *e) {
                                       "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
   const int32_t end = named_id(m, "eos_token"), bos = named_id(m, "bos_token");
   if (end >= 0) m->end = end;
-  if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
+  const bool told = m->json && m->begins == BEGINS_YES;    /* by its post-processor */
+  if (m->bos < 0 || (bos >= 0 && !told)) m->bos = bos;
   for (int i = 0; i < 16; i++) {                           /* marks, then what is text as well */
     const int32_t id = name_find(m, NAMES[i % 8], strlen(NAMES[i % 8]));
     int32_t *of = i % 8 < 4 ? &m->end : &m->bos;
