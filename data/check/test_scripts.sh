@@ -39,12 +39,12 @@ done
 
 # Without its library a script of Python says in one line what to install.
 mkdir -p "$dir/none"
-for name in torch transformers tokenizers numpy; do echo 'raise ImportError("none")' >"$dir/none/$name.py"; done
+for name in torch transformers tokenizers sentencepiece numpy; do echo 'raise ImportError("none")' >"$dir/none/$name.py"; done
 cat >"$dir/none/sitecustomize.py" <<'PY'
 import importlib.util
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name in (
-    "torch", "transformers", "tokenizers", "numpy", "gguf") else found(name, package)
+    "torch", "transformers", "tokenizers", "sentencepiece", "numpy", "gguf") else found(name, package)
 PY
 has() { python3 -c "import importlib.util as u, sys; sys.exit(any(u.find_spec(x) is None for x in sys.argv[1:]))" "$@"; }
 if command -v python3 >/dev/null; then
@@ -65,6 +65,10 @@ if command -v python3 >/dev/null; then
     within 900 python3 $golden/hf_keys.py --count 30
     tried "hf_keys.py" $?
   else skip "hf_keys.py" "no transformers here"; fi
+  if has transformers tokenizers sentencepiece; then
+    within 900 python3 $golden/hf_pieces.py --count 30
+    tried "hf_pieces.py" $?
+  else skip "hf_pieces.py" "no sentencepiece here"; fi
   if has torch transformers tokenizers; then
     mkdir -p "$dir/empty" && (cd "$dir/empty" && within 120 python3 "$top/$golden/hf_check.py")
     [ "$(grep -c 'Try: make sink hf$' "$dir/said")" -eq 1 ] && [ "$(wc -l <"$dir/said")" -eq 1 ]
