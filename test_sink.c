@@ -2430,28 +2430,25 @@ static void model_forward__causal(Test *t) {
 
 /* States depend on no neighbour in the batch, nor on the room or past contents
  * of the Acts. */
-static void batch_is_rows(Test *t, Lab *b) {
-  int N = config_rows(&b->m.c, 9), rows = N * 12;
-  real *whole = reals_of(t, 3 * rows);
-  double mean = lab_loss(b), sum = 0;
-  copy(whole, b->a.nf, 3 * rows);
-  for (int s = 0; s < 3; s++) {
-    model_forward(&b->m, &b->a, b->ids + s * 9, 1, 9);
-    fact(t, same_numbers(rows, whole + s * rows, b->a.nf), "%d alone, %s", s,
-         b->flags);
-    sum += model_loss(&b->m, &b->a, b->targets + s * 9, 1, 9, false, 1) / 3;
-  }
-  within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b->flags);
-  model_forward(&b->m, &b->a, b->ids, 1, 4);           /* fewer tokens than room */
-  fact(t, b->m.c.prefix || same_numbers((N - 5) * 12, whole, b->a.nf),
-       "4 of 9, %s", b->flags);
-}
-
 static void model_forward__batches(Test *t) {
   LABS(b, 3, 9, "", "--pos t5 --sink-token --extra kv",
        "--pos alibi --window 3 --prefix 2", "--pos learned",
-       "--pos absolute --combine add --kernel mlp")
-    batch_is_rows(t, &b);
+       "--pos absolute --combine add --kernel mlp") {
+    int N = config_rows(&b.m.c, 9), rows = N * 12;
+    real *whole = reals_of(t, 3 * rows);
+    double mean = lab_loss(&b), sum = 0;
+    copy(whole, b.a.nf, 3 * rows);
+    for (int s = 0; s < 3; s++) {
+      model_forward(&b.m, &b.a, b.ids + s * 9, 1, 9);
+      fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "%d alone, %s", s,
+           b.flags);
+      sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
+    }
+    within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
+    model_forward(&b.m, &b.a, b.ids, 1, 4);            /* fewer tokens than room */
+    fact(t, b.m.c.prefix || same_numbers((N - 5) * 12, whole, b.a.nf),
+         "4 of 9, %s", b.flags);
+  }
 }
 
 /* With the memory of one block for all of them a forward has the same bits,

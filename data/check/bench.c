@@ -202,7 +202,8 @@ static int bench_gemm(Settings *s, Error *e) {
     snprintf(key, sizeof key, "gemm %d %d %d %s %d", m, n, k, WAY_NAMES[w], workers());
     beside(text, &peer, key, rate[w]);
     printf("gflops=%.4g peak=%.4g ratio=%s m=%d n=%d k=%d way=%s isa=%s threads=%d fused=%d "
-           "a_cycle=%.3g peak_a_cycle=%.3g%s%s\n", rate[w], peak, part_of(part, rate[w], peak), m, n, k,
+           "a_cycle=%.3g peak_a_cycle=%.3g%s%s\n", rate[w], peak,
+           part_of(part, rate[w], peak), m, n, k,
            WAY_NAMES[w], ISA_NAMES[isa], workers(), fma_fuses(isa), rate[w] / clock, peak / clock,
            *text ? " times_peer=" : "", text);
   }

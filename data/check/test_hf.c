@@ -610,9 +610,11 @@ static void hf__keeps(Test *t) {
              "model.safetensors: it is read, too");
   /* nor what a model that is links points to, nor its vocabulary */
   static const char *const POINTED[] = {
-    "eval " SCRATCH "/l.model --input random --n 1 --T 4 --csv " SCRATCH "/a/llama/model.safetensors",
+    "eval " SCRATCH "/l.model --input random --n 1 --T 4 --csv " SCRATCH
+    "/a/llama/model.safetensors",
     "export " SCRATCH "/l.model " SCRATCH "/a/llama",
-    "train --quiet --steps 0 --start " SCRATCH "/l.model" FROM_TEXT "--out " SCRATCH "/l.model.tok"};
+    "train --quiet --steps 0 --start " SCRATCH "/l.model" FROM_TEXT "--out " SCRATCH
+    "/l.model.tok"};
   if (!hf_does(t, SCRATCH "/a/llama --link --out " SCRATCH "/l.model")) return;
   EACH(i, POINTED) {
     char words[400];
@@ -2227,7 +2229,7 @@ static void hf__sentencepiece(Test *t) {
             !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
   }
   other_close(&k, &c);
-  text_file(t, DOWNLOAD "/tokenizer_config.json",    /* and it in front, though the file has another */
+  text_file(t, DOWNLOAD "/tokenizer_config.json",    /* in front, too */
             "{`additional_special_tokens`: [`[X]`], `bos_token`: `[X]`, `add_bos_token`: true}");
   if (tok_open(t, DOWNLOAD, &k, &c))
     fact(t, k.published->begins && k.bos == k.vocab - 1, "%d in front, not %d", k.bos, k.vocab - 1);

@@ -772,11 +772,24 @@ static void tiles__as_plain_rows(Test *t) {
   tiles_against_plain(t, 1, 530, "--window 5 --pos t5 --xsa");
 }
 
+/* States depend on no neighbour in the batch; the loss is the mean of theirs. */
 static void model_forward__batches_rows(Test *t) {
   LABS(b, 3, 9, "--embed-dim 5 --pos learned", "--embed-dim 5 --tied",
        "--gate head --qk-norm --soft-cap 3 --sink-token",
-       "--rope-local 50 --window 3 --window-period 2 --rope-scaling linear --rope-factor 2")
-    batch_is_rows(t, &b);
+       "--rope-local 50 --window 3 --window-period 2 --rope-scaling linear "
+       "--rope-factor 2") {
+    int rows = config_rows(&b.m.c, 9) * 12;
+    real *whole = reals_of(t, 3 * rows);
+    double mean = lab_loss(&b), sum = 0;
+    copy(whole, b.a.nf, 3 * rows);
+    for (int s = 0; s < 3; s++) {
+      model_forward(&b.m, &b.a, b.ids + s * 9, 1, 9);
+      fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "%d alone, %s", s,
+           b.flags);
+      sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
+    }
+    within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
+  }
 }
 
 static void model_forward__causal_rows(Test *t) {
