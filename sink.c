@@ -3559,6 +3559,7 @@ typedef struct Train {
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
 #define MORE_HELP false         /* are flags of published models shown? */
+#define MORE_READS(names)       /* files that these are links to, behind them */
 #endif
 
 enum { WORDS_MOST = 64 };
@@ -7675,7 +7676,8 @@ int writing_begin(Writing *w, const char *path, Error *e) {
   if (n >= (int)sizeof w->beside)
     return fail(e, 2, "%.60s..: this path is too long. Try: a shorter one",
                 path);
-  if (!stat(path, &is) && !S_ISREG(is.st_mode))
+  bool device = !strncmp(path, "/dev/std", 8);   /* a link, to a file too */
+  if (device || (!stat(path, &is) && !S_ISREG(is.st_mode)))
     return fail(e, 1, "%s: a folder or a device is there. Try: another name",
                 path);
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
@@ -7907,12 +7909,13 @@ static const char *const THEIRS[] = {
   "warmup: warmup-steps warmup-iters",
   "batch: batch-size per-device-train-batch-size",
   "accumulate: gradient-accumulation-steps",
-  "steps: max-steps max-iters num-iterations num-train-epochs epochs",
+  "steps: step max-steps max-iters num-iterations num-train-epochs epochs",
   "temperature: do-sample",
   "rope-base: rope-theta",
   "tied: tie-word-embeddings",
   "tokens: input-bin train-bin",
   "text: train-file dataset",
+  "lengths: length",
   "log-every: logging-steps log-interval eval-interval",
   "save-every: save-steps",
   "out: output-dir",
@@ -8279,7 +8282,8 @@ static bool is_read(const Settings *s, const char *path) {
   Bytes names = {0};
   Error none = {0};
   char at[PATH_ROOM];
-  bool read = same_file(path, s->data.own_name);
+  bool read = same_file(path, s->data.own_name)
+              || same_file(path, "/dev/stdin");
   files_list(located(at, source_name(&s->data), &s->data, &none), &names, &none);
   for (int i = 0; i < s->n_words; i++)
     files_list(s->words[i], &names, &(Error){0});
@@ -8287,6 +8291,7 @@ static bool is_read(const Settings *s, const char *path) {
     if (o->kind == 'f' && *((const char *)s + o->field))
       files_list(located(at, (const char *)s + o->field, &s->data, &none),
                  &names, &(Error){0});
+  MORE_READS(&names);
   const char *name = (const char *)names.at, *end = name + names.size;
   for (; name < end; name += strlen(name) + 1)
     read = read || same_file(path, name);
@@ -8570,19 +8575,23 @@ static int verb_train(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
+/* ./hf says of itself what a published folder is. */
+static int no_folder(const char *path, Error *e) {
+  DIR *folder = opendir(path);
+  if (folder)
+    closedir(folder);
+  return !folder || MORE_HELP ? 0
+       : fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
+              "hf, and ./hf %s --out FILE", path, path);
+}
+
 /* A model; a published one of more than `room` bytes stays in its file. Its own
  * settings of model, training and data hold, and what the command line says on
  * top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t,
                       Error *e) {
-  DIR *folder = opendir(path);
-  if (folder)
-    closedir(folder);
-  if (folder && !MORE_HELP)
-    return fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
-                "hf, and ./hf %s --out FILE", path, path);
   (void)room;
-  if (!MORE_OPEN(path, room, t, e))
+  if (!no_folder(path, e) && !MORE_OPEN(path, room, t, e))
     checkpoint_load(path, NULL, t, e);
   if (e->status)
     return e->status;
@@ -8982,9 +8991,11 @@ static int verb_help(Settings *s, Error *e) {
 
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
+  bool reads = option_find("text", v->groups);
   if (s->n_words > most)
-    return fail(e, 2, "%s: a word too many. Try: %s %s, or --text %s",
-                s->words[most], s->program->name, v->name, s->words[most]);
+    return fail(e, 2, "%s: a word too many. Try: %s %s%s%s", s->words[most],
+                s->program->name, v->name, reads ? ", or --text " : "",
+                reads ? s->words[most] : "");
   if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
     fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
             s->threads);
@@ -8994,13 +9005,22 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
   return v->run(s, e);
 }
 
+/* Are sums, quotients, NaN, small numbers and constants what they should be? No
+ * compiler tells all of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
+ * crtfastmath.o, -fsingle-precision-constant. */
+static bool is_exact(void) {
+  volatile double x[] = {1, 1e-17, 49, 0, 1e-310, 0.1};
+  volatile float tenth = 0.1f;
+  double one = x[0], tiny = x[1], nan = x[3] / x[3];
+  return one + tiny - one == 0 && x[2] / 49 == 1 && nan != nan
+         && isinf(one / x[3]) && x[4] * x[0] > 0 && x[5] != (double)tenth;
+}
+
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
   const char *name = argc > 1 ? argv[1] : "help";
-  volatile real ones[] = {1, REAL_EPS / 4};
-  real one = ones[0], tiny = ones[1];
-  if (one + tiny - one != 0)   /* a sum in another order: -funsafe-math.. */
+  if (!is_exact())
     fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
   streams_begin();
   settings_default(&s);

@@ -2,7 +2,7 @@
  * tests: a test and its statements, a small model on the bench, main's loop.
  *
  *     ./test                           all tests
- *     ./test gradients                 those whose name begins so
+ *     ./test gradients row             those whose names begin so
  *     ./test -gradients                all but those
  *     ./test --first [NAME]            as far as the first that fails
  *
@@ -420,21 +420,43 @@ static void report(const char *name, const Test *t, double took) {
   fflush(stdout);
 }
 
-/* Is a test left out? Words name those to run; a minus before one, not to. */
+/* Is a test left out? It runs if its name begins with one of the words, or there
+ * are none, and with no word behind a minus. */
 static bool left_out(const char *name, int argc, char **argv) {
-  bool out = false;
+  bool out = false, named = false, wanted = false;
   for (int k = 1; k < argc; k++) {
     bool minus = argv[k][0] == '-';
     const char *word = argv[k] + minus;
-    out |= minus == !strncmp(name, word, strlen(word));
+    bool begins = !strncmp(name, word, strlen(word));
+    out |= minus && begins;
+    named |= !minus;
+    wanted |= !minus && begins;
   }
-  return out;
+  return out || (named && !wanted);
+}
+
+/* The first word that no test begins with, NULL: none. */
+static const char *word_unknown(const TestEntry *tests, int n, int argc,
+                                char **argv) {
+  for (int k = 1; k < argc; k++) {
+    int i = 0;
+    while (i < n && strncmp(tests[i].name, argv[k], strlen(argv[k])))
+      i++;
+    if (i == n && argv[k][0] != '-')
+      return argv[k];
+  }
+  return NULL;
 }
 
 /* Runs those that the words do not leave out, each beginning as `like`. */
-static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv,
-                     Test like) {
+static int tests_run(const TestEntry *tests, int n_tests, int argc,
+                     char **argv, Test like) {
   bool first = argc > 1 && !strcmp(argv[1], "--first");
+  const char *unknown = word_unknown(tests, n_tests, argc, argv);
+  if (unknown) {
+    fprintf(stderr, "tests: none begins with %s\n", unknown);
+    return 1;
+  }
   int passed = 0, failed = 0, skipped = 0;
   like.cores = workers();
   set_workers(1);                         /* the models are too small to share */
@@ -453,7 +475,7 @@ static int tests_run(const TestEntry *tests, int n_tests, int argc, char **argv,
     failed += *verdict(&t) == 'F';
   }
   if (passed + failed + skipped == 0) {
-    fprintf(stderr, "tests: none begins with %s\n", argv[argc - 1]);
+    fprintf(stderr, "tests: all are left out\n");
     return 1;
   }
   printf("%d passed, %d failed", passed, failed);

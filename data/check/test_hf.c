@@ -608,6 +608,21 @@ static void hf__keeps(Test *t) {
              "tokenizer.json: it is there already");
   sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 2,
              "model.safetensors: it is read, too");
+  /* nor what a model that is links points to, nor its vocabulary */
+  static const char *const POINTED[] = {
+    "eval " SCRATCH "/l.model --input random --n 1 --T 4 --csv " SCRATCH
+    "/a/llama/model.safetensors",
+    "export " SCRATCH "/l.model " SCRATCH "/a/llama",
+    "train --quiet --steps 0 --start " SCRATCH "/l.model" FROM_TEXT "--out " SCRATCH
+    "/l.model.tok"};
+  if (!hf_does(t, SCRATCH "/a/llama --link --out " SCRATCH "/l.model")) return;
+  EACH(i, POINTED) {
+    char words[400];
+    snprintf(words, sizeof words, "%s --force", POINTED[i]);
+    sink_fails(t, words, 2, "it is read, too");
+  }
+  sink_fails(t, "eval " SCRATCH "/l.model --input random --n 1 --T 4 --choices " SCRATCH "/none", 1,
+             "/none: ");   /* one line, so before the work */
   make_folder(SCRATCH "/a/llama/tokenizer_config.json.part.new");  /* this one cannot be made */
   for (int round = 0; round < 3; round++) {                /* as it was, fails, and is replaced */
     if (round == 1) sink_fails(t, WORDS, 1, "tokenizer_config.json.part.new");
@@ -2213,6 +2228,11 @@ static void hf__sentencepiece(Test *t) {
     fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
             !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
   }
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/tokenizer_config.json",    /* in front, too */
+            "{`additional_special_tokens`: [`[X]`], `bos_token`: `[X]`, `add_bos_token`: true}");
+  if (tok_open(t, DOWNLOAD, &k, &c))
+    fact(t, k.published->begins && k.bos == k.vocab - 1, "%d in front, not %d", k.bos, k.vocab - 1);
   other_close(&k, &c);
   text_file(t, DOWNLOAD "/tokenizer_config.json",
             "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");

@@ -86,6 +86,7 @@ static void trainer_restart__from_parameters(Test *t) {
     /* the same, from the file: the flags of the model are its own */
     if (!resume_settings_of(t, &s, FLAGS[k], "/base.ckpt", "/on.ckpt", NULL, 0)) return;
     s.resume = 0;
+    s.force = 1;
     s.program = &STARTS;
     checkpoint_write(s.start, base, k == 0, &e);
     Settings again = s;
@@ -224,6 +225,19 @@ static void paper__edits_and_starts(Test *t) {
   sink_fails(t, "train --quiet --start " SCRATCH "/m.ckpt --steps 1", 2, "/m.ckpt: expected the "
              "text to train on, found none. Try: --text " SCRATCH "/tale.txt\n");
   sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2, "has 16, and --start");
+#define STARTED "train --quiet --steps 1 --batch 2 --T 8 --force" FROM_TEXT "--start"
+  static const char *const READ[][2] = {
+    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read, too. Try: an"},
+    {STARTED "=" SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read, too. Try: an"},
+    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/../../" SCRATCH "/m.ckpt", "it is read, too"},
+    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.tok", "/tale.tok: it is read, too"},
+    {STARTED " " SCRATCH "/m.ckpt --log " SCRATCH "/tale.tok", "/tale.tok: it is read, too"},
+    {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/tale.txt", "/tale.txt: it is read, too"}};
+  Bytes *model = file_of(t, SCRATCH "/m.ckpt"), *words = file_of(t, SCRATCH "/tale.tok");
+  EACH(i, READ) sink_fails(t, READ[i][0], 2, READ[i][1]);
+  fact(t, bytes_same(model, file_of(t, SCRATCH "/m.ckpt"))
+          && bytes_same(words, file_of(t, SCRATCH "/tale.tok")), "what was read is another file");
+  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "found a folder. Try");
 }
 
 /* A table of experiments that must be one. */
@@ -432,6 +446,15 @@ static void result__round_trip(Test *t) {
     fact(t, isnan(NUMBERS[i].is) ? isnan(x) : x == NUMBERS[i].is, "%s: %g", NUMBERS[i].name, x);
   }
   fact(t, !result_text(&back, &again, &e) && bytes_same(&again, &text), "twice, it differs");
+  Bytes *crlf = bytes_of(t), *lines = bytes_of(t);   /* a clone may have changed ends of lines */
+  for (size_t i = 0; i < text.size; i++) {
+    if (text.at[i] == '\n') bytes_add(crlf, "\r", 1, &e);
+    bytes_add(crlf, text.at + i, 1, &e);
+  }
+  scratch_open();
+  file_write(SCRATCH "/crlf.csv", crlf->at, crlf->size, &e);
+  fact(t, !lines_read(SCRATCH "/crlf.csv", lines, &e) && crlf->size > text.size
+          && bytes_same(lines, &text), "CR LF: %s", e.text);
   fact(t, damaged_taken(t, &text, 300, ",\n# ", result_taken) > 20, "few damaged ones are read");
   result_free(&back); result_free(&r); bytes_free(&text); bytes_free(&again);
 }

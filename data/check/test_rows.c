@@ -89,6 +89,44 @@ static void config_resolve__refuses_rows(Test *t) {
     config_kept(t, "%s", RIGHT[i]);
 }
 
+/* A flag of what is not chosen is refused where it is given; its neighbours are not. */
+static void settings_count__published(Test *t) {
+  static const char *const ROWS[][2] = {
+      {"--rope-scaling yarn --rope-low 2 --rope-original 64 --rope-factor 4", ""},
+      {"--rope-factor 2", "--rope-factor: it acts only with --rope-scaling linear|llama3|yarn."},
+      {"--rope-scaling longrope --rope-factor 2", "linear|llama3|yarn."},
+      {"--rope-scaling linear --rope-low 2", "--rope-low: it acts only with --rope-scaling llama3"},
+      {"--rope-scaling linear --pos none", "--rope-scaling: it acts only with --pos rotary."},
+      {"--rope-local 9", "--rope-local: it acts only with --window."},
+      {"--rope-local 9 --window 3 --window-period 2", ""},
+      {"--rope-local 9 --window 3 --window-period 2 --pos none", "only with --pos rotary."},
+      {"--bias-in all", "--bias-in: it acts only with --linear-bias."},
+      {"--linear-bias --bias-in all", ""},
+      {"--window-period 2", "--window-period: it acts only with --window."},
+      {"--window 3 --window-offset 1", "--window-offset: it acts only with --window-period."},
+      {"--window 3 --window-others", "--window-others: it acts only with --window-period."},
+      {"--window 3 --window-period 3 --window-others --window-offset 1", ""},
+      {"--expert-top 1", "--expert-top: it acts only with --experts."},
+      {"--experts 2 --expert-offset 0", "--expert-offset: it acts only with --expert-period."},
+      {"--experts 2 --expert-slope 2", "--expert-slope: it acts only with --expert-limit."},
+      {"--experts 2 --expert-top 1 --expert-period 2 --expert-offset 1", ""},
+      {"--mamba-conv 3", "--mamba-conv: it acts only with --attention-period."},
+      {"--attention-offset 1", "--attention-offset: it acts only with --attention-period."},
+      {"--attention-period 2 --attention-offset 1 --mamba-conv 3", ""}};
+  const Program program = {.name = "hf"};
+  EACH(i, ROWS) {
+    Settings s;
+    settings_default(&s);
+    s.program = &program;
+    s.verb = "train";
+    s.groups = MODEL | TRAIN | DATA;
+    settings_flags(&s, ROWS[i][0], s.groups, fresh(t));
+    const int status = settings_count(&s, &t->e);
+    fact(t, *ROWS[i][1] ? status == 2 && strstr(t->e.text, ROWS[i][1]) : !status, "%s: %s",
+         ROWS[i][0], t->e.text);
+  }
+}
+
 /* [FIG6] Layers with a window; Jamba's 32 blocks: which attend, which have experts. */
 static void config__by_layer(Test *t) {
   const Config third = config_of(t, "--window 5 --window-period 3 --window-offset 1");
@@ -740,6 +778,26 @@ static void tiles__as_plain_rows(Test *t) {
   tiles_against_plain(t, 1, 530, "--window 5 --pos t5 --xsa");
 }
 
+/* States depend on no neighbour in the batch; the loss is the mean of theirs. */
+static void model_forward__batches_rows(Test *t) {
+  LABS(b, 3, 9, "--embed-dim 5 --pos learned", "--embed-dim 5 --tied",
+       "--gate head --qk-norm --soft-cap 3 --sink-token",
+       "--rope-local 50 --window 3 --window-period 2 --rope-scaling linear "
+       "--rope-factor 2") {
+    int rows = config_rows(&b.m.c, 9) * 12;
+    real *whole = reals_of(t, 3 * rows);
+    double mean = lab_loss(&b), sum = 0;
+    copy(whole, b.a.nf, 3 * rows);
+    for (int s = 0; s < 3; s++) {
+      model_forward(&b.m, &b.a, b.ids + s * 9, 1, 9);
+      fact(t, same_numbers(rows, whole + s * rows, b.a.nf), "%d alone, %s", s,
+           b.flags);
+      sum += model_loss(&b.m, &b.a, b.targets + s * 9, 1, 9, false, 1) / 3;
+    }
+    within(t, sum, mean, 16 * REAL_EPS * mean, "mean of the losses, %s", b.flags);
+  }
+}
+
 static void model_forward__causal_rows(Test *t) {
   LABS_OF_COVER(b, 1, 7)
     causal_holds(t, &b);
@@ -930,6 +988,7 @@ static const TestEntry TESTS[] = {
     RUNS(embed_forward__edited),
     RUNS(frame__axes), RUNS(config_resolve__fills_rows),
     RUNS(config_resolve__refuses_rows), RUNS(config__by_layer),
+    RUNS(settings_count__published),
     RUNS(model_grads__refuses), RUNS(model_create__table_rows),
     RUNS(model_create__published_counts), RUNS(model_init__laws_rows),
     RUNS(row__every_operation_rows), RUNS(attention__against_slow_rows),
@@ -938,7 +997,7 @@ static const TestEntry TESTS[] = {
     RUNS(published__families), RUNS(gradients__every_pair),
     RUNS(gradients__every_operation_rows), RUNS(gradients__wide_rows),
     RUNS(gradients__accumulate_rows), RUNS(model_backward__nan_is_seen_rows),
-    RUNS(tiles__as_plain_rows), RUNS(model_forward__causal_rows),
+    RUNS(tiles__as_plain_rows), RUNS(model_forward__causal_rows), RUNS(model_forward__batches_rows),
     RUNS(model_forward__one_layer_rows), RUNS(model_extend__as_whole_rows),
     RUNS(threads__same_bits_rows), RUNS(sinks__one_layer_rows),
     RUNS(acts__stay_within), RUNS(golden__against_twin_rows),

@@ -1,6 +1,7 @@
 #!/bin/sh
-# Every command of the README and of the pages behind it, in small, and every script of the project.
-# From the folder that holds the programs (make sink paper hf bench):
+# Every command of the README and of the pages behind it, in small, every script of the project, make
+# clean, and a clone and texts whose lines end in CR LF. From the folder that holds the programs (make
+# sink paper hf bench):
 #   sh data/check/test_scripts.sh
 #
 # A command is what stands in backticks or at the start of a line of a block and begins with one of
@@ -39,12 +40,12 @@ done
 
 # Without its library a script of Python says in one line what to install.
 mkdir -p "$dir/none"
-for name in torch transformers tokenizers numpy; do echo 'raise ImportError("none")' >"$dir/none/$name.py"; done
+for name in torch transformers tokenizers sentencepiece numpy; do echo 'raise ImportError("none")' >"$dir/none/$name.py"; done
 cat >"$dir/none/sitecustomize.py" <<'PY'
 import importlib.util
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name in (
-    "torch", "transformers", "tokenizers", "numpy", "gguf") else found(name, package)
+    "torch", "transformers", "tokenizers", "sentencepiece", "numpy", "gguf") else found(name, package)
 PY
 has() { python3 -c "import importlib.util as u, sys; sys.exit(any(u.find_spec(x) is None for x in sys.argv[1:]))" "$@"; }
 if command -v python3 >/dev/null; then
@@ -65,6 +66,10 @@ if command -v python3 >/dev/null; then
     within 900 python3 $golden/hf_keys.py --count 30
     tried "hf_keys.py" $?
   else skip "hf_keys.py" "no transformers here"; fi
+  if has transformers tokenizers sentencepiece; then
+    within 900 python3 $golden/hf_pieces.py --count 30
+    tried "hf_pieces.py" $?
+  else skip "hf_pieces.py" "no sentencepiece here"; fi
   if has torch transformers tokenizers; then
     mkdir -p "$dir/empty" && (cd "$dir/empty" && within 120 python3 "$top/$golden/hf_check.py")
     [ "$(grep -c 'Try: make sink hf$' "$dir/said")" -eq 1 ] && [ "$(wc -l <"$dir/said")" -eq 1 ]
@@ -104,6 +109,25 @@ tried "links of the pages" $?
 for page in $pages; do [ $page = README.md ] || grep -qx $page "$dir/linked" || echo "$page"; done >"$dir/said"
 [ ! -s "$dir/said" ]
 tried "a link to every page" $?
+
+# ---- a clone as Git for Windows makes it, and texts whose lines end in CR LF --------------------------
+
+cr=$(printf '\r')
+if [ -e .git ] && command -v git >/dev/null; then
+  git clone -q -c core.autocrlf=true . "$dir/clone" >"$dir/said" 2>&1 &&
+    ! grep -rlI --exclude-dir=.git "$cr" "$dir/clone" >"$dir/said"
+  tried "a clone with core.autocrlf=true has the same bytes" $?
+else skip "a clone with core.autocrlf=true" "no git here"; fi
+mkdir -p "$dir/crlf" && cp -R data tokenizer.bin "$dir/crlf/" && cp ./paper "$dir/crlf/" && (cd "$dir/crlf" &&
+  find data -name '*.csv' -o -name '*.txt' -o -name '*.grammar' | while read -r file; do
+    sed "s/$cr*\$/$cr/" "$file" >"$dir/lines" && mv "$dir/lines" "$file"; done)
+for words in list "list --corpus story" "table4 --show" "generate --grammar data/text/story.grammar --n 3"; do
+  ./paper $words >"$dir/want" 2>&1
+  (cd "$dir/crlf" && ./paper $words) >"$dir/said" 2>&1 && cmp -s "$dir/want" "$dir/said"
+  tried "paper $words, of files with CR LF" $?
+done
+
+# ---- the pages' commands -----------------------------------------------------------------------------
 
 commands() {
   awk '
@@ -201,5 +225,13 @@ while read -r command; do
 done <"$dir/commands"
 [ "$(wc -l <"$dir/commands")" -ge 60 ]
 tried "commands found in the pages" $?
+
+# make clean removes what make made, and no model.
+mkdir -p out/run && : >out/test && : >out/run/softmax.ckpt && : >out/mine.model
+make clean >"$dir/said" 2>&1 && [ ! -e sink ] && [ ! -e hf ] && [ ! -e out/test ] && [ -e out/mine.model ] &&
+  [ -e out/run/softmax.ckpt ] && [ -e out/model.ckpt ] && [ -e book.txt ] && grep -q 'out/ keeps' "$dir/said"
+tried "make clean keeps models" $?
+rm -rf out && mkdir -p out/files_float && : >out/test-hf && make clean >"$dir/said" 2>&1 && [ ! -e out ]
+tried "make clean removes an out/ of its own" $?
 echo "$passed passed, $failed failed, $skipped skipped"
 [ "$failed" -eq 0 ]

@@ -1037,6 +1037,36 @@ static void shard_read__other_forms(Test *t) {
             sizeof IDS)), "%s: %s", ROWS[i].head, t->e.text);
     free(exact);
   }
+  /* what has no header: its first bytes, what follows them each two, and what it is */
+  static const struct { const char *first, *each, *is; } OTHERS[] = {
+    {"\x1f\x8b\x08", "\7\5", "found a gzip file"}, {"PK\3\4", "\7\5", "found a zip file"},
+    {"PAR1", "\7\5", "found a Parquet file"}, {"\x28\xb5\x2f\xfd", "\7\5", "found a zstd file"},
+    {"SINKTOK1", "\7\5", "found a file of sink"}, {"%PDF-1", "\7\5", "found a PDF file"},
+    {"\xff\xfe", "a\0", "found a text. Try: --text s"}, {"", "a\0", "found a text. Try: --text s"},
+    {"\1\0\1\0", "a\0", NULL}, {"", "a\5\0\0", "found wider ones"},
+    {"", "\5\2\1\0", "found wider ones"},
+    {"", "\5\2\2\0", NULL}, {"\xd6\xd7\x34\x01", "\7\5", "counts them"}};
+  EACH(i, OTHERS) {
+    const size_t n = i == 9 || i == 10 || i == 11 ? 4 : 2;
+    size_t magic = i == 8 ? 4 : strlen(OTHERS[i].first);
+    b->size = out->size = 0;
+    bytes_add(b, OTHERS[i].first, magic, fresh(t));
+    for (int k = 0; k < 40; k++) bytes_add(b, OTHERS[i].each, n, &t->e);
+    unsigned char *exact = exactly(b->at, b->size);
+    const bool read = !shard_read(exact, b->size, "s", 50257, out, &t->e);
+    fact(t, OTHERS[i].is ? !read && !out->size && strstr(t->e.text, OTHERS[i].is) : read,
+         "row %d: %s", i, t->e.text);
+    free(exact);
+  }
+  b->size = out->size = 0;                             /* NumPy's version 2: 4 bytes of length */
+  bytes_add(b, "\x93NUMPY\2\0\x74\0\0\0", 12, fresh(t));
+  char second[117];
+  snprintf(second, sizeof second, "%-115s\n",
+           "{'descr': '<u2', 'fortran_order': False, 'shape': (4,), }");
+  bytes_add(b, second, 116, &t->e);
+  for (int k = 0; k < 4; k++) bytes_number(b, (uint64_t)IDS[k] % 50257, 2, &t->e);
+  fact(t, !shard_read(b->at, b->size, "s", 50257, out, &t->e) && out->size == sizeof IDS
+          && !memcmp(out->at, IDS, 8), "version 2: %s", t->e.text);
   b->size = out->size = 0;                             /* llm.c's for llama-3 */
   for (int k = 0; k < 256; k++)
     bytes_number(b, k == 0 ? 20240801 : k == 1 ? 7 : k == 2 ? 4 : 0, 4, fresh(t));

@@ -715,14 +715,9 @@ static int model_fill(Model *m, bool whole, Error *e) {
   return model_fault(m, e);
 }
 
-/* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
- * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
-static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
+/* The head of the open file `of`. On failure nothing is held. */
+static int model_head_open(FILE *of, const char *path, ModelHead *h, Error *e) {
   unsigned char start[16]; Bytes head = {0}; uint64_t size = 0, at = 0;
-  struct ModelFile *f = grab(1, sizeof *f, e);
-  if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
-  if (e->status) { free(f); fclose(of); return e->status; }
-  strcpy(f->name, path);
   if (!file_size(of, &size) || !file_seek(of, 0) || fread(start, 1, 16, of) != 16
       || (at = number_at(start + 8, 8)) < MODEL_START || at > size || size - at > HEAD_MAX)
     damaged(path, e);
@@ -732,8 +727,35 @@ static int model_file_open(FILE *of, const char *path, double room, Trainer *t, 
     if (head.at && (!file_seek(of, at) || fread(head.at, 1, head.size, of) != head.size))
       damaged(path, e);
   }
-  if (!e->status) model_head_read(head.at, head.size, at, path, &f->head, e);
+  if (!e->status) model_head_read(head.at, head.size, at, path, h, e);
   bytes_free(&head);
+  return e->status;
+}
+
+/* Behind the names of files those that model files among them are links to. */
+static void links_list(Bytes *names) {
+  const size_t size = names->size;
+  for (size_t at = 0; at < size; at += strlen((char *)names->at + at) + 1) {
+    ModelHead h = {0}; Error none = {0}; char magic[9] = "";
+    const char *name = (const char *)names->at + at;
+    FILE *f = fopen(name, "rb");
+    const bool ours = f && fread(magic, 1, 8, f) == 8 && !strcmp(magic, MODEL_MAGIC);
+    if (ours) model_head_open(f, name, &h, &none);
+    for (int i = 0; i < h.links; i++)
+      bytes_add(names, h.link[i].path, strlen(h.link[i].path) + 1, &none);
+    if (f) fclose(f);
+    model_head_free(&h);
+  }
+}
+
+/* The head of the open file `of`, which f takes over, and then its model. Of a model of at most
+ * `room` bytes all is in memory afterwards, and the file closed. Nothing is held on failure. */
+static int model_file_open(FILE *of, const char *path, double room, Trainer *t, Error *e) {
+  struct ModelFile *f = grab(1, sizeof *f, e);
+  if (f) f->name = grab((idx)strlen(path) + 1, 1, e);
+  if (e->status) { free(f); fclose(of); return e->status; }
+  strcpy(f->name, path);
+  model_head_open(of, path, &f->head, e);
   f->file = e->status ? NULL : grab(1 + f->head.links, sizeof *f->file, e);
   if (!f->file) { fclose(of); model_file_close(f); return e->status; }
   f->file[0] = of;
@@ -3584,9 +3606,7 @@ static double share_error(double p, int n) { return n > 1 ? sqrt(p * (1 - p) / (
 static int choices_measure(Numbers *besides, Bytes *said, const Settings *s, Trainer *t, Error *e) {
   const HfOwn *own = &s->own;
   Chosen x;
-  if (own->questions && !own->choices[0])
-    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
-  if (e->status || !own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
+  if (!own->choices[0] || choices_answer(&x, &t->m, &t->data, s, e)) return e->status;
   bytes_print(said, e, "\n%d questions of %s: acc %.4f +- %.4f, acc_norm %.4f +- %.4f\n", x.n,
               own->choices, x.acc, share_error(x.acc, x.n), x.acc_norm,
               share_error(x.acc_norm, x.n));
@@ -3747,7 +3767,19 @@ static int verb_pace(Settings *s, Error *e) {
   return e->status;
 }
 
-static int verb_eval_hf(Settings *s, Error *e) { return eval_more(s, choices_measure, e); }
+/* What is wrong with the questions is told before the work. */
+static int verb_eval_hf(Settings *s, Error *e) {
+  const char *name = s->own.choices;
+  Bytes file = {0};
+  Choices c = {0};
+  if (s->own.questions && !name[0])
+    fail(e, 2, "--questions: it belongs to --choices. Try: with that, or without it");
+  if (!e->status && name[0] && !file_read(name, &file, e))
+    choices_read(file.at, file.size, name, &c, e);
+  bytes_free(&file);
+  choices_free(&c);
+  return e->status ? e->status : eval_more(s, choices_measure, e);
+}
 
 static const Verb HF_VERBS[] = {
   {"import",    "FOLDER|FILE.bin",  FROM_FILES | LINKED | OUTPUT,

@@ -16,6 +16,8 @@ struct Acts;
 struct LayerActs;
 struct Error;
 struct Tensor;
+struct Bytes;
+static void links_list(struct Bytes *names);
 static int models_resolve(struct Config *c, struct Error *e);
 static int models_setup(struct Model *m, struct Error *e);
 static void models_tensors(struct Model *m, int l, const struct Tensor *after);
@@ -71,5 +73,6 @@ static void models_room(const struct Model *m, struct Acts *a,
 #define MODELS_ROOM(m, a, la, keeps) models_room(m, a, la, keeps)
 #define MORE_HELP true
 #define MORE_OPEN(path, room, t, e) parts_open(path, room, t, e)
+#define MORE_READS(names) links_list(names)
 
 #endif

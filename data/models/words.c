@@ -1076,7 +1076,9 @@ static int beside_read(Making *m, Error *e) {
     for (const JsonValue *key = of->at + 1; key < end; key = of->at + key[1].next) {
       bool known = key->size < 6 || strcmp(json_text(of, key) + key->size - 6, "_token");
       for (int k = 0; k < NAMED_COUNT; k++) known = known || json_is(of, key, NAMED[k]);
-      known = known || (i && json_get(j, top, json_text(of, key)));
+      const JsonValue *first = json_get(j, top, json_text(of, key));
+      const bool both = json_find(m->map, m->map->at, json_text(of, key)) != NULL;
+      known = known || (i ? json_kind(first, JSON_STRING) : both && json_kind(first, JSON_OBJECT));
       if (!known) added_named(m, of, key + 1, NULL, e);
     }
   }
@@ -1569,7 +1571,8 @@ static int ends_find(Making *m, const Json *config, Error *e) {
                                       "<|begin_of_text|>", "<|startoftext|>", "<|endoftext|>"};
   const int32_t end = named_id(m, "eos_token"), bos = named_id(m, "bos_token");
   if (end >= 0) m->end = end;
-  if (m->bos < 0 || (bos >= 0 && m->begins != BEGINS_YES)) m->bos = bos;
+  const bool told = m->json && m->begins == BEGINS_YES;    /* by its post-processor */
+  if (m->bos < 0 || (bos >= 0 && !told)) m->bos = bos;
   for (int i = 0; i < 16; i++) {                           /* marks, then what is text as well */
     const int32_t id = name_find(m, NAMES[i % 8], strlen(NAMES[i % 8]));
     int32_t *of = i % 8 < 4 ? &m->end : &m->bos;

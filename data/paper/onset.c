@@ -818,7 +818,7 @@ static int told_show(const char *folder, const char *corpus, const char *item, F
   char path[PATH_ROOM];
   Bytes text = {0};
   if (snprintf(path, sizeof path, "%s/%s/%s.txt", folder, corpus, item) >= PATH_ROOM ||
-      file_missing(path) || file_read(path, &text, e)) return e->status;
+      file_missing(path) || lines_read(path, &text, e)) return e->status;
   fprintf(out, "\n%s%s:\n\n", path,
           strcmp(item, "remedies") ? ", written before these runs were made" : "");
   fwrite(text.at, 1, text.size, out);

@@ -123,7 +123,7 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
 static int trainer_start(Trainer *t, const Settings *s, Error *e) {
   Settings now;
   Trainer base;
-  if (checkpoint_load(s->start, NULL, &base, e)) return e->status;
+  if (no_folder(s->start, e) || checkpoint_load(s->start, NULL, &base, e)) return e->status;
   if (s->resume && !file_missing(s->out)) {   /* it goes on, if it was begun from these */
     Settings alone = *s;
     alone.start[0] = 0;
@@ -142,7 +142,8 @@ static int trainer_start(Trainer *t, const Settings *s, Error *e) {
   if (!source_named(&s->data) && !s->data.toy && strcmp(text, SHIPPED_TEXT))
     fail(e, 2, "--start %s: expected the text to train on, found none. Try: %s %s", s->start,
          t->s.data.grammar[0] ? "--grammar" : t->s.data.tokens[0] ? "--tokens" : "--text", text);
-  if (!e->status && !start_settings(&now, &t->s, s, e)) {
+  if (!e->status && !start_settings(&now, &t->s, s, e) &&   /* its tokenizer stays */
+      !outputs_ready(&now, (const char *[]){now.out, now.log, now.report}, 3, e)) {
     if (s->resume && !s->quiet)
       fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
     if (!s->quiet)

@@ -1619,7 +1619,7 @@ static RunState run_load(Result *r, const Experiments *x, int row, const char *f
   *r = (Result){0};
   if (!result_path(path, folder, corpus, is->name, seed, &e) && file_missing(path))
     return RUN_MISSING;
-  if (!e.status && !file_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
+  if (!e.status && !lines_read(path, &text, &e) && !result_read(r, text.at, text.size, path, &e) &&
       (strcmp(r->row, is->name) || strcmp(r->corpus, corpus) || r->seed != seed))
     fail(&e, 1, "%s: expected row %s, seed %d of %s, found row %s, seed %d of %s. Try: delete "
          "it, and run it again", path, is->name, seed, corpus, r->row, r->seed, r->corpus);
@@ -3372,7 +3372,7 @@ static int run_do(const Command *q, int row, int seed, bool verify, Error *e) {
   if (result_path(path, q->own->results, q->corpus->name, q->x.row[row].name, seed, e))
     return e->status;
   if (!verify) file_ready(path, e);
-  else if (!file_read(path, &was, e)) result_read(&old, was.at, was.size, path, e);
+  else if (!lines_read(path, &was, e)) result_read(&old, was.at, was.size, path, e);
   bool made = !e->status && !row_run(&r, &q->x, row, q->corpus, seed, q->s, e) &&
               !result_text(&r, &text, e);
   if (made && !verify) file_write(path, text.at, text.size, e);
@@ -3647,7 +3647,7 @@ static int command_open(Command *q, const Settings *s, Error *e) {
   *q = (Command){.s = s, .own = own_of(s), .item = -1, .only = -1};
   const char *kept = located(path, q->own->results, &s->data, &(Error){0});
   if (kept == path) strcpy(((Own *)q->own)->results, path);
-  if (!file_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
+  if (!lines_read(located(path, EXPERIMENTS_FILE, &s->data, e), &text, e))
     experiments_read(&q->x, text.at, text.size, EXPERIMENTS_FILE, e);
   bytes_free(&text);
   if (!e->status && !(q->corpus = corpus_asked(&q->x, q->own->corpus, e))) experiments_free(&q->x);
@@ -3751,14 +3751,20 @@ static int verb_readme(Settings *s, Error *e) {
 static int verb_report(Settings *s, Error *e) {
   const char *path = s->out[0] ? s->out : "out/report.html";
   Command q;   if (command_open(&q, s, e)) return e->status;
-  char runs[2 * PATH_ROOM];
-  snprintf(runs, sizeof runs, "%s/%s", q.own->results, q.corpus->name);
-  s->words[0] = EXPERIMENTS_FILE;   /* what the page is made of stays */
-  s->words[1] = runs;
-  s->n_words = 2;
-  if (!outputs_ready(s, &path, 1, e) && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
+  enum { RUNS_ROOM = 2 * PATH_ROOM };
+  char *runs = grab(q.x.corpora, RUNS_ROOM, e);
+  s->words[0] = EXPERIMENTS_FILE;   /* what pages are made of stays */
+  s->n_words = 1;
+  for (int i = 0; runs && i < q.x.corpora && s->n_words < WORDS_MOST; i++) {
+    char *at = runs + (size_t)i * RUNS_ROOM;
+    snprintf(at, RUNS_ROOM, "%s/%s", q.own->results, q.x.corpus[i].name);
+    s->words[s->n_words++] = at;
+  }
+  if (!e->status && !outputs_ready(s, &path, 1, e) &&
+      !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
     printf("The page: %s\n", path);
   experiments_free(&q.x);
+  free(runs);
   return e->status;
 }
 

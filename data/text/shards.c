@@ -13,8 +13,8 @@
  * --fix-token; a file that has them is then refused. The tests are in data/check/test_text.c.
  */
 
-enum { SHARD_VOCAB = 50304, SHARD_16 = 20240520, SHARD_32 = 20240801, SHARD_HEAD = 1024,
-       ID_BYTES = sizeof(int32_t) };
+enum { SHARD_VOCAB = 50304, SHARD_IDS = 16000000, SHARD_16 = 20240520, SHARD_32 = 20240801,
+       SHARD_HEAD = 1024, ID_BYTES = sizeof(int32_t) };
 
 /* Where in a file the ids begin, of how many bytes each is, and how many are said to follow. */
 typedef struct ShardForm {
@@ -29,23 +29,44 @@ static ShardForm shard_llmc(const unsigned char *bytes, size_t n, bool half) {
   return (ShardForm){SHARD_HEAD, half ? 2 : 4, number_at(bytes + 8, 4)};
 }
 
-/* Of version 1, as all of short headers are: two bytes of length, then text. A count that is not
- * the only dimension does not fit the size. */
+/* Two bytes of length, four from version 2 on, then text. A count that is not the only dimension
+ * does not fit the size. */
 static ShardForm shard_npy(const unsigned char *bytes, size_t n) {
-  enum { BEFORE = 10 };
-  ShardForm x = {.start = BEFORE + (size_t)number_at(bytes + 8, 2), .width = 1};
+  const int digits = bytes[6] > 1 ? 4 : 2;
+  const size_t before = 8 + (size_t)digits;
+  ShardForm x = {.start = before + (size_t)number_at(bytes + 8, digits), .width = 1};
   char head[128] = "";
-  for (size_t i = 0; i + 1 < sizeof head && BEFORE + i < n; i++) head[i] = (char)bytes[BEFORE + i];
+  for (size_t i = 0; i + 1 < sizeof head && before + i < n; i++) head[i] = (char)bytes[before + i];
   sscanf(head, "{'descr': '<%*1[iu]%1d', 'fortran_order': False, 'shape': (%llu,", &x.width,
          &x.count);
   return x;
 }
 
-/* Is it a text? Of ids every common one has an upper byte below 9, and a text has no such byte. */
-static bool shard_is_text(const unsigned char *bytes, size_t n) {
-  size_t low = 0;
+/* What bytes without a header are, if no ids. Of ids every common one has an upper byte below 9,
+ * and a text has no such byte, but in UTF-16 every other one. Wider ids have uppers of 0 or 1. */
+static const char *shard_other(const unsigned char *bytes, size_t n) {
+  static const struct { const char *magic, *is; } KINDS[] = {
+    {"\x1f\x8b\x08", "a gzip file"}, {"PK\3\4", "a zip file"}, {"PAR1", "a Parquet file"},
+    {"\x28\xb5\x2f\xfd", "a zstd file"}, {"SINK", "a file of sink"}, {"%PDF", "a PDF file"},
+    {"\xff\xfe", "a text"}, {"\xfe\xff", "a text"}};
+  size_t low = 0, plain = 0, upper = 0, lower = 0;
+  for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
+    if (n > 4 && !memcmp(bytes, KINDS[i].magic, strlen(KINDS[i].magic))) return KINDS[i].is;
   for (size_t i = 0; i < n; i++) low += bytes[i] < '\t';
-  return 64 * low < n;
+  for (size_t i = 0; i + 1 < n; i += 2) {
+    const uint64_t id = number_at(bytes + i, 2);
+    plain += id >= '\t' && id <= '~';
+    if (i % 4) upper += id > 1;
+    else lower += id > 1;
+  }
+  if (64 * low < n || plain == n / 2) return "a text";
+  return upper || !lower ? NULL : "wider ones and no header";
+}
+
+static int shard_refuse(const char *name, const char *found, Error *e) {
+  const bool text = strstr(found, "text") != NULL;
+  return fail(e, 1, "%s: expected token ids of 2 bytes each, found %s. Try: %s%s", name, found,
+              text ? "--text " : "ids in NumPy's .npy", text ? name : "");
 }
 
 /* Appends the ids, of ID_BYTES each; those from `below` on are refused. */
@@ -53,12 +74,15 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                       Bytes *out, Error *e) {
   ShardForm x = {.width = 2, .count = n / 2};
   uint64_t magic = n >= 4 ? number_at(bytes, 4) : 0;
+  const char *other;
   if (magic == SHARD_16 || magic == SHARD_32)
     x = shard_llmc(bytes, n, magic == SHARD_16);
-  else if (n > 10 && !memcmp(bytes, "\x93NUMPY\1", 7))
+  else if (magic / 10000 == 2024)
+    x.width = 1;   /* another file of llm.c */
+  else if (n > 12 && !memcmp(bytes, "\x93NUMPY", 6))
     x = shard_npy(bytes, n);
-  else if (shard_is_text(bytes, n))
-    return fail(e, 1, "%s: expected token ids, found a text. Try: --text %s", name, name);
+  else if (n && (other = shard_other(bytes, n)))
+    return shard_refuse(name, other, e);
   bool wide = x.width == 2 || x.width == 4 || x.width == 8;
   if (!wide || x.start >= n || (n - x.start) % (size_t)x.width
       || (n - x.start) / (size_t)x.width != x.count)
@@ -66,10 +90,12 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
                 "which counts them, found %zu bytes. Try: a whole file of one dimension", name, n);
   for (size_t at = x.start; at < n && !e->status; at += (size_t)x.width) {
     uint64_t id = number_at(bytes + at, x.width);
-    if (id >= (uint64_t)below)
-      return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. Try: --vocab %llu",
-                  name, below, (unsigned long long)id, (at - x.start) / (size_t)x.width,
-                  (unsigned long long)id + 3);
+    char larger[40] = "another file";
+    if (id >= (uint64_t)below) {
+      if (id < SHARD_IDS) snprintf(larger, sizeof larger, "--vocab %d", (int)id + 3);
+      return fail(e, 1, "%s: expected ids below %d, found %llu at place %zu. Try: %s", name, below,
+                  (unsigned long long)id, (at - x.start) / (size_t)x.width, larger);
+    }
     bytes_add(out, &(int32_t){(int32_t)id}, ID_BYTES, e);
   }
   return e->status;

@@ -493,19 +493,26 @@ typedef struct Generated {
   Ids document, block;         /* the tokens of Data.document; the block that was asked for last */
 } Generated;
 
-/* Reads a grammar. A file with CR LF is the same one, with the same hash. */
+/* As file_read, and lines that end in CR LF end in LF: a clone may have changed them. */
+static int lines_read(const char *path, Bytes *text, Error *e) {
+  size_t n = 0;
+  if (file_read(path, text, e)) return e->status;
+  for (size_t i = 0; i < text->size; i++)
+    if (text->at[i] != '\r' || i + 1 == text->size || text->at[i + 1] != '\n')
+      text->at[n++] = text->at[i];
+  text->size = n;
+  return 0;
+}
+
+/* Reads a grammar. */
 static int grammar_load(Grammar *g, uint64_t *hash, const char *name, const Source *s, Error *e) {
   char room[PATH_ROOM];
   const char *path = located(room, name, s, e);
   Bytes text = {0};
   *g = (Grammar){0};
-  if (!file_read(path, &text, e)) {
-    size_t n = 0;
-    for (size_t i = 0; i < text.size; i++)
-      if (text.at[i] != '\r' || i + 1 == text.size || text.at[i + 1] != '\n')
-        text.at[n++] = text.at[i];
-    grammar_read(g, text.at, n, path, e);
-    *hash = hash64(0, text.at, n);
+  if (!lines_read(path, &text, e)) {
+    grammar_read(g, text.at, text.size, path, e);
+    *hash = hash64(0, text.at, text.size);
   }
   bytes_free(&text);
   return e->status;

@@ -4,13 +4,12 @@
 
     python3 data/check/golden/dump_check.py --count 200 --seed 1 [--double]      where sink.c stands
 
-Each is a random row of every axis. The programs, built in out/: ./sink, and ./paper where ./sink says
-that the flags are its. One makes a model, every parameter is moved, and `dump --all` writes a
-forward and backward, by tiles or --plain; twin.py says how far an array may be. What golden.py says
-is refused must be, with status 2, and nothing else. Exit status 1 when something is wrong, or when
-nothing was compared; the flags of what is wrong are printed. At the end, by array: the worst
-difference relative to its largest number (where that is above what is allowed), and to what is
-allowed.
+Each is a random row of every axis, every other time of those that ./sink has. Built in out/, ./hf
+makes a model of ids, every parameter is moved, and `dump --all` writes a forward and backward, by
+./sink or, of other papers' rows, by ./hf, by tiles or --plain; twin.py says how far an array may be. What golden.py says is refused must be, with status
+2, and nothing else. Exit status 1 when something is wrong, or when nothing was compared; the flags
+of what is wrong are printed. At the end, by array: the worst difference relative to its largest
+number (where that is above what is allowed), and to what is allowed.
 """
 import argparse
 import os
@@ -36,9 +35,16 @@ MORE = {"window": ["--window 1", "--window 5"], "clip": ["--clip-low -0.2", "--c
 AXES = {axis: rows + MORE.get(axis, []) for axis, rows in golden.AXES.items()}
 
 
-def draw(rng):
+def later(flags):
+    """Does ./sink lack one of these rows?"""
+    return any(word in flags for word in golden.LATER)
+
+
+def draw(rng, all_rows):
     """A row of every axis, without flags that belong to rows that are not chosen."""
     row = {axis: rows[rng.integers(len(rows)) * rng.integers(2)] for axis, rows in AXES.items()}
+    if not all_rows:
+        row = {axis: "" if later(flags) else flags for axis, flags in row.items()}
     for axis in row:
         if (row["pos"] and axis[:3] in ("rot", "rop")
                 or axis == "window-period" and not row["window"]
@@ -62,16 +68,6 @@ def stir(path, rng):
         file.write(new + golden.hash64(0, new).to_bytes(8, "little"))
 
 
-def ran(programs, call, folder):
-    """What ./sink does with the words; ./paper, where it says that the flags are its."""
-    for program in programs:
-        done = subprocess.run([program, *call.split()], cwd=folder, timeout=99, text=True,
-                              capture_output=True, check=False)
-        if not (done.returncode == 2 and "./paper" in done.stderr):
-            break
-    return done
-
-
 def built(name, file, double):
     """A program in out/."""
     words = [os.environ.get("CC", "cc"), "-O1", *["-DSINK_DOUBLE"] * double, file, "-o", "out/" + name, "-lm"]
@@ -82,16 +78,19 @@ def built(name, file, double):
 
 def one(programs, number, rng, worst):
     """A configuration: is it one to refuse, and is something wrong."""
-    row, words = draw(rng), "--threads 1 --quiet --force --out"
+    row, words = draw(rng, number % 2), "--threads 1 --quiet --force --out"
+    dumps = "hf" if later(" ".join(row.values())) else "sink"
     T = int(rng.choice([3 if "3" in row["prefix"] else 1, 5, 9, 13, 70], p=[.1, .3, .3, .2, .1]))
     flags = " ".join([golden.SIZES, *filter(None, row.values()), f"--context {max(3, T + T % 4)}"])
     plain, refused, wrong = " --plain" * int(rng.integers(2)), golden.refused(row), []
     with tempfile.TemporaryDirectory() as folder:
         rng.integers(0, 10, 400).astype("<u2").tofile(folder + "/t.bin")
         np.savetxt(folder + "/ids.txt", rng.integers(0, 11, (2, T + 1)), "%d")
-        for call in (f"train {flags} --tokens t.bin --end-token 10 --steps 0 {words} m.sink",
-                     f"dump m.sink --ids ids.txt --all{plain} {words} d"):
-            done = ran(programs, call, folder)
+        for program, call in (
+                ("hf", f"train {flags} --tokens t.bin --end-token 10 --steps 0 {words} m.sink"),
+                (dumps, f"dump m.sink --ids ids.txt --all{plain} {words} d")):
+            done = subprocess.run([programs[program], *call.split()], cwd=folder, timeout=99,
+                                  text=True, capture_output=True, check=False)
             if done.returncode or refused:
                 wrong = [] if refused and done.returncode == 2 else [done.stderr or "not refused"]
                 break
@@ -117,8 +116,8 @@ def main():
     args, worst = parser.parse_args(), {}
     torch.set_num_threads(1)
     os.makedirs("out", exist_ok=True)
-    programs = [built("dump_check_sink", "sink.c", args.double),
-                built("dump_check_paper", "data/paper/paper.c", args.double)]
+    programs = {"sink": built("dump_check_sink", "sink.c", args.double),
+                "hf": built("dump_check_hf", "data/models/hf.c", args.double)}
     done = [one(programs, k, np.random.default_rng([args.seed, k]), worst)
             for k in range(args.count)]
     for name, (n, far, part) in sorted(worst.items()):

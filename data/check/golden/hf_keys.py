@@ -241,10 +241,18 @@ def fixed(name, config, added=(), post=None, normal=None, cuts=BYTE_LEVEL, **mor
     return name, files
 
 
+def listed(config, **more):
+    """The same of vocab.json and merges.txt."""
+    files = {"tokenizer_config.json": {"tokenizer_class": "GPT2Tokenizer", **config},
+             "vocab.json": "MODEL", "merges.txt": "MODEL"}
+    return "bytes", {**files, **{key + ".json": value for key, value in more.items()}}
+
+
 V = len(MODELS["bytes"]["vocab"])
 END, CHAT = (V, "<|end|>", {}), "<|im_start|>"
 FLAGS = {"single_word": False, "lstrip": False, "rstrip": False, "normalized": False, "special": True}
 SAID = {"eos_token": "<|end|>"}
+PLAIN = {"eos_token": "<s>", "bos_token": "ab", "unk_token": "ab"}
 OF_SIGN = {"normal": CHARACTERS[0][0], "cuts": None}
 FIXED = [
     fixed("bytes", {**SAID, "added_tokens_decoder": {str(V + 1): {"content": CHAT, **FLAGS}}}, [END]),
@@ -275,7 +283,10 @@ FIXED = [
     fixed("bytes", SAID, [(V + 1, "<|end|>", {})]),
     fixed("bytes", {**SAID, "auto_map": {"AutoTokenizer": ["own.Own", None]}}, [END]),
     fixed("bytes", {**SAID, "fast_tokenizer_files": ["tokenizer.json"]}, [END]),
-    fixed("bytes", SAID, [END, (V + 1, "\u00e9", {}), (225, letters()[225], {})])]
+    fixed("bytes", SAID, [END, (V + 1, "\u00e9", {}), (225, letters()[225], {})]),
+    listed({**PLAIN, "image_token": {"__type": "AddedToken", "content": "[PAD]", **FLAGS}},
+           special_tokens_map={"image_token": "<|end|>"}),
+    listed({**PLAIN, "image_token": "[PAD]"}, special_tokens_map={"image_token": "<|end|>"})]
 FIXED_TEXTS = ["xab ab abc<|im_start|> b<|end|> <|end|>\n", "<0x0A><s>a<s>ab [PAD] <pad>x", "\u00e1\u00e9"]
 
 
