@@ -47,8 +47,9 @@ bench: data/check/bench.c data/paper/options.h $(SINK)
 
 # Attention by its vectors, for those who write kernels:  data/check/vectors/README.md
 vectors: data/check/vectors.c $(SINK) data/later/later.h
-	$(CC) $(CFLAGS) data/check/vectors.c -o vectors $(LDLIBS)
-	./vectors --out out/vectors
+	@mkdir -p out
+	$(CC) $(CFLAGS) data/check/vectors.c -o out/vectors-made $(LDLIBS)
+	./out/vectors-made --out out/vectors
 
 run: paper
 	./paper run --force
@@ -204,7 +205,7 @@ stats:
 	@awk -f data/check/stats.awk sink.c test_sink.c sink.h
 
 # What make made, by its name: out/ may hold models that took hours.
-MADE = sink paper hf bench vectors out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
+MADE = sink paper hf bench out/vectors-made out/embed out/test out/test-double out/test-paper out/test-later out/test-hf \
     out/test-asan $(CHECKS:%=out/test-%) $(CHECKS:%=out/test-%-double) $(CHECKS:%=out/test-%-asan) \
     out/paper-double out/exhaustive out/book.html out/tables out/solve
 clean:
