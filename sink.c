@@ -5725,49 +5725,62 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* ==========
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of a processor's peak. To feed it:
- * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
- * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
- * Registers. A multiply-add takes some 4 cycles and two begin in each, so 8 must be under way. The
- * sums of a tile of C are, in registers for DEPTH steps of p: 8 x 32 or 48 floats with AVX-512,
- * 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. B, and in a large product A, is packed one tile wide: a tile reads consecutive bytes.
- * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
- * tile or task it falls in: one thread and sixteen give the same bits.
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain
+ * loops reach a few percent of a processor's peak. Four measures feed it:
  *
- * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
+ *   Lanes      One instruction works on a vector of neighbours in a row of B
+ *              and of C: 4 floats on every x86-64 and ARM machine, 8 with AVX2,
+ *              16 with AVX-512.
+ *   Registers  A multiply-add takes some 4 cycles and two begin in each, so 8
+ *              must be under way. The sums of a tile of C stay in registers for
+ *              DEPTH steps of p: 8 x 32 or 48 floats with AVX-512, 6 x 16 with
+ *              AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ *   Panels     B, and in a large product A, is packed one tile wide, so that a
+ *              tile reads consecutive bytes.
+ *   Order      An element of C is a sum over DEPTH steps of p, added to C, then
+ *              the next DEPTH, whatever tile or task it falls in. So one thread
+ *              and sixteen give the same bits.
+ *
+ * GCC fuses multiplies and adds in its default mode, not under -std=c11. */
 
-/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
+/* ----------
+ * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
- * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
- * it would have another calling convention in every instance. Arrays only reached so live in
- * registers, where loops count 0, 1, 2, ..; with steps of `lanes` Clang does not unroll. */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector
+ * at p; as an argument it would have another calling convention in every
+ * instance. Arrays that are only reached so live in registers where loops count
+ * 0, 1, 2, ..; with steps of `lanes` Clang does not unroll them. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
 typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
-#define VECTOR(p) (*(L *)(p))
-#define WITH_LANES(statement) \
-    if (bytes == 64) { typedef Lanes64 L; statement; } \
-    else if (bytes == 32) { typedef Lanes32 L; statement; } \
-    else { typedef Lanes16 L; statement; }
-
-#define FETCH(p, writes) __builtin_prefetch(p, writes)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
+#define VECTOR(p) (*(L *)(p))
+#define WITH_LANES(statement)                                                  \
+  if (bytes == 64) {                                                           \
+    typedef Lanes64 L;                                                         \
+    statement;                                                                 \
+  } else if (bytes == 32) {                                                    \
+    typedef Lanes32 L;                                                         \
+    statement;                                                                 \
+  } else {                                                                     \
+    typedef Lanes16 L;                                                         \
+    statement;                                                                 \
+  }
+#define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
+/* Some of a0 .. a3, b0 .. b3, numbered 0 to 7; GCC takes a vector of numbers. */
 #ifdef __clang__
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) FourOrder
-    __attribute__((vector_size(4 * sizeof(real))));
-#define LOW(a, b) __builtin_shuffle(a, b, (FourOrder){0, 4, 1, 5})
-#define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
+typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0))
+    Order __attribute__((vector_size(4 * sizeof(real))));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Order){__VA_ARGS__})
 #endif
+#define LOW(a, b) SHUFFLE(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) SHUFFLE(a, b, 2, 6, 3, 7)
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows interleaved twice. */
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
@@ -5783,19 +5796,16 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #else   /* number by number */
 #define FETCH(p, writes) ((void)0)
 #define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement) \
-    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+#define WITH_LANES(statement)                                                  \
+  for (int lane = 0; lane < bytes / (int)sizeof(real); lane++)                 \
+    statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   for (idx p = 0; p < 4; p++)
-    for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
+    for (idx j = 0; j < 4; j++)
+      to[p * ldt + j] = from[j * ld + p];
 }
 #endif
-
-INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }   /* rounded up */
-INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
-  return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
-}
 
 /* c += a b for one vector, with the same a in every lane; lane by lane; c = b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
@@ -5804,11 +5814,22 @@ INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
 INLINE void lanes_fma(int bytes, real *c, const real *a, const real *b) {
   WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
 }
-INLINE void lanes_copy(int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
+INLINE void lanes_copy(int bytes, real *c, const real *b) {
+  WITH_LANES(VECTOR(c) = VECTOR(b))
+}
 
-/* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`, while one of
-   the next 16 rows is fetched: cold rows take 0.8 of their time so. */
-INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+/* n / size, rounded up. */
+INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }
+
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+  return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a whole cache line of
+ * `to`. One of the next 16 rows is fetched meanwhile: cold rows take 0.8 of
+ * their time so. */
+INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
+                      idx n) {
   enum { BLOCK = 16 };
   idx n4 = n - n % 4;
   for (idx i = 0; i < m; i += BLOCK) {
@@ -5819,30 +5840,45 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       }
     for (idx q = i; q < last; q++)   /* what is left of these rows */
-      for (idx p = q < last4 ? n4 : 0; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+      for (idx p = q < last4 ? n4 : 0; p < n; p++)
+        to[p * ldt + q] = from[q * ld + p];
   }
 }
 
-/* --- 13.2  The product --- */
+/* ----------
+ * 13.2  The product */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
   ROWS_MAX = 8, COLS_MAX = 3,   /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
-  SPREAD = 256, GROUP = 4,   /* columns of B, and tiles of rows of A, packed at a time */
-  FEW_ROWS = 16, SOME_ROWS = 96,   /* up to so many rows B is read in place: always, or if */
-  SMALL = 1 << 18,   /* its k rows span so many elements at most, a quarter if A is packed */
-  BAND = 96, WAIT = 768, MANY = 192,   /* packed: rows of A; columns of B, at most, and at least */
+  BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
+  FEW_ROWS = 16,   /* up to so many rows B is read in place, */
+  SMALL = 1 << 18,   /* up to BAND if its k rows span so many numbers at most */
+  MANY = 192,   /* packing A pays from so many columns on */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
-  SPARE = (1 << 16) / (int)sizeof(real),   /* 64 KiB of packed numbers stay on a thread's stack */
+  SPARE = (1 << 16) / (int)sizeof(real),   /* packed numbers on the stack */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
 };
 
-typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
+typedef struct Product {
+  real *c;
+  idx ldc;
+  Matrix a, b;
+  idx m, n, k;
+  bool add;
+} Product;
 
-/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its width: packed rows
-   have one address, which leaves room for sums. */
+/* Of a product C's rows i .. i+m and columns j .. j+n, or as many as it has. */
+static Product product_part(Product p, idx i, idx j, idx m, idx n) {
+  return (Product){p.c + i * p.ldc + j, p.ldc, matrix_from(p.a, i, 0),
+                   matrix_from(p.b, 0, j), at_most(p.m - i, m),
+                   at_most(p.n - j, n), p.k, p.add};
+}
+
+/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its
+ * width: packed rows of A have one address, which leaves room for sums. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -5854,149 +5890,149 @@ INLINE int tile_width(int bytes, bool packed) {
   return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
 }
 
-/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it lie in C. With
-   `packed` A is a panel too, and C is fetched ahead. */
-INLINE void tile(int bytes, const int rows, const int cols, bool packed, Product t) {
-  int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
+/* A whole tile: `rows` rows and `cols` vectors of the row-major b. With `packed`
+ * A is a panel too, and C is fetched ahead. */
+INLINE void tile(int bytes, const int rows, const int cols, bool packed,
+                 Product t) {
+  int lanes = bytes / (int)sizeof(real), width = cols * lanes;
   idx down = packed ? 1 : t.a.row;
   const real *a = t.a.at, *b = t.b.at;
-  real sum[TILE_MAX] = {0}, out[TILE_MAX];   /* out: a variable index needs memory */
-  for (idx part = 0, p = 0; part < parts; part++) {
-    for (int v = 0; packed && part < t.m && v <= cols; v++)
-      FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1), 1);
-    idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
-    for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
-      for (idx i = 0; i < rows; i++)
-        for (int v = 0; v < cols; v++)
-          lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down], b + v * lanes);
-  }
-
-  if (t.m == rows && t.n == width) {
+  real sum[TILE_MAX] = {0};
+  for (int i = 0; packed && i < rows; i++)
+    for (int v = 0; v <= cols; v++)
+      FETCH(t.c + i * t.ldc + at_most(v * lanes, width - 1), 1);
+  for (idx p = 0; p < t.k; p++, a += packed ? rows : t.a.col, b += t.b.row)
     for (idx i = 0; i < rows; i++)
-      for (int v = 0; v < cols; v++) {
-        real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
-        if (t.add) lanes_axpy(bytes, s, 1, at);
-        lanes_copy(bytes, at, s);
-      }
-    return;
-  }
-  for (int i = 0; i < rows; i++)
-    for (int v = 0; v < cols; v++)
-      lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
-  for (idx i = 0; i < t.m; i++, t.c += t.ldc)
-    for (idx j = 0; j < t.n; j++) {
-      real s = out[i * width + j];
-      t.c[j] = t.add ? s + t.c[j] : s;
+      for (int v = 0; v < cols; v++)
+        lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down],
+                   b + v * lanes);
+  for (idx i = 0; i < rows; i++)
+    for (int v = 0; v < cols; v++) {
+      real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
+      if (t.add)
+        lanes_axpy(bytes, s, 1, at);
+      lanes_copy(bytes, at, s);
     }
 }
 
+/* Any tile. One that is not whole is made whole elsewhere. */
 INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   bool tall = packed || t.m > rows / 2;
-  if (bytes == 64 && packed && t.n > 2 * lanes) tile(bytes, rows, 3, packed, t);
-  else if (tall && t.n > lanes) tile(bytes, rows, 2, packed, t);
-  else if (tall) tile(bytes, rows, 1, packed, t);
-  else if (t.n > lanes) tile(bytes, rows / 2, 2, packed, t);
-  else tile(bytes, rows / 2, 1, packed, t);
-}
-
-/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width begins at to + j*k
-   and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
-INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
-  idx copied = b.col == 1 ? n - n % width : 0;
-  for (idx p = 0; p < k; p++)
-    for (idx j = 0; j < copied; j += width)
-      memcpy(to + j * k + p * width, b.at + p * b.row + j, sizeof(real) * (size_t)width);
-
-  for (idx j = copied; j < n; j += width) {
-    idx nr = at_most(n - j, width);
-    if (nr < width) zero(to + j * k, width * k);
-    if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
-    else
-      for (idx p = 0; p < k; p++)
-        for (idx q = 0; q < nr; q++) to[j * k + p * width + q] = b.at[p * b.row + j + q];
+  idx cols = pieces(t.n, lanes), width = cols * lanes;
+  bool whole = t.m == (tall ? rows : rows / 2) && t.n == width;
+  real out[TILE_MAX];
+  Product w = t;
+  if (!whole) {
+    w.c = out;
+    w.ldc = width;
+    w.add = false;
   }
-}
-
-/* A small product, k > 0. Few rows or a small B are not worth packing: B is read in place up to
-   column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
-   time, and so is a last tile that is not full. `room` has what is packed: of A, then of B, which
-   is taken `spread` columns at a time; no bit of C depends on how many. */
-INLINE void product(int bytes, Product w, bool in_place, idx spread, real *room) {
-  int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
-  bool transposed = w.a.col != 1;
-  real *packed = room, *panels = room + GROUP * ROWS_MAX * at_most(w.k, DEPTH);
-  for (idx j0 = 0; j0 < w.n; j0 += spread)
-    for (idx p = 0; p < w.k; p += DEPTH) {
-      idx n = at_most(w.n - j0, spread), rest = n % width, k = at_most(w.k - p, DEPTH);
-      /* A rest of half a tile needs no zeros. */
-      idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
-      pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
-      for (idx i = 0; i < w.m; i += rows) {
-        idx left = w.m - i, at = transposed ? i % group : 0;
-        Matrix a = matrix_from(w.a, i, p);
-        if (transposed || left < rows) {
-          if (at == 0) pack(packed, rows, (Matrix){a.at, a.col, a.row}, at_most(left, group), k);
-          a = transpose_of(packed + at * k, rows);
-        }
-        for (idx j = 0; j < n; j += width)
-          tile_that_fits(bytes, false, (Product){
-              w.c + i * w.ldc + j0 + j, w.ldc, a,
-              j < ready ? rows_of(w.b.at + p * w.b.row + j0 + j, w.b.row)
-                        : rows_of(panels + (j - ready) * k, width),
-              at_most(left, rows), at_most(n - j, width), k, w.add || p > 0});
-      }
+  if (bytes == 64 && packed && cols == 3)
+    tile(bytes, rows, 3, packed, w);
+  else if (tall && cols == 2)
+    tile(bytes, rows, 2, packed, w);
+  else if (tall)
+    tile(bytes, rows, 1, packed, w);
+  else if (cols == 2)
+    tile(bytes, rows / 2, 2, packed, w);
+  else
+    tile(bytes, rows / 2, 1, packed, w);
+  for (idx i = 0; !whole && i < t.m; i++)
+    for (idx j = 0; j < t.n; j++) {
+      real *c = t.c + i * t.ldc + j, s = out[i * width + j];
+      *c = t.add ? s + *c : s;
     }
 }
 
-/* A large product. A panel of B stays in L1 while BAND packed rows of A pass by from L2, where
-   `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
-INLINE void product_packed(int bytes, Product w, real *room) {
-  int rows = tile_rows(bytes), width = tile_width(bytes, true);
-  real *tall = room;
-  room += BAND * DEPTH;
+/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width
+ * begins at to + j*k and holds its k rows one after the other, 0 where n has
+ * ended. For A, b is its transpose. */
+INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
+  idx whole = n - n % width, rest = n - whole;
+  if (rest)
+    zero(to + whole * k, width * k);
+  for (idx j = 0; b.row == 1 && j < n; j += width)
+    transpose(to + j * k, width, b.at + j * b.col, b.col, at_most(n - j, width),
+              k);
+  for (idx p = 0; b.row != 1 && p < k; p++) {
+    const real *from = b.at + p * b.row;
+    for (idx j = 0; j < whole; j += width)
+      memcpy(to + j * k + p * width, from + j, sizeof(real) * (size_t)width);
+    for (idx j = 0; j < rest; j++)
+      to[whole * k + p * width + j] = from[whole + j];
+  }
+}
+
+/* How many columns of packed B wait for the next BAND rows, or one panel. */
+INLINE idx waiting(const int width, Product p) {
+  return p.m > BAND ? at_most(pieces(p.n, width) * width, WAIT) : width;
+}
+
+/* A panel of B stays in L1 while BAND rows of A pass by from L2. With `packed`,
+ * and where A is transposed, these rows are packed; else they are read in place,
+ * but for a last tile that is not full. Few rows or a small B are not worth
+ * packing B. `room` has what is packed, of B, then of A. */
+INLINE void product(int bytes, bool packed, Product w, real *room) {
+  const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
+  bool small = w.m <= FEW_ROWS || (w.m <= BAND && w.k * w.b.row <= SMALL);
+  bool in_place = !packed && w.b.col == 1 && small;
+  real *band = room + waiting(width, w) * at_most(w.k, DEPTH);
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
     for (idx p = 0; p < w.k; p += DEPTH)
       for (idx i0 = 0; i0 < w.m; i0 += BAND) {
-        idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
-        idx end = at_most(w.n, j0 + WAIT);
-        Matrix a = matrix_from(w.a, i0, p);
-        pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
+        idx k = at_most(w.k - p, DEPTH), end = at_most(w.n, j0 + WAIT);
+        idx m = at_most(w.m - i0, BAND);
+        idx ready = packed || w.a.col != 1 ? 0 : m - m % rows;
+        Matrix a = matrix_from(w.a, i0 + ready, p);
+        pack(band, rows, (Matrix){a.at, a.col, a.row}, m - ready, k);
         for (idx j = j0; j < end; j += width) {
           idx n = at_most(end - j, width);
-          real *panel = room + (w.m > BAND) * (j - j0) * k;
-          if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
+          Matrix b = matrix_from(w.b, p, j);
+          /* The rest of half a tile needs no zeros. */
+          if (!in_place || (n < width && n != width / 2)) {
+            real *panel = room + (w.m > BAND) * (j - j0) * k;
+            if (i0 == 0)
+              pack(panel, width, b, n, k);
+            b = rows_of(panel, width);
+          }
           for (idx i = 0; i < m; i += rows)
-            tile_that_fits(bytes, true, (Product){
-                w.c + (i0 + i) * w.ldc + j, w.ldc, transpose_of(tall + i * k, rows),
-                rows_of(panel, width), at_most(m - i, rows), n, k, w.add || p > 0});
+            tile_that_fits(bytes, packed, (Product){
+                w.c + (i0 + i) * w.ldc + j, w.ldc,
+                i < ready ? matrix_from(w.a, i0 + i, p)
+                          : transpose_of(band + (i - ready) * k, rows),
+                b, at_most(m - i, rows), n, k, w.add || p > 0});
         }
       }
 }
 
-/* --- 13.3  Vector maths ---
-
-   libm works number by number. The functions below have no branches (`either`), so a loop over them
-   becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
-   span too, so an element's bits do not depend on where it stands.
-
-   Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
-   largest errors over all floats (`make exhaustive`), in units in the last place (ulp), where
-   rounding alone is 0.5, powers over every 61st float:
-     exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529   tanh 2.603 */
+/* ----------
+ * 13.3  Vector maths
+ *
+ * libm works number by number. The functions below have no branches (`either`),
+ * so a loop over them becomes vector code. A span is one vector of the widest
+ * instance. The end of an array is a whole span too, so an element's bits do not
+ * depend on where it stands.
+ *
+ * Coefficients have the smallest maximal relative error (Remez's exchange in 40
+ * digits). The largest errors over all floats (`make exhaustive`), in units in
+ * the last place (ulp), where rounding alone is 0.5, powers over every 61st
+ * float:
+ *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529
+ *   tanh 2.603 */
 
 enum { SPAN = 16, PARTS = 32 };
-typedef enum VecOp {
-  VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_TANH, VEC_POW
-} VecOp;
 
 #ifdef SINK_DOUBLE
 #define exp_of exp
-INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 #define sqrt_of sqrt
-INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 #define log_of log
 #define tanh_of tanh
+INLINE double sigmoid_of(double x) {
+  double e = exp(-fabs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
@@ -6012,86 +6048,94 @@ INLINE double either_double(bool first, double a, double b) {
 }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
-   r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
-   e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
+ * n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
+ * r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9
+ * bits). e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
 INLINE float exp_less_1(float x, uint32_t *n) {
   float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
   float r = x - m * 0.693359375f + m * 2.12194440e-4f;
   float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
-                + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
+          + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   *n = bits_of(t) - bits_of(shift);
   return r + r * r * q;
 }
 
-/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an Intel core takes 150
-   cycles. 2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two
-   factors; only the second product can round. A NaN passes through p. */
+/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an
+ * Intel core takes 150 cycles. 2^n, -150 <= n <= 144, exceeds a float's
+ * exponents, so it is multiplied in as two factors; only the second product can
+ * round. A NaN passes through p. */
 INLINE float exp_of(float x) {
   float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   uint32_t n;
   float p = 1 + exp_less_1(z, &n);
   uint32_t e = n + 254, half = e >> 1;   /* n + 2 * 127 */
-  return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
+  float power = p * float_of(half << 23) * float_of((e - half) << 23);
+  return either(x < -104.0f, 0, power);
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results keep digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results
+ * keep digits. */
 INLINE float sigmoid_of(float x) {
   float e = exp_of(-fabsf(x));
   return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding; then
-   y + (x - y^2) r / 2. Below 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r
+ * to 3.5 %. Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after
+ * three below rounding; then y + (x - y^2) r / 2. Below 2^-100, where bits get
+ * lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
-  uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);   /* all ones if so */
-  float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
+  bool tiny = x < 0x1p-100f;
+  float z = x * either(tiny, 0x1p48f, 1), h = 0.5f * z;
   float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   float y = z * r;
-  float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
-  return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
+  float s = (y + 0.5f * r * (z - y * y)) * either(tiny, 0x1p-24f, 1);
+  return either(x < 0, (float)NAN, either(x <= FLT_MAX, s, x));
 }
 
-/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: low is what rounding y^2 loses, from the upper half h of y's digits and the lower half d,
-   whose products are exact; a factor 1 - low / 2 puts it back.
-   R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
-   [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
+/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y).
+ * Phi(-15) is 0.
+ * e^: low is what rounding y^2 loses, from the upper half h of y's digits and the
+ * lower half d, whose products are exact; a factor 1 - low / 2 puts it back.
+ * R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes
+ * [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
   float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
   float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* has its digits near y = 0 */
   float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
-                + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
-                + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
-                + u * 0x1.c7e3dap-14f)))))))));
+          + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
+          + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
+          + u * 0x1.c7e3dap-14f)))))))));
   float below = (e - e * (0.5f * low)) * R;
   return either(x < 0, below, 1 - below);
 }
 
-/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
-   sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is finite: times 0 it gives 0. */
+/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m
+ * with m from sqrt(1/2) to sqrt(2): n is what stands in the exponent of x /
+ * sqrt(1/2); 1024 keeps it positive. log2 m = s P(s^2), s = (m - 1) / (m + 1), to
+ * 4.2e-12. log2 0 is finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
-  uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;   /* sqrt(1/2) */
+  uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;
   uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;   /* n + 1024 */
   double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
   double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
   double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
-              + z * (0.57708358496515137 + z * (0.41167271899777669 + z * 0.34073010658534338))));
+              + z * (0.57708358496515137 + z * (0.41167271899777669
+              + z * 0.34073010658534338))));
   return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
 INLINE float log_of(float x) {
-  return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
+  float log = (float)(log2_of((double)x) * 0.69314718055994531);
+  return either(x < 0, (float)NAN, log);
 }
 
-/* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1: near 0, where n is 0, u
-   has all its digits. From |x| = 10 on it is 1. */
+/* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1: near 0,
+ * where n is 0, u has all its digits. From |x| = 10 on it is 1. */
 INLINE float tanh_of(float x) {
   float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
   uint32_t n;
@@ -6100,210 +6144,251 @@ INLINE float tanh_of(float x) {
   return either(x < 0, -1, 1) * (u / (u + 2));
 }
 
-/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
-   for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float
+ * has too few digits for it. 2^f has a relative error of 1.9e-9; beyond +-160 a
+ * float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
   double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
-  double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
+  double low = either_double(L < -160, -160, L);
+  double z = either_double(low > 160, 160, low);
   double t = z + shift, f = z - (t - shift);   /* n in t's bits */
-  double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
-           + f * (0.055503287760615288 + f * (0.0096184889379913822
-           + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
+  double q = 1.0000000005543519 + f * (0.69314720573795455
+           + f * (0.24022646890500643 + f * (0.055503287760615288
+           + f * (0.0096184889379913822 + f * (0.0013399931513208265
+           + f * 0.00015345820883833847)))));
   return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
 }
 #endif
 
-#define FILL(value) for (int l = 0; l < SPAN; l++) y[l] = value;
-INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) FILL(exp_of(x[l] - p))
-  else if (op == VEC_SIGMOID) FILL(sigmoid_of(x[l]))
-  else if (op == VEC_SQRT) FILL(sqrt_of(x[l]))
-  else if (op == VEC_CUMULATIVE) FILL(cumulative_of(x[l]))
-  else if (op == VEC_LOG) FILL(log_of(x[l]))
-  else if (op == VEC_TANH) FILL(tanh_of(x[l]))
-  else FILL(pow_of(x[l], p))
+/* y = value of x [n] for n >= SPAN; y may be x. The last span, which overlaps
+ * another, is computed first. */
+typedef void Spans(idx n, real *y, const real *x, real p);
+#define SPANS(name, value)                                                     \
+  INLINE void name##_span(real *y, const real *x, real p) {                    \
+    (void)p;                                                                   \
+    for (int l = 0; l < SPAN; l++)                                             \
+      y[l] = value;                                                            \
+  }                                                                            \
+  INSTANCES(void, name, (idx n, real *y, const real *x, real p), {             \
+    real some[SPAN];                                                           \
+    real last[SPAN];                                                           \
+    name##_span(last, x + n - SPAN, p);                                        \
+    for (idx i = 0; i < n - SPAN; i += SPAN) {                                 \
+      name##_span(some, x + i, p);                                             \
+      memcpy(y + i, some, sizeof some);                                        \
+    }                                                                          \
+    memcpy(y + n - SPAN, last, sizeof last);                                   \
+  })
+
+/* s [PARTS] takes in x, or x y where y is given, or the larger of s and x. */
+INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
+                      const real *y) {
+  int lanes = bytes / (int)sizeof(real);
+  for (int l = 0; largest && l < PARTS; l++)
+    s[l] = x[l] > s[l] ? x[l] : s[l];
+  for (int v = 0; !largest && v < PARTS / lanes; v++)
+    if (y)
+      lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
+    else
+      lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
 
-/* y = op(x) for n >= SPAN; y may be x. The last span, which overlaps another, is computed first. */
-INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
-  real some[SPAN], last[SPAN];
-  span(op, last, x + n - SPAN, p);
-  for (idx i = 0; i < n - SPAN; i += SPAN) {
-    span(op, some, x + i, p);
-    memcpy(y + i, some, sizeof some);
-  }
-  memcpy(y + n - SPAN, last, sizeof last);
+/* s[0..half) takes in s[half..2 half). */
+INLINE void fold_half(bool largest, real *s, const int half) {
+  for (int l = 0; largest && l < half; l++)
+    s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
+  for (int l = 0; !largest && l < half; l++)
+    s[l] += s[l + half];
 }
 
-/* s[0..half) takes in s[half..2 half): its sums, or the larger of each two. */
-INLINE void fold_half(real *s, const int half, bool largest) {
-  if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
-  else for (int l = 0; l < half; l++) s[l] += s[l + half];
+/* The PARTS elements before `end`, but 0 for the first `taken`. */
+INLINE void rest_of(real *rest, const real *end, idx taken) {
+  for (int l = 0; l < PARTS; l++)
+    rest[l] = either(l < taken, 0, end[l - PARTS]);
 }
-INLINE real fold_tree(real *s, bool largest) {
-  fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
-  fold_half(s, 2, largest); fold_half(s, 1, largest);
+
+/* sum_i x_i, or sum_i x_i y_i where y is given, or max_i x_i, for n >= PARTS. Each
+ * of PARTS sums takes every PARTS-th element, since a single one would wait for
+ * each addition; the rest goes to the last of them. */
+INLINE real fold(int bytes, bool largest, idx n, const real *x, const real *y) {
+  real s[PARTS], x_rest[PARTS], y_rest[PARTS];
+  idx taken = largest ? 0 : PARTS - n % PARTS;
+  for (int l = 0; l < PARTS; l++)
+    s[l] = largest ? -(real)INFINITY : 0;
+  for (idx i = 0; i + PARTS <= n; i += PARTS)
+    fold_part(bytes, largest, s, x + i, y ? y + i : NULL);
+  rest_of(x_rest, x + n, taken);
+  if (y)
+    rest_of(y_rest, y + n, taken);
+  fold_part(bytes, largest, s, x_rest, y ? y_rest : NULL);
+  fold_half(largest, s, 16);
+  fold_half(largest, s, 8);
+  fold_half(largest, s, 4);
+  fold_half(largest, s, 2);
+  fold_half(largest, s, 1);
   return s[0];
 }
 
-/* The n elements before `end`, n < PARTS, as the last of rest [PARTS], and 0 before them. */
-INLINE void rest_of(real *rest, const real *end, int n) {
-  for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
-}
-
-INLINE void fold_add(int bytes, real *s, const real *x, const real *y) {
-  for (int v = 0, lanes = bytes / (int)sizeof(real); v < PARTS / lanes; v++)
-    if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
-    else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
-}
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Each of PARTS sums takes every
-   PARTS-th, of the rest one at most: a single sum would wait for each addition. */
-INLINE real fold_sum(int bytes, idx n, const real *x, const real *y) {
-  real s[PARTS] = {0}, x_rest[PARTS], y_rest[PARTS];
-  for (idx i = 0; i + PARTS <= n; i += PARTS) fold_add(bytes, s, x + i, y ? y + i : NULL);
-  rest_of(x_rest, x + n, (int)(n % PARTS));
-  if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
-  fold_add(bytes, s, x_rest, y ? y_rest : NULL);
-  return fold_tree(s, false);
-}
-
-/* max_i x_i for n >= PARTS; an element met twice changes nothing. */
-INLINE real fold_max(idx n, const real *x) {
-  real s[PARTS];
-  for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
-  for (; n >= PARTS; n -= PARTS, x += PARTS)
-    for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
-  for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
-  return fold_tree(s, true);
-}
-
-/* --- 13.4  One instance per instruction set, and the choice among them --- */
+/* ----------
+ * 13.4  One instance per instruction set, and the choice among them */
 
 Isa isa_best(void) {
-  if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
+  if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma"))
+    return ISA_BASE;
   return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
 }
 
-INSTANCES(void, product_for, (Product p, bool in_place, idx spread, real *room),
-          product(BYTES, p, in_place, spread, room))
-INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
-/* exp, the most used, has its own loop: a fifth faster. */
-INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
-          if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
+INSTANCES(void, product_for, (bool packed, Product p, real *room), {
+  if (packed)
+    product(BYTES, true, p, room);
+  else
+    product(BYTES, false, p, room);
+})
 INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y),
-          return largest ? fold_max(n, x) : fold_sum(BYTES, n, x, y))
+          return largest ? fold(BYTES, true, n, x, NULL)
+                         : fold(BYTES, false, n, x, y))
+SPANS(exp_for, exp_of(x[l] - p))
+SPANS(sigmoid_for, sigmoid_of(x[l]))
+SPANS(sqrt_for, sqrt_of(x[l]))
+SPANS(cumulative_for, cumulative_of(x[l]))
+SPANS(log_for, log_of(x[l]))
+SPANS(tanh_for, tanh_of(x[l]))
+SPANS(pow_for, pow_of(x[l], p))
 
-/* From the next cache line on. */
-static real *at_line(real *p) { return p + -(uintptr_t)p % 64 / sizeof(real); }
-
-/* On this thread, the empty sum included. Few packed numbers lie on the stack, which may be small;
-   where there is no memory for more, B is packed a few columns at a time. */
-static void product_here(Isa isa, Product p) {
-  if (p.k == 0) {
-    if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
-    return;
-  }
-  idx most = p.a.col != 1 ? SMALL / 4 : SMALL, depth = at_most(p.k, DEPTH), spread = SPREAD;
-  bool in_place = p.b.col == 1
-               && (p.m <= FEW_ROWS || (p.m <= SOME_ROWS && p.k * p.b.row <= most));
-  idx width = tile_width(16 << isa, false), first = GROUP * ROWS_MAX * depth;
-  idx panels = in_place ? width : pieces(at_most(p.n, SPREAD), width) * width;
+/* On this thread, the empty sum included. Few packed numbers lie on the stack,
+ * which may be small; where there is no memory for more, every tile is packed
+ * by itself. */
+static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
-  real *more = NULL;
-  if (first + panels * depth > SPARE) {
-    more = malloc((size_t)(first + panels * depth + LANES_MAX) * sizeof(real));
-    if (!more) spread = (SPARE - first) / depth / width * width;
+  bool bands = packed || p.a.col != 1;
+  idx high = bands ? at_most(p.m, BAND) + ROWS_MAX : ROWS_MAX;
+  idx wide = waiting(tile_width(16 << isa, packed), p);
+  idx size = (high + wide) * at_most(p.k, DEPTH), m = p.m, n = p.n;
+  real *room = few, *more = NULL;
+  if (size > SPARE) {
+    more = malloc((size_t)(size + LANES_MAX) * sizeof(real));
+    room = more + -(uintptr_t)more % 64 / sizeof(real);   /* a cache line's */
   }
-  product_for[isa](p, in_place, spread, more ? at_line(more) : few);
+  if (size > SPARE && !more) {
+    room = few;
+    m = ROWS_MAX / 2;
+    n = LANES_MAX / 4;
+  }
+  for (idx i = 0; p.k == 0 && !p.add && i < p.m; i++)
+    zero(p.c + i * p.ldc, p.n);
+  for (idx i = 0; i < p.m; i += m)
+    for (idx j = 0; j < p.n; j += n)
+      product_for[isa](packed, product_part(p, i, j, m, n), room);
   free(more);
 }
 
-/* Each thread gets a part of C, cut so that the largest costs least. Packing A pays with MANY
-   columns, on a Xeon with 128 not yet. */
-static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
-                      bool add) {
+/* Each thread gets a part of C, cut so that the largest costs least. */
+static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m,
+                      idx n, idx k, bool add) {
+  Product all = {c, ldc, a, b, m, n, k, add};
+  bool large = (double)m * (double)n * (double)k >= GRAIN;
+  bool packed = large && m > FEW_ROWS && n >= MANY;
   int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
-  if ((double)m * (double)n * (double)k < GRAIN) {
-    product_here(isa, (Product){c, ldc, a, b, m, n, k, add});
-    return;
-  }
-  idx across = 1, wide = n, high = m, threads = workers(), least = m * n + PACKING * (m + n);
+  idx across = 1, wide = n, high = m, threads = large ? workers() : 1;
+  idx least = m * n + PACKING * (m + n);
   for (idx i = 1; i <= threads; i++) {
     idx x = at_most(n, pieces(pieces(n, i), width) * width);
     idx y = at_most(m, pieces(pieces(m, threads / i), rows) * rows);
     idx cost = x * y + PACKING * (x + y);
-    if (cost < least) least = cost, across = i, wide = x, high = y;
+    if (cost >= least)
+      continue;
+    least = cost;
+    across = i;
+    wide = x;
+    high = y;
   }
-  idx each = (BAND + at_most(wide, WAIT) + width) * DEPTH;
-  real *room = m > FEW_ROWS && n >= MANY
-             ? malloc((size_t)(threads * each + LANES_MAX) * sizeof(real)) : NULL;
+  if (threads == 1) {
+    product_here(isa, packed, all);
+    return;
+  }
   PARALLEL
   for (idx task = 0; task < threads; task++) {
     idx i = task / across * high, j = task % across * wide;
-    if (i >= m || j >= n) continue;
-    Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
-                    at_most(m - i, high), at_most(n - j, wide), k, add};
-    if (room) packed_for[isa](part, at_line(room) + task * each);
-    else product_here(isa, part);
+    if (i < m && j < n)
+      product_here(isa, packed, product_part(all, i, j, high, wide));
   }
-  free(room);
 }
 
-void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
+            bool add) {
   matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
 /* On the calling thread alone, inside parallel loops. */
-static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-  product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
+                        idx k, bool add) {
+  product_here(isa_best(), false, (Product){c, ldc, a, b, m, n, k, add});
 }
 
-/* -1 + (1 + eps)(1 - eps) is 0 when the product is rounded first, and -eps^2 fused. */
-bool fma_fuses(Isa isa) {
-  const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
-  real c;
-  matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
-  return c != 0;
-}
-
-static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
+static void map(Spans *spans, idx n, real *y, const real *x, real p) {
   real few[SPAN] = {0};
-  if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
+  if (n >= SPAN) {
+    spans(n, y, x, p);
+    return;
+  }
   copy(few, x, n);
-  map_for[isa](op, SPAN, few, few, p);
+  spans(SPAN, few, few, p);
   copy(y, few, n);
 }
-#define MAPS(name, op) \
-    void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
-MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG) MAPS(vec_tanh, VEC_TANH)
 void vec_exp(idx n, real *y, const real *x, real less) {
-  vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
+  map(exp_for[isa_best()], n, y, x, less);
 }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_pow(idx n, real *y, const real *x, real p) {
+  map(pow_for[isa_best()], n, y, x, p);
+}
+#define MAP(name, spans)                                                       \
+  void name(idx n, real *y, const real *x) {                                   \
+    map(spans[isa_best()], n, y, x, 0);                                        \
+  }
+MAP(vec_sigmoid, sigmoid_for)
+MAP(vec_sqrt, sqrt_for)
+MAP(vec_cumulative, cumulative_for)
+MAP(vec_log, log_for)
+MAP(vec_tanh, tanh_for)
 
 static real fold_any(bool largest, idx n, const real *x, const real *y) {
   real few[PARTS], factors[PARTS] = {0}, none = largest ? -(real)INFINITY : 0;
-  if (n >= PARTS) return fold_for[isa_best()](largest, n, x, y);
-  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : none;
-  if (y) copy(factors, y, n);
+  if (n >= PARTS)
+    return fold_for[isa_best()](largest, n, x, y);
+  for (idx l = 0; l < PARTS; l++)
+    few[l] = l < n ? x[l] : none;
+  if (y)
+    copy(factors, y, n);
   return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
 }
-
 real vec_sum(idx n, const real *x) { return fold_any(false, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(true, n, x, NULL); }
-real vec_dot(idx n, const real *x, const real *y) { return fold_any(false, n, x, y); }
+real vec_dot(idx n, const real *x, const real *y) {
+  return fold_any(false, n, x, y);
+}
 
 WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
-  for (idx j = 0; j < n; j++) y[j] += x[j];
+  for (idx j = 0; j < n; j++)
+    y[j] += x[j];
 }
-WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
-  for (idx j = 0; j < n; j++) y[j] *= x[j];
+WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x),
+     (n, y, x)) {
+  for (idx j = 0; j < n; j++)
+    y[j] *= x[j];
 }
-WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
+WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) {
+  for (idx j = 0; j < n; j++)
+    y[j] *= a;
+}
 
-void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
-void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
+void zero(real *x, idx n) {
+  if (n > 0)
+    memset(x, 0, (size_t)n * sizeof(real));
+}
+void copy(real *y, const real *x, idx n) {
+  if (n > 0)
+    memcpy(y, x, (size_t)n * sizeof(real));
+}
 
 /* Single numbers: libm in double, rounded once. */
 real real_exp(real x) { return (real)exp(x); }
