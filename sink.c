@@ -5741,7 +5741,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *              the next DEPTH, whatever tile or task it falls in. So one thread
  *              and sixteen give the same bits.
  *
- * GCC fuses multiplies and adds in its default mode, not under -std=c11. */
+ * GCC fuses multiplies and adds in its default mode, not under -std=c11 (`bench
+ * gemm` tells). */
 
 /* ----------
  * 13.1  Lanes: the only lines that say "vector" to a compiler
@@ -6180,12 +6181,18 @@ typedef void Spans(idx n, real *y, const real *x, real p);
     memcpy(y + n - SPAN, last, sizeof last);                                   \
   })
 
+INLINE real joined(bool largest, real a, real b) {
+  if (largest)
+    return b > a ? b : a;
+  return a + b;
+}
+
 /* s [PARTS] takes in x, or x y where y is given, or the larger of s and x. */
 INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
                       const real *y) {
   int lanes = bytes / (int)sizeof(real);
   for (int l = 0; largest && l < PARTS; l++)
-    s[l] = x[l] > s[l] ? x[l] : s[l];
+    s[l] = joined(largest, s[l], x[l]);
   for (int v = 0; !largest && v < PARTS / lanes; v++)
     if (y)
       lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
@@ -6195,10 +6202,8 @@ INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
 
 /* s[0..half) takes in s[half..2 half). */
 INLINE void fold_half(bool largest, real *s, const int half) {
-  for (int l = 0; largest && l < half; l++)
-    s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
-  for (int l = 0; !largest && l < half; l++)
-    s[l] += s[l + half];
+  for (int l = 0; l < half; l++)
+    s[l] = joined(largest, s[l], s[l + half]);
 }
 
 /* The PARTS elements before `end`, but 0 for the first `taken`. */
@@ -6431,14 +6436,19 @@ static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one,
   [SIM_IDENTITY] = sim_identity};
 
+/* y [n] over Z; 0 where Z is, in a row of zeros. */
+static void over_Z(idx n, real *y, real Z) {
+  for (idx j = 0; j < n; j++)
+    y[j] = Z == 0 ? 0 : y[j] / Z;
+}
+
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that no
  * power overflows; 0 for a row of zeros. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
     spare[j] = real_abs(s[j]);
   real most = vec_max(n, spare), M = most > 0 ? most : 1;
-  for (idx j = 0; j < n; j++)
-    spare[j] /= M;
+  over_Z(n, spare, M);
   vec_pow(n, spare, spare, (real)p);
   return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
@@ -6457,22 +6467,23 @@ static real row_normalizer(const Config *c, real row_stat) {
 
 /* row_forward for exp. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
-  bool one = c->normalizer == NORMALIZER_ONE;
-  real top = one ? 0 : vec_max(n, z);
+  if (c->normalizer == NORMALIZER_ONE) {
+    vec_exp(n, z, z, 0);
+    return 0;
+  }
+  real top = vec_max(n, z);
   if (c->normalizer == NORMALIZER_PNORM) {
     real p = (real)c->pnorm;
-    for (idx j = 0; j < n; j++)
+    for (idx j = 0; j < n; j++) {
       z[j] -= top;
-    for (idx j = 0; j < n; j++)
       spare[j] = p * z[j];
+    }
     vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
     vec_exp(n, z, z, shift);             /* a = e^(z - log Z) */
     return top + shift;
   }
   vec_exp(n, z, z, top);                 /* s e^-top */
-  if (one)
-    return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum);
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0)
     sum = real_exp(-top);                /* Z = 1 */
@@ -6487,29 +6498,9 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
   SIMS[c->sim](n, z, spare, NULL);
   real row_stat = c->normalizer == NORMALIZER_PNORM
                       ? p_norm(n, spare, c->pnorm, z) : vec_sum(n, spare);
-  real Z = row_normalizer(c, row_stat);
-  for (idx j = 0; j < n; j++)
-    z[j] = Z == 0 ? 0 : spare[j] / Z;
+  copy(z, spare, n);
+  over_Z(n, z, row_normalizer(c, row_stat));
   return row_stat;
-}
-
-/* row_backward for exp, where s' = s: a = e^(z - log Z) is the forward's but for
- * log Z's rounding. */
-static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat,
-                             real *a, real *deriv, real *dlogz) {
-  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);
-  real log_Z = clamped ? 0 : row_stat;
-  vec_exp(n, a, z, log_Z);
-  copy(deriv, a, n);
-  if (c->normalizer == NORMALIZER_ONE || clamped) {
-    zero(dlogz, n);                      /* Z = 1 */
-  } else if (c->normalizer == NORMALIZER_PNORM) {
-    for (idx j = 0; j < n; j++)
-      dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
-    vec_exp(n, dlogz, dlogz, 0);         /* (s/Z)^p */
-  } else {
-    copy(dlogz, a, n);                   /* s'/sum = a */
-  }
 }
 
 /* dlogz [n] of the p-norm: |a|^(p-1) sign(a) s'/Z, by halves as in 3.6. */
@@ -6527,26 +6518,30 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
 /* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n]. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
-  if (c->sim == SIM_EXP) {
-    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
-    return;
+  bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
+  if (c->normalizer == NORMALIZER_CLAMP)   /* [T15] is Z = 1? */
+    one = is_exp ? !(row_stat > 0) : real_abs(row_stat) <= 1;
+  if (is_exp) {                          /* s' = s, and e^(z - log Z) */
+    vec_exp(n, a, z, one ? 0 : row_stat);
+    copy(deriv, a, n);
+  } else {
+    real Z = row_normalizer(c, row_stat);
+    SIMS[c->sim](n, z, a, deriv);
+    over_Z(n, a, Z);
+    over_Z(n, deriv, Z);
   }
-  real Z = row_normalizer(c, row_stat);
-  bool flips = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
-  SIMS[c->sim](n, z, a, deriv);          /* s and s'; then both over Z */
-  for (idx j = 0; j < n; j++)
-    a[j] = Z == 0 ? 0 : a[j] / Z;
-  for (idx j = 0; j < n; j++)
-    deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
-  if (c->normalizer == NORMALIZER_PNORM)
-    p_norm_backward(n, c->pnorm, a, deriv, dlogz);
-  else if (c->normalizer == NORMALIZER_ONE)
+  copy(dlogz, deriv, n);                 /* s'/sum */
+  if (one)
     zero(dlogz, n);
-  else if (c->normalizer == NORMALIZER_CLAMP && real_abs(row_stat) <= 1)
-    zero(dlogz, n);                      /* [T15] Z = 1 */
-  else
+  else if (c->normalizer == NORMALIZER_CLAMP && !is_exp && row_stat < 0)
+    vec_scale(n, dlogz, -1);
+  else if (c->normalizer == NORMALIZER_PNORM && !is_exp)
+    p_norm_backward(n, c->pnorm, a, deriv, dlogz);
+  else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
     for (idx j = 0; j < n; j++)
-      dlogz[j] = flips ? -deriv[j] : deriv[j];
+      dlogz[j] = (real)c->pnorm * (z[j] - row_stat);
+    vec_exp(n, dlogz, dlogz, 0);
+  }
 }
 
 const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
@@ -6567,11 +6562,10 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right
- * factor by rows. Of a long sequence x, dk and dv are copies: in place, a head's
- * rows are up to a page apart. */
+ * factor by rows. x, dk and dv are copies: in place, a head's rows are up to a
+ * page apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
-  idx row;                               /* of a row of x, dk and dv */
   real *kt, *vt;                         /* [D,ld] [D,ld] */
   real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
   real *z, *a, *da;                      /* [TILE,ld]; z becomes a, or dz */
@@ -6584,27 +6578,22 @@ static idx tile_size(const Config *c, idx N) {
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
 }
 
+/* to [N,D] = from [N,D], rows ldt and ld apart. */
+static void copy_rows(real *to, idx ldt, const real *from, idx ld, idx N, idx D) {
+  for (idx j = 0; j < N; j++)
+    copy(to + j * ldt, from + j * ld, D);
+}
+
 /* This thread's piece of scratch. x: v, or in the backward k. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
-  Tile t = {.N = N, .D = D, .ld = ld, .kt = attention_scratch(a), .row = h->of_k};
-  t.x = (real *)(uintptr_t)x;            /* read only */
-  t.vt = t.kt + size;
-  t.z = t.vt + size + 15;
-  t.a = t.z + tile;
-  t.da = t.a + tile;
-  t.deriv = t.da + tile;
-  t.dlogz = t.deriv + ld;
-  t.y = t.dlogz + ld;
+  real *at = attention_scratch(a), *z = at + 5 * size + 15;
+  Tile t = {.N = N, .D = D, .ld = ld, .kt = at, .vt = at + size,
+            .x = at + 2 * size, .dk = at + 3 * size, .dv = at + 4 * size,
+            .z = z, .a = z + tile, .da = z + 2 * tile, .deriv = z + 3 * tile,
+            .dlogz = z + 3 * tile + ld, .y = z + 3 * tile + 2 * ld};
   transpose(t.kt, ld, h->k, h->of_k, N, D);
-  if (a->past || N <= 2 * DEPTH)
-    return t;
-  t.x = t.y + ld + 1;
-  t.dk = t.x + size;
-  t.dv = t.dk + size;
-  t.row = D;
-  for (idx j = 0; j < N; j++)
-    copy(t.x + j * D, x + j * h->of_k, D);
+  copy_rows(t.x, D, x, h->of_k, N, D);
   return t;
 }
 
@@ -6691,7 +6680,7 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, const Tile *t) {
     tile_scores(m, h, t, h->q + (i0 - past) * h->of_q, span, i0, i1);
     tile_weights(m, a, h, t, span, i0, i1);
     matmul_here(o, h->of_q, rows_of(t->z + 1, t->ld),
-                rows_of(t->x + span.lo * t->row, t->row), i1 - i0, t->D,
+                rows_of(t->x + span.lo * t->D, t->D), i1 - i0, t->D,
                 span.hi - span.lo, false);
     for (idx i = 0; i < i1 - i0; i++) {   /* o = scale (a v + a_* v*) */
       if (h->vstar)
@@ -6797,7 +6786,7 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
 static void tile_backward(Model *m, const Acts *a, Head *h, const Tile *t, idx i0) {
   idx D = t->D, N = t->N, ld = t->ld, R = at_most(N - i0, TILE), q0 = i0 * h->of_q;
   Span span = span_of(&m->c, h->window, N, i0, i0 + R);
-  idx n = span.hi - span.lo, row = t->row, from = span.lo * row;
+  idx n = span.hi - span.lo, from = span.lo * D;
   const real *q = h->q + q0, *dout = h->dout + q0;         /* [R,D] */
   real *dq = h->dq + q0;
   bool vstar = m->layer[h->at.l].vstar.w;
@@ -6810,12 +6799,12 @@ static void tile_backward(Model *m, const Acts *a, Head *h, const Tile *t, idx i
   for (idx i = 0; i < R; i++)
     tile_row_backward(m, a, h, t, span, i0, i);
   /* z_ij = <q_i, k_j>/sqrt(D): dq in full, a part of dk, since other rows see k_j */
-  matmul_here(dq, h->of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, row), R, D,
+  matmul_here(dq, h->of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D,
               n, false);
-  matmul_here(t->dk + from, row, transpose_of(t->z + 1, ld), rows_of(q, h->of_q),
+  matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, h->of_q), n,
+              D, R, true);
+  matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, h->of_q),
               n, D, R, true);
-  matmul_here(t->dv + from, row, transpose_of(t->a + 1, ld),
-              rows_of(dout, h->of_q), n, D, R, true);
   for (idx i = 0; i < R; i++) {          /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     real dz = t->z[i * ld];
     if (h->kstar) {
@@ -6835,22 +6824,15 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
     Tile t = tile_of(a, &h, h.k);
     transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for do v^T, which is da */
-    bool copies = t.dk != NULL;
-    if (copies) {
-      zero(t.dk, 2 * D * t.ld);
-    } else {
-      t.dk = h.dk;
-      t.dv = h.dv;
-    }
+    copy_rows(t.dk, D, h.dk, of_k, N, D);
+    copy_rows(t.dv, D, h.dv, of_k, N, D);
     for (idx g = 0; g < group; g++) {
       h = head_of(m, a, l, task / K, task % K * group + g, N);
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, &h, &t, i0);
     }
-    for (idx j = 0; copies && j < N; j++) {
-      copy(h.dk + j * of_k, t.dk + j * D, D);
-      vec_add(D, h.dv + j * of_k, t.dv + j * D);
-    }
+    copy_rows(h.dk, of_k, t.dk, D, N, D);
+    copy_rows(h.dv, of_k, t.dv, D, N, D);
   }
 }
 
@@ -6886,96 +6868,94 @@ static void arena_take(Acts *a, const Room *room, size_t n) {
   }
 }
 
-/* A block, but for its keys and values. Without a backward an array is free once
- * it has been read for the last time, and its memory serves another:
- *   n1, o, n2     pre: n1 is read last by W_V, o by W_O, before n2 is made
- *   n1, o         post: o is read before n1 is made; n1 = u stays until s2 has it
- *   s1, s2        post: s1 is read last by n1
- *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   f1, fa        the activation works in place */
+/* A block, but for its keys and values. */
 static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
                        bool keeps) {
   const Config *c = &m->c;
   idx C = rows * c->dim, F = rows * c->ffn, heads = rows * c->heads;
   idx Q = heads * c->head_dim, K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-  bool post = c->place == PLACE_POST;
   const Room room[] = {
-    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
-    {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0},
+    {&la->n1, C}, {&la->n1stat, 2 * rows}, {&la->q, Q}, {&la->fq, phi ? Q : 0},
+    {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0}, {&la->row_stat, heads},
+    {&la->o, Q},
     {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
-    {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
-    {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
-    {&la->s2, keeps ? C : 0}};
+    {&la->s1, C}, {&la->n2, C}, {&la->n2stat, 2 * rows}, {&la->f1, F},
+    {&la->f2, config_gated(c) ? F : 0}, {&la->fa, F}, {&la->s2, C}};
   arena_take(a, room, sizeof room / sizeof *room);
   if (!phi)
     la->fq = la->q;
-  if (!keeps) {
-    la->o = la->n1;
-    la->n2 = post ? a->h0 : la->n1;
-    la->fa = la->f1;
-    la->s2 = post ? la->s1 : a->h0;
-  }
   if (m->seams.room)
     m->seams.room(m, a, la, keeps);
 }
 
-/* All arrays. Those of a backward serve all blocks: each ends before the next. */
+/* What a backward needs besides, for all blocks: each ends before the next. */
+static void take_backward(const Model *m, Acts *a) {
+  const Config *c = &m->c;
+  bool add = c->combine == COMBINE_ADD;
+  idx rows = a->B * a->N, C = rows * c->dim, F = rows * c->ffn;
+  idx heads = a->B * c->heads, Q = heads * a->N * c->head_dim;
+  idx K = rows * c->kv_heads * c->head_dim;
+  const Room room[] = {
+    {&a->dslice, (idx)SLICE * c->dim}, {&a->dh, C}, {&a->dx, C}, {&a->dn, C},
+    {&a->dq, Q}, {&a->dk, K}, {&a->dv, K}, {&a->dout, Q},
+    {&a->dosum, add ? rows * c->head_dim : 0},
+    {&a->dphi, c->kernel == KERNEL_MLP ? Q : 0}, {&a->df1, F},
+    {&a->df2, config_gated(c) ? F : 0}, {&a->slot, heads * slot_size(c)},
+    {&a->dbias, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0}};
+  arena_take(a, room, sizeof room / sizeof *room);
+  if (!add)
+    a->dosum = a->dout;
+}
+
+/* All arrays. */
 static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
-  bool all = what == ACTS_ALL, post = c->place == PLACE_POST;
-  bool add = c->combine == COMBINE_ADD, phi = c->kernel != KERNEL_IDENTITY;
-  idx N = a->N, rows = a->B * N, D = c->head_dim, back = all ? 1 : 0;
-  idx C = rows * c->dim, Q = rows * c->heads * D, K = rows * c->kv_heads * D;
-  idx F = back * rows * c->ffn, heads = a->B * c->heads, biases = 2 * N - 1;
+  bool all = what == ACTS_ALL, phi = c->kernel != KERNEL_IDENTITY;
+  idx N = a->N, rows = a->B * N, C = rows * c->dim;
+  idx K = rows * c->kv_heads * c->head_dim;
   idx half = c->pos == POS_ROTARY ? N * (c->rotary_dims / 2) : 0;
   a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));
-  arena_take(a, &(Room){&a->h0, C}, 1);
+  a->scratch_size = tile_size(c, N);
+  const Room room[] = {
+    {&a->h0, C}, {&a->fnorm, C}, {&a->nfstat, 2 * rows},
+    {&a->scratch, a->threads * a->scratch_size}, {&a->cosine, half},
+    {&a->sine, half}, {&a->sinusoid, c->pos == POS_ABSOLUTE ? N * c->dim : 0},
+    {&a->bias, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0},
+    {&a->vfixed, c->extra_value != VALUE_ZERO ? c->head_dim : 0},
+    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab}};
+  arena_take(a, room, sizeof room / sizeof *room);
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
     if (l == 0 || all)
       take_layer(m, a, la, rows, all);
+    la->cosine = a->cosine;
+    la->sine = a->sine;
     if (l > 0 && what == ACTS_ONE)       /* k and v: what later rows ask for */
       continue;
     arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
     if (!phi)
       la->fk = la->k;
   }
-  a->scratch_size = tile_size(c, N);
-  const Room room[] = {
-    {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-    {&a->scratch, a->threads * a->scratch_size}, {&a->cosine, half},
-    {&a->sine, half}, {&a->sinusoid, c->pos == POS_ABSOLUTE ? N * c->dim : 0},
-    {&a->bias, c->pos >= POS_RELATIVE ? c->heads * biases : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
-    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab},
-    {&a->dslice, back * SLICE * c->dim}, {&a->dh, back * C}, {&a->dx, back * C},
-    {&a->dn, back * C}, {&a->dq, back * Q}, {&a->dk, back * K},
-    {&a->dv, back * K}, {&a->dout, back * Q},
-    {&a->dosum, add ? back * rows * D : 0},
-    {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0}, {&a->df1, F},
-    {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * slot_size(c)},
-    {&a->dbias, c->pos == POS_T5 ? back * heads * biases : 0}};
-  arena_take(a, room, sizeof room / sizeof *room);
+  if (all)
+    take_backward(m, a);
   if (m->seams.room)
     m->seams.room(m, a, NULL, all);
-  if (!all)
-    a->fnorm = a->layer[0].n1;           /* the last block is through */
-  if (!add)
-    a->dosum = a->dout;
-  for (int l = 0; l < c->layers; l++) {
-    a->layer[l].cosine = a->cosine;
-    a->layer[l].sine = a->sine;
-  }
+}
+
+/* The arrays' sizes, and their owner, without an arena. */
+static int acts_plan(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+  *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+  a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+  if (!e->status)
+    take_all(m, a, what);
+  return e->status;
 }
 
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-  Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-  a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-  if (!e->status)
-    take_all(m, &a, what);
+  Acts a;
+  acts_plan(&a, m, B, T, what, e);
   free(a.layer);
   return a.size;
 }
@@ -6983,11 +6963,8 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 /* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass
  * must not run on more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-  *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-  a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+  acts_plan(a, m, B, T, what, e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  if (!e->status)
-    take_all(m, a, what);
   a->arena = grab(a->size, sizeof(real), e);
   if (e->status) {
     acts_free(a);

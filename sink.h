@@ -601,7 +601,6 @@ typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa; Isa isa_best(void);
    b, m, n, k >= 0. Shared among threads. Each element of c sums over k in one order: its bits
    depend on the instruction set, and neither on the number of threads nor on m and n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
-bool fma_fuses(Isa isa);                 /* does the kernel round a*b + c once? */
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
    log(x[i]), tanh(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative
