@@ -3192,18 +3192,21 @@ static void check_prop3(Page *p) {
  *
  * With w = 0.05 alpha_1 passes 0.3 at xi near 10. */
 
-/* <q_t, k_i> of query and key as the model left them, rotated; |q_t||k_i|. */
+/* q_t and k_i [D] as the model left them, rotated; <q_t, k_i>; |q_t||k_i|. */
+static const real *query(Place s) {
+  const Config *c = &s.y->m.c;
+  return s.y->a.layer[s.l].q + ((s.t - 1) * c->heads + s.h) * c->head_dim;
+}
+static const real *key(Place s) {
+  const Config *c = &s.y->m.c;
+  return s.y->a.layer[s.l].k + ((s.i - 1) * c->heads + s.h) * c->head_dim;
+}
 static double dot_of(Place s) {
-  int D = s.y->m.c.head_dim, H = s.y->m.c.heads;
-  const LayerActs *a = &s.y->a.layer[s.l];
-  const real *q = a->q + ((s.t - 1) * H + s.h) * D;
-  return vec_dot(D, q, a->k + ((s.i - 1) * H + s.h) * D);
+  return vec_dot(s.y->m.c.head_dim, query(s), key(s));
 }
 static double lengths_of(Place s) {
-  int D = s.y->m.c.head_dim, H = s.y->m.c.heads;
-  const LayerActs *a = &s.y->a.layer[s.l];
-  const real *q = a->q + ((s.t - 1) * H + s.h) * D;
-  return length(D, q) * length(D, a->k + ((s.i - 1) * H + s.h) * D);
+  int D = s.y->m.c.head_dim;
+  return length(D, query(s)) * length(D, key(s));
 }
 
 static double off_equation4(Place s) {
@@ -6266,7 +6269,7 @@ SPANS(pow_for, pow_of(x[l], p))
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
-  idx high = bands ? at_most(p.m, BAND) + ROWS_MAX : ROWS_MAX;
+  idx high = ROWS_MAX + bands * at_most(p.m, BAND);
   idx wide = waiting(tile_width(16 << isa, packed), p);
   idx size = (high + wide) * at_most(p.k, DEPTH), m = p.m, n = p.n;
   real *room = few, *more = NULL;
@@ -6426,7 +6429,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
 /* A masked z, -infinity, must not reach the sum; a NaN stays one. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   for (idx j = 0; ds && j < n; j++)
-    ds[j] = z[j] == -INFINITY ? 0 : 1;
+    ds[j] = (real)(z[j] != -INFINITY);
   for (idx j = 0; j < n; j++)
     s[j] = z[j] == -INFINITY ? 0 : z[j];
 }
@@ -6438,8 +6441,10 @@ static Activation *const SIMS[] = {
 
 /* y [n] over Z; 0 where Z is, in a row of zeros. */
 static void over_Z(idx n, real *y, real Z) {
-  for (idx j = 0; j < n; j++)
-    y[j] = Z == 0 ? 0 : y[j] / Z;
+  for (idx j = 0; j < n && Z != 0; j++)
+    y[j] /= Z;
+  if (Z == 0)
+    zero(y, n);
 }
 
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that no
@@ -6496,8 +6501,9 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
   if (c->sim == SIM_EXP)
     return row_exp(c, n, z, spare);
   SIMS[c->sim](n, z, spare, NULL);
-  real row_stat = c->normalizer == NORMALIZER_PNORM
-                      ? p_norm(n, spare, c->pnorm, z) : vec_sum(n, spare);
+  real row_stat = vec_sum(n, spare);
+  if (c->normalizer == NORMALIZER_PNORM)
+    row_stat = p_norm(n, spare, c->pnorm, z);
   copy(z, spare, n);
   over_Z(n, z, row_normalizer(c, row_stat));
   return row_stat;
@@ -6566,6 +6572,7 @@ enum { TILE = 32 };
  * page apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
+  idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
   real *kt, *vt;                         /* [D,ld] [D,ld] */
   real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
   real *z, *a, *da;                      /* [TILE,ld]; z becomes a, or dz */
@@ -6602,7 +6609,9 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   idx first = c->sink_token;
-  Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+  Span s = {.hi = i1};
+  if (w && i0 >= w)
+    s.lo = i0 - w + 1;
   if (!c->prefix)
     return s;
   s.lo = at_most(s.lo, first);
@@ -6611,81 +6620,83 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   return s;
 }
 
-/* How many of the tile's columns row i reads: up to its last key. */
-static idx row_columns(const Config *c, const Head *h, Span tile, idx i) {
-  return span_of(c, h->window, h->N, i, i + 1).hi - tile.lo;
+/* The tile takes the rows from i0 to the next multiple of TILE, wherever rows
+ * begin, so that a row made from a cache has the bits of the whole forward. Fills
+ * t->z with q k^T, behind a place for *. Returns how many rows there are. */
+static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
+                      idx i0) {
+  idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
+  Span span = span_of(&m->c, h->window, t->N, start, end);
+  const real *q = h->q + (i0 - a->past) * h->of_q;
+  t->i0 = i0;
+  t->i1 = end;
+  t->lo = span.lo;
+  t->n = span.hi - span.lo;
+  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q), rows_of(t->kt + t->lo, t->ld),
+              R, t->n, t->D, false);
+  return R;
 }
 
-/* Scores of rows [i0,i1) of a head into t->z, behind a place for *. q: row i0. */
-static void tile_scores(const Model *m, const Head *h, const Tile *t,
-                        const real *q, Span span, idx i0, idx i1) {
+/* Row i of t->z becomes scores. Returns how many of the tile's keys it reads: up
+ * to its last one. */
+static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
+                       idx i) {
   const Config *c = &m->c;
-  idx w = h->window;
-  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q), rows_of(t->kt + span.lo, t->ld),
-              i1 - i0, span.hi - span.lo, t->D, false);
-  for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* keys[j]: key lo + j */
-    idx seen = row_columns(c, h, span, i);
-    vec_scale(seen, keys, h->root);
-    if (h->bias)
-      vec_add(seen, keys, h->bias + span.lo - i);
-    for (idx j = span.lo; w && j < i - w + 1; j++)   /* behind the window */
-      if (!visible(c, h->window, i, j))
-        keys[j - span.lo] = -INFINITY;
-    for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
-      keys[j - span.lo] = -INFINITY;
-    z[0] = star_score(h, q + (i - i0) * h->of_q);
-  }
+  int w = h->window;
+  idx seen = span_of(c, w, t->N, i, i + 1).hi - t->lo;
+  real *z = t->z + (i - t->i0) * t->ld, *keys = z + 1;   /* keys[j]: key lo + j */
+  vec_scale(seen, keys, h->root);
+  if (h->bias)
+    vec_add(seen, keys, h->bias + t->lo - i);
+  for (idx j = t->lo; w && j < i - w + 1; j++)   /* behind the window */
+    if (!visible(c, w, i, j))
+      keys[j - t->lo] = -INFINITY;
+  for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
+    keys[j - t->lo] = -INFINITY;
+  z[0] = star_score(h, h->q + (i - a->past) * h->of_q);
+  h->at.i = i;
+  h->at.lo = t->lo;
+  if (m->seams.scores)
+    m->seams.scores(m, a, &h->at, seen, z, t->y);
+  return seen;
 }
 
-/* Rows [i0,i1) of t->z, z on entry, become weights; maps are filled. */
+/* Row i of t->z becomes weights; maps are filled. */
 static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
-                         Span span, idx i0, idx i1) {
+                         idx i) {
   const Config *c = &m->c;
   const Seams *s = &m->seams;
-  h->at.lo = span.lo;
-  for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld;
-    idx seen = row_columns(c, h, span, i), r = i - a->past;
-    h->at.i = i;
-    if (s->scores)
-      s->scores(m, a, &h->at, seen, z, t->y);
-    if (a->probe)
-      copy(t->a, z, seen + 1);
-    real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
-    zero(z + 1 + seen, span.hi - span.lo - seen);   /* the product takes all */
-    if (a->probe)
-      s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
-    if (s->weights)
-      s->weights(m, a, &h->at, seen, z);
-    if (!a->probe)
-      continue;
-    map_row(c, h, r, span.lo, seen, t->a, h->map.z, 1, t->a);
-    map_row(c, h, r, span.lo, seen, t->a, h->map.weight, h->scale, z);
-    map_row(c, h, r, span.lo, seen, t->a, h->map.metric, 1, t->dlogz);
-  }
+  idx seen = tile_scores(m, a, h, t, i), r = i - a->past;
+  real *z = t->z + (i - t->i0) * t->ld;
+  if (a->probe)
+    copy(t->a, z, seen + 1);
+  real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
+  zero(z + 1 + seen, t->n - seen);       /* the product takes all */
+  if (a->probe)
+    s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
+  if (s->weights)
+    s->weights(m, a, &h->at, seen, z);
+  if (!a->probe)
+    return;
+  map_row(c, h, r, t->lo, seen, t->a, h->map.z, 1, t->a);
+  map_row(c, h, r, t->lo, seen, t->a, h->map.weight, h->scale, z);
+  map_row(c, h, r, t->lo, seen, t->a, h->map.metric, 1, t->dlogz);
 }
 
 /* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
- * of k and v, and row i - past of q, o, row_stat and maps. Tiles begin at multiples
- * of TILE wherever the rows begin, so that a row made from a cache has the bits of
- * the whole forward. */
-static void tiled_head(const Model *m, const Acts *a, Head *h, const Tile *t) {
-  idx N = t->N, past = a->past;
-  for (idx i0 = past, i1; i0 < N; i0 = i1) {
-    idx start = i0 - i0 % TILE;
-    i1 = at_most(start + TILE, N);
-    Span span = span_of(&m->c, h->window, N, start, i1);
-    real *o = h->o + (i0 - past) * h->of_q;
-    tile_scores(m, h, t, h->q + (i0 - past) * h->of_q, span, i0, i1);
-    tile_weights(m, a, h, t, span, i0, i1);
+ * of k and v, and row i - past of q, o, row_stat and maps. */
+static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
+  for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
+    idx R = tile_begin(m, a, h, t, i0);
+    real *o = h->o + (i0 - a->past) * h->of_q;
+    for (idx i = i0; i < t->i1; i++)
+      tile_weights(m, a, h, t, i);
     matmul_here(o, h->of_q, rows_of(t->z + 1, t->ld),
-                rows_of(t->x + span.lo * t->D, t->D), i1 - i0, t->D,
-                span.hi - span.lo, false);
-    for (idx i = 0; i < i1 - i0; i++) {   /* o = scale (a v + a_* v*) */
+                rows_of(t->x + t->lo * t->D, t->D), R, t->D, t->n, false);
+    for (idx i = 0; i < R; i++, o += h->of_q) {   /* o = scale (a v + a_* v*) */
       if (h->vstar)
-        add_times(t->D, o + i * h->of_q, t->z[i * t->ld], h->vstar);
-      vec_scale(t->D, o + i * h->of_q, h->scale);
+        add_times(t->D, o, t->z[i * t->ld], h->vstar);
+      vec_scale(t->D, o, h->scale);
     }
   }
 }
@@ -6698,7 +6709,7 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, const Tile *t) {
 static void take_less(struct Pace *p, bool less) {
   if (less == p->less)
     return;
-  set_workers(workers() + (less ? -1 : 1));
+  set_workers(workers() + 1 - 2 * less);
   p->less = less;
   p->last = INFINITY;
 }
@@ -6750,18 +6761,14 @@ WIDE(row_gradient,
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Row i of a tile backward: from z and da to dz, over z, and to scale a. */
+/* Row i backward: t->z, q k^T on entry, becomes dz, from da; and t->a scale a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
-                              Span span, idx i0, idx i) {
+                              idx i) {
   const Seams *s = &m->seams;
-  idx seen = row_columns(&m->c, h, span, i0 + i), n = span.hi - span.lo;
-  real *z = t->z + i * t->ld, *w = t->a + i * t->ld, *da = t->da + i * t->ld;
-  h->at.i = i0 + i;
-  h->at.lo = span.lo;
-  if (s->scores)
-    s->scores(m, a, &h->at, seen, z, t->y);
+  idx seen = tile_scores(m, a, h, t, i), at = (i - t->i0) * t->ld;
+  real *z = t->z + at, *w = t->a + at, *da = t->da + at;
   /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and dz = 0 */
-  s->row->backward(&m->c, seen + 1, z, h->row_stat[i0 + i], w, t->deriv, t->dlogz);
+  s->row->backward(&m->c, seen + 1, z, h->row_stat[i], w, t->deriv, t->dlogz);
   if (s->weights_backward)
     s->weights_backward(m, a, &h->at, seen, w, da);
   real delta = h->scale * vec_dot(seen + 1, w, da);
@@ -6772,47 +6779,47 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
     s->scores_backward(m, a, &h->at, seen, z, t->y);
   /* z_ij = .. + b(i-j), z_i* = logit: both take dz before the division */
   if (h->dbias)
-    vec_add(seen, h->dbias + span.lo - (i0 + i), z + 1);
+    vec_add(seen, h->dbias + t->lo - i, z + 1);
   *h->dlogit += z[0];
   vec_scale(seen + 1, z, h->root);
   if (h->scale != 1)
     vec_scale(seen + 1, w, h->scale);
-  zero(z + 1 + seen, n - seen);
-  zero(w + 1 + seen, n - seen);
+  zero(z + 1 + seen, t->n - seen);
+  zero(w + 1 + seen, t->n - seen);
 }
 
 /* head_backward (3.7) for a tile from row i0. The scale, there in da, is here in
  * delta, dz and a. */
-static void tile_backward(Model *m, const Acts *a, Head *h, const Tile *t, idx i0) {
-  idx D = t->D, N = t->N, ld = t->ld, R = at_most(N - i0, TILE), q0 = i0 * h->of_q;
-  Span span = span_of(&m->c, h->window, N, i0, i0 + R);
-  idx n = span.hi - span.lo, from = span.lo * D;
-  const real *q = h->q + q0, *dout = h->dout + q0;         /* [R,D] */
-  real *dq = h->dq + q0;
+static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
+  idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
+  idx n = t->n, from = t->lo * D;
+  const real *q = h->q + i0 * of_q, *dout = h->dout + i0 * of_q;   /* [R,D] */
+  real *dq = h->dq + i0 * of_q;
   bool vstar = m->layer[h->at.l].vstar.w;
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
-  matmul_here(t->da + 1, ld, rows_of(dout, h->of_q), rows_of(t->vt + span.lo, ld),
-              R, n, D, false);
-  for (idx i = 0; i < R; i++)
-    t->da[i * ld] = h->vstar ? vec_dot(D, dout + i * h->of_q, h->vstar) : 0;
-  tile_scores(m, h, t, q, span, i0, i0 + R);
-  for (idx i = 0; i < R; i++)
-    tile_row_backward(m, a, h, t, span, i0, i);
+  matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R, n,
+              D, false);
+  for (idx i = 0; i < R; i++) {
+    t->da[i * ld] = 0;
+    if (h->vstar)
+      t->da[i * ld] = vec_dot(D, dout + i * of_q, h->vstar);
+    tile_row_backward(m, a, h, t, i0 + i);
+  }
   /* z_ij = <q_i, k_j>/sqrt(D): dq in full, a part of dk, since other rows see k_j */
-  matmul_here(dq, h->of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D,
-              n, false);
-  matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, h->of_q), n,
+  matmul_here(dq, of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D, n,
+              false);
+  matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, of_q), n, D,
+              R, true);
+  matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, of_q), n,
               D, R, true);
-  matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, h->of_q),
-              n, D, R, true);
-  for (idx i = 0; i < R; i++) {          /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
-    real dz = t->z[i * ld];
+  for (idx i = 0; i < R; i++, dq += of_q, q += of_q, dout += of_q) {
+    real dz = t->z[i * ld];              /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (h->kstar) {
-      add_times(D, dq + i * h->of_q, dz, h->kstar);
-      add_times(D, h->dkstar, dz, q + i * h->of_q);
+      add_times(D, dq, dz, h->kstar);
+      add_times(D, h->dkstar, dz, q);
     }
     if (vstar)
-      add_times(D, h->dvstar, t->a[i * ld], dout + i * h->of_q);
+      add_times(D, h->dvstar, t->a[i * ld], dout);
   }
 }
 
@@ -6863,7 +6870,9 @@ typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Acts *a, const Room *room, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    *room[i].at = a->arena && room[i].n ? a->arena + a->size : NULL;
+    *room[i].at = NULL;
+    if (a->arena && room[i].n)
+      *room[i].at = a->arena + a->size;
     a->size += (room[i].n + 15) / 16 * 16;
   }
 }
@@ -6876,12 +6885,11 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
   idx Q = heads * c->head_dim, K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
   const Room room[] = {
-    {&la->n1, C}, {&la->n1stat, 2 * rows}, {&la->q, Q}, {&la->fq, phi ? Q : 0},
-    {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0}, {&la->row_stat, heads},
-    {&la->o, Q},
-    {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
+    {&la->n1, C}, {&la->n1stat, 2 * rows}, {&la->q, Q}, {&la->fq, phi * Q},
+    {&la->hq, mlp * Q}, {&la->hk, mlp * K}, {&la->row_stat, heads}, {&la->o, Q},
+    {&la->osum, (c->combine == COMBINE_ADD) * rows * c->head_dim},
     {&la->s1, C}, {&la->n2, C}, {&la->n2stat, 2 * rows}, {&la->f1, F},
-    {&la->f2, config_gated(c) ? F : 0}, {&la->fa, F}, {&la->s2, C}};
+    {&la->f2, config_gated(c) * F}, {&la->fa, F}, {&la->s2, C}};
   arena_take(a, room, sizeof room / sizeof *room);
   if (!phi)
     la->fq = la->q;
@@ -6899,10 +6907,10 @@ static void take_backward(const Model *m, Acts *a) {
   const Room room[] = {
     {&a->dslice, (idx)SLICE * c->dim}, {&a->dh, C}, {&a->dx, C}, {&a->dn, C},
     {&a->dq, Q}, {&a->dk, K}, {&a->dv, K}, {&a->dout, Q},
-    {&a->dosum, add ? rows * c->head_dim : 0},
-    {&a->dphi, c->kernel == KERNEL_MLP ? Q : 0}, {&a->df1, F},
-    {&a->df2, config_gated(c) ? F : 0}, {&a->slot, heads * slot_size(c)},
-    {&a->dbias, c->pos == POS_T5 ? heads * (2 * a->N - 1) : 0}};
+    {&a->dosum, add * rows * c->head_dim},
+    {&a->dphi, Q}, {&a->df1, F}, {&a->df2, F},
+    {&a->slot, heads * slot_size(c)},
+    {&a->dbias, (c->pos == POS_T5) * heads * (2 * a->N - 1)}};
   arena_take(a, room, sizeof room / sizeof *room);
   if (!add)
     a->dosum = a->dout;
@@ -6914,15 +6922,15 @@ static void take_all(const Model *m, Acts *a, int what) {
   bool all = what == ACTS_ALL, phi = c->kernel != KERNEL_IDENTITY;
   idx N = a->N, rows = a->B * N, C = rows * c->dim;
   idx K = rows * c->kv_heads * c->head_dim;
-  idx half = c->pos == POS_ROTARY ? N * (c->rotary_dims / 2) : 0;
+  idx half = (c->pos == POS_ROTARY) * N * (c->rotary_dims / 2);
   a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));
   a->scratch_size = tile_size(c, N);
   const Room room[] = {
     {&a->h0, C}, {&a->fnorm, C}, {&a->nfstat, 2 * rows},
     {&a->scratch, a->threads * a->scratch_size}, {&a->cosine, half},
-    {&a->sine, half}, {&a->sinusoid, c->pos == POS_ABSOLUTE ? N * c->dim : 0},
-    {&a->bias, c->pos >= POS_RELATIVE ? c->heads * (2 * N - 1) : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? c->head_dim : 0},
+    {&a->sine, half}, {&a->sinusoid, (c->pos == POS_ABSOLUTE) * N * c->dim},
+    {&a->bias, (c->pos >= POS_RELATIVE) * c->heads * (2 * N - 1)},
+    {&a->vfixed, (c->extra_value != VALUE_ZERO) * c->head_dim},
     {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab}};
   arena_take(a, room, sizeof room / sizeof *room);
   for (int l = 0; l < c->layers; l++) {
@@ -6934,7 +6942,7 @@ static void take_all(const Model *m, Acts *a, int what) {
     la->sine = a->sine;
     if (l > 0 && what == ACTS_ONE)       /* k and v: what later rows ask for */
       continue;
-    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}}, 3);
     if (!phi)
       la->fk = la->k;
   }
