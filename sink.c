@@ -3712,7 +3712,9 @@ static const char *source_name(const Source *s) {
     return s->tokens;
   if (s->text[0])
     return s->text;
-  return s->grammar[0] ? s->grammar : SHIPPED_TEXT;
+  if (s->grammar[0])
+    return s->grammar;
+  return SHIPPED_TEXT;
 }
 
 /* A file of that name, or where there is none the one beside the program. */
@@ -3845,7 +3847,9 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
   const Document *of = (const Document *)(const void *)documents->at;
   size_t unit = s->tokens[0] ? sizeof *d->held.at : 1;
   size_t n = documents->size / sizeof *of, held = 0;
-  double share = s->whole && !data_own(d, s) ? 0 : s->valid;
+  double share = s->valid;
+  if (s->whole && !data_own(d, s))
+    share = 0;
   if (!T && share == 0)
     share = 1;
   if (!n)
@@ -3855,8 +3859,9 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
     held += document_held(share, i);
   bool cut = share > 0 && share < 1 && (!held || held == n);
   for (size_t i = 0; i < n && !e->status; i++) {
-    size_t from = of[i].from, to = of[i].to;
-    size_t mid = cut || !document_held(share, i) ? to : from;
+    size_t from = of[i].from, to = of[i].to, mid = to;
+    if (!cut && document_held(share, i))
+      mid = from;
     if (cut && i + 1 == n)
       mid = document_cut(all, of[i], share, unit);
     bool room = s->data_tokens == 0 || (double)d->train.size < s->data_tokens;
@@ -3912,7 +3917,9 @@ static const char *source_other(const Source *s) {
     return "toy";
   if (s->grammar[0])
     return "grammar";
-  return s->tokens[0] ? "tokens" : "";
+  if (s->tokens[0])
+    return "tokens";
+  return "";
 }
 
 /* The tokens that --first-tokens draws (9.3). */
@@ -3999,9 +4006,8 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
  *                        block
- *   --first-tokens ..    at p, or 1, an id drawn once for a block, by weights
- *                        that data/text/first.c makes; --random-tokens then
- *                        draws by these too
+ *   --first-tokens ..    at p, or 1, an id that data/text/first.c draws once
+ *                        for a block; so it then does for --random-tokens
  * While the sink is read no token is random, but for one of --first-tokens. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
@@ -4041,16 +4047,9 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : s->first_tokens[0] != 0;
 }
 
-/* What stands there: <|fix|>, or draw `number` of a seed by the weights. */
+/* What stands there: <|fix|>, or draw `number` of a seed by --first-tokens. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
-  if (!d->first)
-    return d->fix;
-  Rng rng = {hash_number(seed, number)};
-  double draw = floor(rng_uniform(&rng) * d->draws);
-  int id = 0;
-  while (id < d->vocab - 1 && draw >= d->first[id])
-    draw -= d->first[id++];
-  return id;
+  return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
 /* HELD_SEED says that the sink is read. 1024 is the authors' script's seed. */
@@ -4062,24 +4061,31 @@ static void intervene(const Data *d, const Source *s, uint64_t seed,
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e))
     return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
-  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++) {
+  for (int i = 0; at[i] && (d->draw || seed != HELD_SEED); i++) {
     int id = (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (d->first)
-      id = fixed_id(d, seed + (uint64_t)at[i], number);
+    if (d->draw)
+      id = d->draw(d, seed + (uint64_t)at[i], number);
     overwrite(ids, targets, T, at[i], id);
   }
+}
+
+/* A block [T+1] as a forward reads it: ids, targets [T]. */
+static void block_feed(const Data *d, const Source *s, uint64_t seed,
+                       uint64_t number, const int32_t *block, int T, int *ids,
+                       int *targets, Error *e) {
+  block_split(block, T, ids, targets);
+  intervene(d, s, seed, number, T, ids, targets, e);
 }
 
 /* B blocks: ids, targets [B,T]. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
                       int *targets, Error *e) {
-  uint64_t number;
-  for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
+  for (int b = 0; b < B && !e->status; b++) {
+    uint64_t number;
     const int32_t *block = data_block(d, T, &number, e);
-    if (!block)
-      break;
-    block_split(block, T, ids, targets);
-    intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
+    if (block)
+      block_feed(d, s, FIRST_SEED, number, block, T, ids + b * T,
+                 targets + b * T, e);
   }
   return e->status;
 }
@@ -4105,8 +4111,10 @@ _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  idx stride = spare > 0 ? spare * T : T;
+  int spare = (size / T - documents) / n;
+  idx stride = T;
+  if (data_spreads(d, s) && spare > 0)
+    stride *= spare;
   int got = 0, before = -1;
   /* a pass over the documents takes the stretch at `skip` of each that has it;
    * one that finds none is the last */
@@ -4117,11 +4125,9 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
       idx end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end)
         continue;
-      block_split(d->held.at + from, T, ids, targets);
-      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets,
-                &(Error){0});
-      ids += T;
-      targets += T;
+      block_feed(d, s, HELD_SEED, (uint64_t)got, d->held.at + from, T,
+                 ids + got * T, targets + got * T, &(Error){0});
+      got++;
     }
     if (skip == 0)
       *starts = got;
@@ -4134,16 +4140,19 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
 static int data_probe(const Data *d, const Source *s, int input, int n, int T,
                       int *ids, int *targets, int *starts) {
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
-  bool repeat = input == INPUT_REPEAT, first = repeat && d->first;
+  bool repeat = input == INPUT_REPEAT, first = repeat && d->draw;
   *starts = 0;
   if (input == INPUT_NATURAL)
     return probe_natural(d, s, n, T, ids, targets, starts);
   for (int i = 0; i < n; i++, ids += T) {
     int once = (int)rng_below(&rng, (uint64_t)d->vocab);
     if (first)
-      once = fixed_id(d, HELD_SEED, (uint64_t)i);
-    for (int t = 0; t < T; t++)
-      ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+      once = d->draw(d, HELD_SEED, (uint64_t)i);
+    for (int t = 0; t < T; t++) {
+      ids[t] = once;
+      if (!repeat)
+        ids[t] = (int)rng_below(&rng, (uint64_t)d->vocab);
+    }
     if (!first)
       intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL, &(Error){0});
   }
@@ -4155,11 +4164,11 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
-    idx at = data_spreads(d, s) ? i * all / blocks : i;
-    block_split(d->held.at + at * (T + 1), T, ids, targets);
-    intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
-    ids += T;
-    targets += T;
+    idx at = i;
+    if (data_spreads(d, s))
+      at = i * all / blocks;
+    block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
+               ids + i * T, targets + i * T, e);
   }
   return (int)blocks;
 }

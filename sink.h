@@ -460,7 +460,9 @@ typedef struct Data {
   Ids train, held, starts; /* tokens; tokens held back; where the held documents start in held */
   bool alike;                  /* its documents are: the first ones show as much as all */
   idx blocks, pass; int32_t *order;         /* the pass that order [blocks] is of */
-  double *first, draws; bool first_kept;    /* 9.3: [V] weights; their sum; does a checkpoint */
+  /* 9.3: draw `number` of a seed for --first-tokens, or NULL */
+  int (*draw)(const struct Data *d, uint64_t seed, uint64_t number);
+  double *first, draws; bool first_kept;    /* [V] weights; their sum; does a checkpoint */
   char drawn[800];                          /* keep them? the same in words */
   uint64_t seed, sample;       /* sample: blocks read so far */
   uint64_t source; char name[PATH_ROOM], read[2 * PATH_ROOM];  /* its hash64; what is held of it */
