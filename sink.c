@@ -4111,10 +4111,10 @@ _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  int spare = (size / T - documents) / n;
-  idx stride = T;
-  if (data_spreads(d, s) && spare > 0)
-    stride *= spare;
+  int spare = 0;
+  if (data_spreads(d, s))
+    spare = (size / T - documents) / n;
+  idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
   /* a pass over the documents takes the stretch at `skip` of each that has it;
    * one that finds none is the last */
@@ -6031,8 +6031,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  * digits). The largest errors over all floats (`make exhaustive`), in units in
  * the last place (ulp), where rounding alone is 0.5, powers over every 61st
  * float:
- *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529
- *   tanh 2.603 */
+ *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
 
@@ -6040,7 +6039,6 @@ enum { SPAN = 16, PARTS = 32 };
 #define exp_of exp
 #define sqrt_of sqrt
 #define log_of log
-#define tanh_of tanh
 INLINE double sigmoid_of(double x) {
   double e = exp(-fabs(x));
   return (x < 0 ? e : 1) / (1 + e);
@@ -6147,16 +6145,6 @@ INLINE float log_of(float x) {
   return either(x < 0, (float)NAN, log);
 }
 
-/* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1: near 0,
- * where n is 0, u has all its digits. From |x| = 10 on it is 1. */
-INLINE float tanh_of(float x) {
-  float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
-  uint32_t n;
-  float p = exp_less_1(y, &n), power = float_of((n + 127) << 23);   /* 2^n */
-  float u = power * p + (power - 1);
-  return either(x < 0, -1, 1) * (u / (u + 2));
-}
-
 /* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float
  * has too few digits for it. 2^f has a relative error of 1.9e-9; beyond +-160 a
  * float is 0 or infinite. */
@@ -6227,7 +6215,7 @@ INLINE void rest_of(real *rest, const real *end, idx taken) {
 /* sum_i x_i, or sum_i x_i y_i where y is given, or max_i x_i, for n >= PARTS. Each
  * of PARTS sums takes every PARTS-th element, since a single one would wait for
  * each addition; the rest goes to the last of them. */
-INLINE real fold(int bytes, bool largest, idx n, const real *x, const real *y) {
+INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y) {
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   idx taken = largest ? 0 : PARTS - n % PARTS;
   for (int l = 0; l < PARTS; l++)
@@ -6262,14 +6250,13 @@ INSTANCES(void, product_for, (bool packed, Product p, real *room), {
     product(BYTES, false, p, room);
 })
 INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y),
-          return largest ? fold(BYTES, true, n, x, NULL)
-                         : fold(BYTES, false, n, x, y))
+          return largest ? reduce(BYTES, true, n, x, NULL)
+                         : reduce(BYTES, false, n, x, y))
 SPANS(exp_for, exp_of(x[l] - p))
 SPANS(sigmoid_for, sigmoid_of(x[l]))
 SPANS(sqrt_for, sqrt_of(x[l]))
 SPANS(cumulative_for, cumulative_of(x[l]))
 SPANS(log_for, log_of(x[l]))
-SPANS(tanh_for, tanh_of(x[l]))
 SPANS(pow_for, pow_of(x[l], p))
 
 /* On this thread, the empty sum included. Few packed numbers lie on the stack,
@@ -6358,15 +6345,14 @@ void vec_exp(idx n, real *y, const real *x, real less) {
 void vec_pow(idx n, real *y, const real *x, real p) {
   map(pow_for[isa_best()], n, y, x, p);
 }
-#define MAP(name, spans)                                                       \
+#define MAPS(name, spans)                                                      \
   void name(idx n, real *y, const real *x) {                                   \
     map(spans[isa_best()], n, y, x, 0);                                        \
   }
-MAP(vec_sigmoid, sigmoid_for)
-MAP(vec_sqrt, sqrt_for)
-MAP(vec_cumulative, cumulative_for)
-MAP(vec_log, log_for)
-MAP(vec_tanh, tanh_for)
+MAPS(vec_sigmoid, sigmoid_for)
+MAPS(vec_sqrt, sqrt_for)
+MAPS(vec_cumulative, cumulative_for)
+MAPS(vec_log, log_for)
 
 static real fold_any(bool largest, idx n, const real *x, const real *y) {
   real few[PARTS], factors[PARTS] = {0}, none = largest ? -(real)INFINITY : 0;

@@ -605,11 +605,11 @@ typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa; Isa isa_best(void);
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the normal's distribution),
-   log(x[i]), tanh(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative
+   log(x[i]), |x[i]|^p for i < n; y may be x. NaN stays NaN, sqrt and log of a negative
    number are NaN, results below the normal floats are denormal. 13.3 has the errors. */
 void vec_exp(idx n, real *y, const real *x, real less), vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x), vec_cumulative(idx n, real *y, const real *x);
-void vec_log(idx n, real *y, const real *x), vec_tanh(idx n, real *y, const real *x);
+void vec_log(idx n, real *y, const real *x);
 void vec_pow(idx n, real *y, const real *x, real p);
 
 /* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in an order that
