@@ -2709,20 +2709,16 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* The statement holds: x is at most its bound, or it is the number stated. */
-static void holds(Page *p, const char *what, double x, double bound) {
-  page_line(p, LINE_HOLDS, what, x, bound);
-}
-static void equals(Page *p, const char *what, double x, double number) {
-  page_line(p, LINE_EQUALS, what, x, number);
-}
-/* It fails by at least the bound: without its premise, or as it is printed. */
-static void control(Page *p, const char *what, double x, double bound) {
-  page_line(p, LINE_CONTROL, what, x, bound);
-}
-static void refutes(Page *p, const char *what, double x, double bound) {
-  page_line(p, LINE_REFUTED, what, x, bound);
-}
+/* The statement holds: x is at most its bound, or it is the number stated. It
+ * fails by at least the bound: without its premise, or as it is printed. */
+#define VERDICT(name, kind)                                                    \
+  static void name(Page *p, const char *what, double x, double bound) {        \
+    page_line(p, kind, what, x, bound);                                        \
+  }
+VERDICT(holds, LINE_HOLDS)
+VERDICT(equals, LINE_EQUALS)
+VERDICT(control, LINE_CONTROL)
+VERDICT(refutes, LINE_REFUTED)
 
 /* What a line in a loop says, with a number in it. */
 static const char *page_text(Page *p, const char *format, double x) {
@@ -2736,11 +2732,10 @@ static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
-    bool table = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-    double spread = t->matrix && !table ? 1 / sqrt(t->rows) : 1;
-    if (gain)
-      spread = 0.25;
+    bool gain = t->init == INITIAL_ONE;
+    double spread = gain ? 0.25 : 1;
+    if (t->matrix && t->init != INITIAL_EMBED)
+      spread = 1 / sqrt(t->rows);
     for (idx n = 0; n < tensor_count(t); n++) {
       double x = spread * rng_normal(&rng) + gain;
       bool frozen = strstr(t->name, ".kstar")
@@ -5908,13 +5903,17 @@ INLINE int tile_width(int bytes, bool packed) {
 INLINE void tile(int bytes, const int rows, const int cols, bool packed,
                  Product t) {
   int lanes = bytes / (int)sizeof(real), width = cols * lanes;
-  idx down = packed ? 1 : t.a.row;
+  idx down = t.a.row, next = t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
+  if (packed) {                          /* the compiler is to know */
+    down = 1;
+    next = rows;
+  }
   for (int i = 0; packed && i < rows; i++)
     for (int v = 0; v <= cols; v++)
       FETCH(t.c + i * t.ldc + at_most(v * lanes, width - 1), 1);
-  for (idx p = 0; p < t.k; p++, a += packed ? rows : t.a.col, b += t.b.row)
+  for (idx p = 0; p < t.k; p++, a += next, b += t.b.row)
     for (idx i = 0; i < rows; i++)
       for (int v = 0; v < cols; v++)
         lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down],
@@ -5954,7 +5953,9 @@ INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   for (idx i = 0; !whole && i < t.m; i++)
     for (idx j = 0; j < t.n; j++) {
       real *c = t.c + i * t.ldc + j, s = out[i * width + j];
-      *c = t.add ? s + *c : s;
+      if (t.add)
+        s += *c;
+      *c = s;
     }
 }
 
@@ -5996,7 +5997,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
       for (idx i0 = 0; i0 < w.m; i0 += BAND) {
         idx k = at_most(w.k - p, DEPTH), end = at_most(w.n, j0 + WAIT);
         idx m = at_most(w.m - i0, BAND);
-        idx ready = packed || w.a.col != 1 ? 0 : m - m % rows;
+        idx ready = (!packed && w.a.col == 1) * (m - m % rows);
         Matrix a = matrix_from(w.a, i0 + ready, p);
         pack(band, rows, (Matrix){a.at, a.col, a.row}, m - ready, k);
         for (idx j = j0; j < end; j += width) {
