@@ -5848,7 +5848,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       }
     for (idx q = i; q < last; q++)   /* what is left of these rows */
-      for (idx p = q < last4 ? n4 : 0; p < n; p++)
+      for (idx p = (q < last4) * n4; p < n; p++)
         to[p * ldt + q] = from[q * ld + p];
   }
 }
@@ -5895,7 +5895,7 @@ INLINE int tile_rows(int bytes) {
 #endif
 }
 INLINE int tile_width(int bytes, bool packed) {
-  return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
+  return (2 + (packed && bytes == 64)) * bytes / (int)sizeof(real);
 }
 
 /* A whole tile: `rows` rows and `cols` vectors of the row-major b. With `packed`
@@ -5980,7 +5980,9 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
 
 /* How many columns of packed B wait for the next BAND rows, or one panel. */
 INLINE idx waiting(const int width, Product p) {
-  return p.m > BAND ? at_most(pieces(p.n, width) * width, WAIT) : width;
+  if (p.m <= BAND)
+    return width;
+  return at_most(pieces(p.n, width) * width, WAIT);
 }
 
 /* A panel of B stays in L1 while BAND rows of A pass by from L2. With `packed`,
@@ -6241,7 +6243,9 @@ INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y)
 Isa isa_best(void) {
   if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma"))
     return ISA_BASE;
-  return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
+  if (!PROCESSOR_HAS("avx512f"))
+    return ISA_AVX2;
+  return ISA_AVX512;
 }
 
 INSTANCES(void, product_for, (bool packed, Product p, real *room), {
@@ -6250,9 +6254,11 @@ INSTANCES(void, product_for, (bool packed, Product p, real *room), {
   else
     product(BYTES, false, p, room);
 })
-INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y),
-          return largest ? reduce(BYTES, true, n, x, NULL)
-                         : reduce(BYTES, false, n, x, y))
+INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y), {
+  if (largest)
+    return reduce(BYTES, true, n, x, NULL);
+  return reduce(BYTES, false, n, x, y);
+})
 SPANS(exp_for, exp_of(x[l] - p))
 SPANS(sigmoid_for, sigmoid_of(x[l]))
 SPANS(sqrt_for, sqrt_of(x[l]))
@@ -6270,12 +6276,11 @@ static void product_here(Isa isa, bool packed, Product p) {
   idx wide = waiting(tile_width(16 << isa, packed), p);
   idx size = (high + wide) * at_most(p.k, DEPTH), m = p.m, n = p.n;
   real *room = few, *more = NULL;
-  if (size > SPARE) {
+  if (size > SPARE)
     more = malloc((size_t)(size + LANES_MAX) * sizeof(real));
-    room = more + -(uintptr_t)more % 64 / sizeof(real);   /* a cache line's */
-  }
-  if (size > SPARE && !more) {
-    room = few;
+  if (more) {                            /* from the next cache line on */
+    room = more + -(uintptr_t)more % 64 / sizeof(real);
+  } else if (size > SPARE) {
     m = ROWS_MAX / 2;
     n = LANES_MAX / 4;
   }
@@ -6356,11 +6361,12 @@ MAPS(vec_cumulative, cumulative_for)
 MAPS(vec_log, log_for)
 
 static real fold_any(bool largest, idx n, const real *x, const real *y) {
-  real few[PARTS], factors[PARTS] = {0}, none = largest ? -(real)INFINITY : 0;
+  real few[PARTS], factors[PARTS] = {0};
   if (n >= PARTS)
     return fold_for[isa_best()](largest, n, x, y);
-  for (idx l = 0; l < PARTS; l++)
-    few[l] = l < n ? x[l] : none;
+  for (idx l = n; l < PARTS; l++)
+    few[l] = largest ? -(real)INFINITY : 0;
+  copy(few, x, n);
   if (y)
     copy(factors, y, n);
   return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
