@@ -5862,6 +5862,7 @@ enum {
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
+  GROUP = 6,   /* tiles of rows that do so in a small product */
   FEW_ROWS = 16,   /* up to so many rows B is read in place, */
   SMALL = 1 << 18,   /* up to BAND if its k rows span so many numbers at most */
   MANY = 192,   /* packing A pays from so many columns on */
@@ -5978,27 +5979,38 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   }
 }
 
-/* How many columns of packed B wait for the next BAND rows, or one panel. */
-INLINE idx waiting(const int width, Product p) {
-  if (p.m <= BAND)
+/* Few rows or a small B are not worth packing B. */
+INLINE bool reads_b(bool packed, Product p) {
+  bool small = p.m <= FEW_ROWS || (p.m <= BAND && p.k * p.b.row <= SMALL);
+  return !packed && p.b.col == 1 && small;
+}
+
+/* How many rows of A pass by a panel of B, and how many columns of packed B wait
+ * for the next ones, or one panel. */
+INLINE idx passing(int bytes, bool packed) {
+  return packed ? BAND : GROUP * tile_rows(bytes);
+}
+INLINE idx waiting(int bytes, bool packed, Product p) {
+  int width = tile_width(bytes, packed);
+  if (p.m <= passing(bytes, packed) || reads_b(packed, p))
     return width;
   return at_most(pieces(p.n, width) * width, WAIT);
 }
 
-/* A panel of B stays in L1 while BAND rows of A pass by from L2. With `packed`,
- * and where A is transposed, these rows are packed; else they are read in place,
- * but for a last tile that is not full. Few rows or a small B are not worth
- * packing B. `room` has what is packed, of B, then of A. */
+/* A panel of B stays in L1 while a band of rows of A passes by from L2. With
+ * `packed`, and where A is transposed, these rows are packed; else they are read
+ * in place, but for a last tile that is not full. `room` has what is packed, of B,
+ * then of A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
-  bool small = w.m <= FEW_ROWS || (w.m <= BAND && w.k * w.b.row <= SMALL);
-  bool in_place = !packed && w.b.col == 1 && small;
-  real *band = room + waiting(width, w) * at_most(w.k, DEPTH);
+  idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
+  bool in_place = reads_b(packed, w);
+  real *band = room + keep * at_most(w.k, DEPTH);
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
     for (idx p = 0; p < w.k; p += DEPTH)
-      for (idx i0 = 0; i0 < w.m; i0 += BAND) {
+      for (idx i0 = 0; i0 < w.m; i0 += most) {
         idx k = at_most(w.k - p, DEPTH), end = at_most(w.n, j0 + WAIT);
-        idx m = at_most(w.m - i0, BAND);
+        idx m = at_most(w.m - i0, most);
         idx ready = (!packed && w.a.col == 1) * (m - m % rows);
         Matrix a = matrix_from(w.a, i0 + ready, p);
         pack(band, rows, (Matrix){a.at, a.col, a.row}, m - ready, k);
@@ -6007,7 +6019,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
           Matrix b = matrix_from(w.b, p, j);
           /* The rest of half a tile needs no zeros. */
           if (!in_place || (n < width && n != width / 2)) {
-            real *panel = room + (w.m > BAND) * (j - j0) * k;
+            real *panel = room + (keep > width) * (j - j0) * k;
             if (i0 == 0)
               pack(panel, width, b, n, k);
             b = rows_of(panel, width);
@@ -6272,8 +6284,8 @@ SPANS(pow_for, pow_of(x[l], p))
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
-  idx high = ROWS_MAX + bands * at_most(p.m, BAND);
-  idx wide = waiting(tile_width(16 << isa, packed), p);
+  idx high = ROWS_MAX + bands * at_most(p.m, passing(16 << isa, packed));
+  idx wide = waiting(16 << isa, packed, p);
   idx size = (high + wide) * at_most(p.k, DEPTH), m = p.m, n = p.n;
   real *room = few, *more = NULL;
   if (size > SPARE)
@@ -6364,9 +6376,9 @@ static real fold_any(bool largest, idx n, const real *x, const real *y) {
   real few[PARTS], factors[PARTS] = {0};
   if (n >= PARTS)
     return fold_for[isa_best()](largest, n, x, y);
-  for (idx l = n; l < PARTS; l++)
-    few[l] = largest ? -(real)INFINITY : 0;
-  copy(few, x, n);
+  real none = largest ? -(real)INFINITY : 0;
+  for (idx l = 0; l < PARTS; l++)
+    few[l] = l < n ? x[l] : none;
   if (y)
     copy(factors, y, n);
   return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
@@ -6588,9 +6600,11 @@ static idx tile_size(const Config *c, idx N) {
 }
 
 /* to [N,D] = from [N,D], rows ldt and ld apart. */
-static void copy_rows(real *to, idx ldt, const real *from, idx ld, idx N, idx D) {
+WIDE(copy_rows, (real *to, idx ldt, const real *from, idx ld, idx N, idx D),
+     (to, ldt, from, ld, N, D)) {
   for (idx j = 0; j < N; j++)
-    copy(to + j * ldt, from + j * ld, D);
+    for (idx d = 0; d < D; d++)
+      to[j * ldt + d] = from[j * ld + d];
 }
 
 /* This thread's piece of scratch. x: v, or in the backward k. */
