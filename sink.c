@@ -2714,20 +2714,16 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* The statement holds: x is at most its bound, or it is the number stated. */
-static void holds(Page *p, const char *what, double x, double bound) {
-  page_line(p, LINE_HOLDS, what, x, bound);
-}
-static void equals(Page *p, const char *what, double x, double number) {
-  page_line(p, LINE_EQUALS, what, x, number);
-}
-/* It fails by at least the bound: without its premise, or as it is printed. */
-static void control(Page *p, const char *what, double x, double bound) {
-  page_line(p, LINE_CONTROL, what, x, bound);
-}
-static void refutes(Page *p, const char *what, double x, double bound) {
-  page_line(p, LINE_REFUTED, what, x, bound);
-}
+/* The statement holds: x is at most its bound, or it is the number stated. It
+ * fails by at least the bound: without its premise, or as it is printed. */
+#define VERDICT(name, kind)                                                    \
+  static void name(Page *p, const char *what, double x, double bound) {        \
+    page_line(p, kind, what, x, bound);                                        \
+  }
+VERDICT(holds, LINE_HOLDS)
+VERDICT(equals, LINE_EQUALS)
+VERDICT(control, LINE_CONTROL)
+VERDICT(refutes, LINE_REFUTED)
 
 /* What a line in a loop says, with a number in it. */
 static const char *page_text(Page *p, const char *format, double x) {
@@ -2741,11 +2737,10 @@ static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
     Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    bool gain = strstr(t->name, "norm") && !strstr(t->name, ".b");
-    bool table = !strcmp(t->name, "wte") || !strcmp(t->name, "wpe");
-    double spread = t->matrix && !table ? 1 / sqrt(t->rows) : 1;
-    if (gain)
-      spread = 0.25;
+    bool gain = t->init == INITIAL_ONE;
+    double spread = gain ? 0.25 : 1;
+    if (t->matrix && t->init != INITIAL_EMBED)
+      spread = 1 / sqrt(t->rows);
     for (idx n = 0; n < tensor_count(t); n++) {
       double x = spread * rng_normal(&rng) + gain;
       bool frozen = strstr(t->name, ".kstar")
@@ -3197,18 +3192,21 @@ static void check_prop3(Page *p) {
  *
  * With w = 0.05 alpha_1 passes 0.3 at xi near 10. */
 
-/* <q_t, k_i> of query and key as the model left them, rotated; |q_t||k_i|. */
+/* q_t and k_i [D] as the model left them, rotated; <q_t, k_i>; |q_t||k_i|. */
+static const real *query(Place s) {
+  const Config *c = &s.y->m.c;
+  return s.y->a.layer[s.l].q + ((s.t - 1) * c->heads + s.h) * c->head_dim;
+}
+static const real *key(Place s) {
+  const Config *c = &s.y->m.c;
+  return s.y->a.layer[s.l].k + ((s.i - 1) * c->heads + s.h) * c->head_dim;
+}
 static double dot_of(Place s) {
-  int D = s.y->m.c.head_dim, H = s.y->m.c.heads;
-  const LayerActs *a = &s.y->a.layer[s.l];
-  const real *q = a->q + ((s.t - 1) * H + s.h) * D;
-  return vec_dot(D, q, a->k + ((s.i - 1) * H + s.h) * D);
+  return vec_dot(s.y->m.c.head_dim, query(s), key(s));
 }
 static double lengths_of(Place s) {
-  int D = s.y->m.c.head_dim, H = s.y->m.c.heads;
-  const LayerActs *a = &s.y->a.layer[s.l];
-  const real *q = a->q + ((s.t - 1) * H + s.h) * D;
-  return length(D, q) * length(D, a->k + ((s.i - 1) * H + s.h) * D);
+  int D = s.y->m.c.head_dim;
+  return length(D, query(s)) * length(D, key(s));
 }
 
 static double off_equation4(Place s) {
@@ -3498,7 +3496,9 @@ typedef struct Data {
   bool alike;                   /* its documents are: the first ones show as much as all */
   idx blocks, pass;             /* the pass that order [blocks] is of */
   int32_t *order;
-  double *first, draws;         /* 9.3: [V] weights; their sum */
+  /* 9.3: draw `number` of a seed for --first-tokens, or NULL */
+  int (*draw)(const struct Data *d, uint64_t seed, uint64_t number);
+  double *first, draws;         /* [V] weights; their sum */
   bool first_kept;              /* does a checkpoint keep them? */
   char drawn[800];              /* the same in words */
   uint64_t seed, sample;        /* sample: blocks read so far */
@@ -4095,7 +4095,9 @@ static const char *source_name(const Source *s) {
     return s->tokens;
   if (s->text[0])
     return s->text;
-  return s->grammar[0] ? s->grammar : SHIPPED_TEXT;
+  if (s->grammar[0])
+    return s->grammar;
+  return SHIPPED_TEXT;
 }
 
 /* A file of that name, or where there is none the one beside the program. */
@@ -4228,7 +4230,9 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
   const Document *of = (const Document *)(const void *)documents->at;
   size_t unit = s->tokens[0] ? sizeof *d->held.at : 1;
   size_t n = documents->size / sizeof *of, held = 0;
-  double share = s->whole && !data_own(d, s) ? 0 : s->valid;
+  double share = s->valid;
+  if (s->whole && !data_own(d, s))
+    share = 0;
   if (!T && share == 0)
     share = 1;
   if (!n)
@@ -4238,8 +4242,9 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
     held += document_held(share, i);
   bool cut = share > 0 && share < 1 && (!held || held == n);
   for (size_t i = 0; i < n && !e->status; i++) {
-    size_t from = of[i].from, to = of[i].to;
-    size_t mid = cut || !document_held(share, i) ? to : from;
+    size_t from = of[i].from, to = of[i].to, mid = to;
+    if (!cut && document_held(share, i))
+      mid = from;
     if (cut && i + 1 == n)
       mid = document_cut(all, of[i], share, unit);
     bool room = s->data_tokens == 0 || (double)d->train.size < s->data_tokens;
@@ -4295,7 +4300,9 @@ static const char *source_other(const Source *s) {
     return "toy";
   if (s->grammar[0])
     return "grammar";
-  return s->tokens[0] ? "tokens" : "";
+  if (s->tokens[0])
+    return "tokens";
+  return "";
 }
 
 /* The tokens that --first-tokens draws (9.3). */
@@ -4382,9 +4389,8 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
  *                        block
- *   --first-tokens ..    at p, or 1, an id drawn once for a block, by weights
- *                        that data/text/first.c makes; --random-tokens then
- *                        draws by these too
+ *   --first-tokens ..    at p, or 1, an id that data/text/first.c draws once
+ *                        for a block; so it then does for --random-tokens
  * While the sink is read no token is random, but for one of --first-tokens. */
 
 /* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
@@ -4424,16 +4430,9 @@ static int fixed_at(const Source *s) {
   return s->fix_token ? s->fix_token : s->first_tokens[0] != 0;
 }
 
-/* What stands there: <|fix|>, or draw `number` of a seed by the weights. */
+/* What stands there: <|fix|>, or draw `number` of a seed by --first-tokens. */
 static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
-  if (!d->first)
-    return d->fix;
-  Rng rng = {hash_number(seed, number)};
-  double draw = floor(rng_uniform(&rng) * d->draws);
-  int id = 0;
-  while (id < d->vocab - 1 && draw >= d->first[id])
-    draw -= d->first[id++];
-  return id;
+  return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
 /* HELD_SEED says that the sink is read. 1024 is the authors' script's seed. */
@@ -4445,24 +4444,31 @@ static void intervene(const Data *d, const Source *s, uint64_t seed,
   if (positions_parse("random-tokens", s->random_tokens, at, 16, e))
     return;
   overwrite(ids, targets, T, fixed_at(s), fixed_id(d, seed, number));
-  for (int i = 0; at[i] && (d->first || seed != HELD_SEED); i++) {
+  for (int i = 0; at[i] && (d->draw || seed != HELD_SEED); i++) {
     int id = (int)rng_below(&rng, (uint64_t)d->vocab);
-    if (d->first)
-      id = fixed_id(d, seed + (uint64_t)at[i], number);
+    if (d->draw)
+      id = d->draw(d, seed + (uint64_t)at[i], number);
     overwrite(ids, targets, T, at[i], id);
   }
+}
+
+/* A block [T+1] as a forward reads it: ids, targets [T]. */
+static void block_feed(const Data *d, const Source *s, uint64_t seed,
+                       uint64_t number, const int32_t *block, int T, int *ids,
+                       int *targets, Error *e) {
+  block_split(block, T, ids, targets);
+  intervene(d, s, seed, number, T, ids, targets, e);
 }
 
 /* B blocks: ids, targets [B,T]. */
 static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
                       int *targets, Error *e) {
-  uint64_t number;
-  for (int b = 0; b < B && !e->status; b++, ids += T, targets += T) {
+  for (int b = 0; b < B && !e->status; b++) {
+    uint64_t number;
     const int32_t *block = data_block(d, T, &number, e);
-    if (!block)
-      break;
-    block_split(block, T, ids, targets);
-    intervene(d, s, FIRST_SEED, number, T, ids, targets, e);
+    if (block)
+      block_feed(d, s, FIRST_SEED, number, block, T, ids + b * T,
+                 targets + b * T, e);
   }
   return e->status;
 }
@@ -4488,8 +4494,10 @@ _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
 static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
-  int spare = data_spreads(d, s) ? (size / T - documents) / n : 0;
-  idx stride = spare > 0 ? spare * T : T;
+  int spare = 0;
+  if (data_spreads(d, s))
+    spare = (size / T - documents) / n;
+  idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
   /* a pass over the documents takes the stretch at `skip` of each that has it;
    * one that finds none is the last */
@@ -4500,11 +4508,9 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
       idx end = i + 1 < documents ? d->starts.at[i + 1] : size;
       if (from + T + 1 > end)
         continue;
-      block_split(d->held.at + from, T, ids, targets);
-      intervene(d, s, HELD_SEED, (uint64_t)got++, T, ids, targets,
-                &(Error){0});
-      ids += T;
-      targets += T;
+      block_feed(d, s, HELD_SEED, (uint64_t)got, d->held.at + from, T,
+                 ids + got * T, targets + got * T, &(Error){0});
+      got++;
     }
     if (skip == 0)
       *starts = got;
@@ -4517,16 +4523,19 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
 static int data_probe(const Data *d, const Source *s, int input, int n, int T,
                       int *ids, int *targets, int *starts) {
   Rng rng = {hash64(HELD_SEED, "probe", 5)};
-  bool repeat = input == INPUT_REPEAT, first = repeat && d->first;
+  bool repeat = input == INPUT_REPEAT, first = repeat && d->draw;
   *starts = 0;
   if (input == INPUT_NATURAL)
     return probe_natural(d, s, n, T, ids, targets, starts);
   for (int i = 0; i < n; i++, ids += T) {
     int once = (int)rng_below(&rng, (uint64_t)d->vocab);
     if (first)
-      once = fixed_id(d, HELD_SEED, (uint64_t)i);
-    for (int t = 0; t < T; t++)
-      ids[t] = repeat ? once : (int)rng_below(&rng, (uint64_t)d->vocab);
+      once = d->draw(d, HELD_SEED, (uint64_t)i);
+    for (int t = 0; t < T; t++) {
+      ids[t] = once;
+      if (!repeat)
+        ids[t] = (int)rng_below(&rng, (uint64_t)d->vocab);
+    }
     if (!first)
       intervene(d, s, HELD_SEED, (uint64_t)i, T, ids, NULL, &(Error){0});
   }
@@ -4538,11 +4547,11 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
-    idx at = data_spreads(d, s) ? i * all / blocks : i;
-    block_split(d->held.at + at * (T + 1), T, ids, targets);
-    intervene(d, s, FIRST_SEED, ~(uint64_t)i, T, ids, targets, e);
-    ids += T;
-    targets += T;
+    idx at = i;
+    if (data_spreads(d, s))
+      at = i * all / blocks;
+    block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
+               ids + i * T, targets + i * T, e);
   }
   return (int)blocks;
 }
@@ -6173,49 +6182,63 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* ==========
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain loops reach a few
- * percent of a processor's peak. To feed it:
- * Lanes. One instruction works on a vector of neighbours in a row of B and of C: 4 floats on every
- * x86-64 and ARM machine, 8 with AVX2, 16 with AVX-512.
- * Registers. A multiply-add takes some 4 cycles and two begin in each, so 8 must be under way. The
- * sums of a tile of C are, in registers for DEPTH steps of p: 8 x 32 or 48 floats with AVX-512,
- * 6 x 16 with AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
- * Panels. B, and in a large product A, is packed one tile wide: a tile reads consecutive bytes.
- * Order. An element of C is a sum over DEPTH steps of p, added to C, then the next DEPTH, whatever
- * tile or task it falls in: one thread and sixteen give the same bits.
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain
+ * loops reach a few percent of a processor's peak. Four measures feed it:
  *
- * GCC fuses multiplies and adds in its default mode, not under -std=c11 (fma_fuses tells). */
+ *   Lanes      One instruction works on a vector of neighbours in a row of B
+ *              and of C: 4 floats on every x86-64 and ARM machine, 8 with AVX2,
+ *              16 with AVX-512.
+ *   Registers  A multiply-add takes some 4 cycles and two begin in each, so 8
+ *              must be under way. The sums of a tile of C stay in registers for
+ *              DEPTH steps of p: 8 x 32 or 48 floats with AVX-512, 6 x 16 with
+ *              AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ *   Panels     B, and in a large product A, is packed one tile wide, so that a
+ *              tile reads consecutive bytes.
+ *   Order      An element of C is a sum over DEPTH steps of p, added to C, then
+ *              the next DEPTH, whatever tile or task it falls in. So one thread
+ *              and sixteen give the same bits.
+ *
+ * GCC fuses multiplies and adds in its default mode, not under -std=c11 (`bench
+ * gemm` tells). */
 
-/* --- 13.1  Lanes: the only lines that know how to say "vector" to a compiler ---
+/* ----------
+ * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
- * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector at p; as an argument
- * it would have another calling convention in every instance. Arrays only reached so live in
- * registers, where loops count 0, 1, 2, ..; with steps of `lanes` Clang does not unroll. */
+ * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector
+ * at p; as an argument it would have another calling convention in every
+ * instance. Arrays that are only reached so live in registers where loops count
+ * 0, 1, 2, ..; with steps of `lanes` Clang does not unroll them. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
 typedef real Lanes16 __attribute__((LANES(16)));
 typedef real Lanes32 __attribute__((LANES(32)));
 typedef real Lanes64 __attribute__((LANES(64)));
-#define VECTOR(p) (*(L *)(p))
-#define WITH_LANES(statement) \
-    if (bytes == 64) { typedef Lanes64 L; statement; } \
-    else if (bytes == 32) { typedef Lanes32 L; statement; } \
-    else { typedef Lanes16 L; statement; }
-
-#define FETCH(p, writes) __builtin_prefetch(p, writes)
 typedef real Four __attribute__((LANES(4 * sizeof(real))));
+#define VECTOR(p) (*(L *)(p))
+#define WITH_LANES(statement)                                                  \
+  if (bytes == 64) {                                                           \
+    typedef Lanes64 L;                                                         \
+    statement;                                                                 \
+  } else if (bytes == 32) {                                                    \
+    typedef Lanes32 L;                                                         \
+    statement;                                                                 \
+  } else {                                                                     \
+    typedef Lanes16 L;                                                         \
+    statement;                                                                 \
+  }
+#define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* {a0, b0, a1, b1} and {a2, b2, a3, b3}; GCC takes the order as integers of real's size. */
+/* Some of a0 .. a3, b0 .. b3, numbered 0 to 7; GCC takes a vector of numbers. */
 #ifdef __clang__
-#define LOW(a, b) __builtin_shufflevector(a, b, 0, 4, 1, 5)
-#define HIGH(a, b) __builtin_shufflevector(a, b, 2, 6, 3, 7)
+#define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
-typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0)) FourOrder
-    __attribute__((vector_size(4 * sizeof(real))));
-#define LOW(a, b) __builtin_shuffle(a, b, (FourOrder){0, 4, 1, 5})
-#define HIGH(a, b) __builtin_shuffle(a, b, (FourOrder){2, 6, 3, 7})
+typedef __typeof__(_Generic((real)0, float: (int32_t)0, default: (int64_t)0))
+    Order __attribute__((vector_size(4 * sizeof(real))));
+#define SHUFFLE(a, b, ...) __builtin_shuffle(a, b, (Order){__VA_ARGS__})
 #endif
+#define LOW(a, b) SHUFFLE(a, b, 0, 4, 1, 5)
+#define HIGH(a, b) SHUFFLE(a, b, 2, 6, 3, 7)
 
 /* to[p*ldt + j] = from[j*ld + p] for j, p < 4: rows interleaved twice. */
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
@@ -6231,19 +6254,16 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 #else   /* number by number */
 #define FETCH(p, writes) ((void)0)
 #define VECTOR(p) (p)[lane]
-#define WITH_LANES(statement) \
-    for (int lane = 0; lane < bytes / (int)sizeof(real); lane++) statement;
+#define WITH_LANES(statement)                                                  \
+  for (int lane = 0; lane < bytes / (int)sizeof(real); lane++)                 \
+    statement;
 
 INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
   for (idx p = 0; p < 4; p++)
-    for (idx j = 0; j < 4; j++) to[p * ldt + j] = from[j * ld + p];
+    for (idx j = 0; j < 4; j++)
+      to[p * ldt + j] = from[j * ld + p];
 }
 #endif
-
-INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }   /* rounded up */
-INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
-  return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
-}
 
 /* c += a b for one vector, with the same a in every lane; lane by lane; c = b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
@@ -6252,11 +6272,22 @@ INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
 INLINE void lanes_fma(int bytes, real *c, const real *a, const real *b) {
   WITH_LANES(VECTOR(c) += VECTOR(a) * VECTOR(b))
 }
-INLINE void lanes_copy(int bytes, real *c, const real *b) { WITH_LANES(VECTOR(c) = VECTOR(b)) }
+INLINE void lanes_copy(int bytes, real *c, const real *b) {
+  WITH_LANES(VECTOR(c) = VECTOR(b))
+}
 
-/* to [n,m] = from [m,n] transposed: 16 by 4 at a time, a whole cache line of `to`, while one of
-   the next 16 rows is fetched: cold rows take 0.8 of their time so. */
-INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n) {
+/* n / size, rounded up. */
+INLINE idx pieces(idx n, idx size) { return (n + size - 1) / size; }
+
+INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
+  return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
+}
+
+/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a whole cache line of
+ * `to`. One of the next 16 rows is fetched meanwhile: cold rows take 0.8 of
+ * their time so. */
+INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
+                      idx n) {
   enum { BLOCK = 16 };
   idx n4 = n - n % 4;
   for (idx i = 0; i < m; i += BLOCK) {
@@ -6267,30 +6298,46 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m, idx n)
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       }
     for (idx q = i; q < last; q++)   /* what is left of these rows */
-      for (idx p = q < last4 ? n4 : 0; p < n; p++) to[p * ldt + q] = from[q * ld + p];
+      for (idx p = (q < last4) * n4; p < n; p++)
+        to[p * ldt + q] = from[q * ld + p];
   }
 }
 
-/* --- 13.2  The product --- */
+/* ----------
+ * 13.2  The product */
 
 enum {
   LANES_MAX = 64 / (int)sizeof(real),
   ROWS_MAX = 8, COLS_MAX = 3,   /* the largest tile, in rows and in vectors */
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
-  SPREAD = 256, GROUP = 4,   /* columns of B, and tiles of rows of A, packed at a time */
-  FEW_ROWS = 16, SOME_ROWS = 96,   /* up to so many rows B is read in place: always, or if */
-  SMALL = 1 << 18,   /* its k rows span so many elements at most, a quarter if A is packed */
-  BAND = 96, WAIT = 768, MANY = 192,   /* packed: rows of A; columns of B, at most, and at least */
+  BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
+  GROUP = 6,   /* tiles of rows that do so in a small product */
+  FEW_ROWS = 16,   /* up to so many rows B is read in place, */
+  SMALL = 1 << 18,   /* up to BAND if its k rows span so many numbers at most */
+  MANY = 192,   /* packing A pays from so many columns on */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
-  SPARE = (1 << 16) / (int)sizeof(real),   /* 64 KiB of packed numbers stay on a thread's stack */
+  SPARE = (1 << 16) / (int)sizeof(real),   /* packed numbers on the stack */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
 };
 
-typedef struct Product { real *c; idx ldc; Matrix a, b; idx m, n, k; bool add; } Product;
+typedef struct Product {
+  real *c;
+  idx ldc;
+  Matrix a, b;
+  idx m, n, k;
+  bool add;
+} Product;
 
-/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its width: packed rows
-   have one address, which leaves room for sums. */
+/* Of a product C's rows i .. i+m and columns j .. j+n, or as many as it has. */
+static Product product_part(Product p, idx i, idx j, idx m, idx n) {
+  return (Product){p.c + i * p.ldc + j, p.ldc, matrix_from(p.a, i, 0),
+                   matrix_from(p.b, 0, j), at_most(p.m - i, m),
+                   at_most(p.n - j, n), p.k, p.add};
+}
+
+/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its
+ * width: packed rows of A have one address, which leaves room for sums. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6299,152 +6346,169 @@ INLINE int tile_rows(int bytes) {
 #endif
 }
 INLINE int tile_width(int bytes, bool packed) {
-  return (packed && bytes == 64 ? 3 : 2) * bytes / (int)sizeof(real);
+  return (2 + (packed && bytes == 64)) * bytes / (int)sizeof(real);
 }
 
-/* A tile of `rows` rows and `cols` vectors of the row-major b; m and n of it lie in C. With
-   `packed` A is a panel too, and C is fetched ahead. */
-INLINE void tile(int bytes, const int rows, const int cols, bool packed, Product t) {
-  int lanes = bytes / (int)sizeof(real), width = cols * lanes, parts = packed ? rows : 1;
-  idx down = packed ? 1 : t.a.row;
+/* A whole tile: `rows` rows and `cols` vectors of the row-major b. With `packed`
+ * A is a panel too, and C is fetched ahead. */
+INLINE void tile(int bytes, const int rows, const int cols, bool packed,
+                 Product t) {
+  int lanes = bytes / (int)sizeof(real), width = cols * lanes;
+  idx down = t.a.row, next = t.a.col;
   const real *a = t.a.at, *b = t.b.at;
-  real sum[TILE_MAX] = {0}, out[TILE_MAX];   /* out: a variable index needs memory */
-  for (idx part = 0, p = 0; part < parts; part++) {
-    for (int v = 0; packed && part < t.m && v <= cols; v++)
-      FETCH(t.c + part * t.ldc + at_most(v * lanes, t.n - 1), 1);
-    idx end = part + 1 < parts ? (part + 1) * (t.k / (2 * rows)) : t.k;
-    for (; p < end; p++, a += packed ? rows : t.a.col, b += t.b.row)
-      for (idx i = 0; i < rows; i++)
-        for (int v = 0; v < cols; v++)
-          lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down], b + v * lanes);
+  real sum[TILE_MAX] = {0};
+  if (packed) {                          /* the compiler is to know */
+    down = 1;
+    next = rows;
   }
-
-  if (t.m == rows && t.n == width) {
+  for (int i = 0; packed && i < rows; i++)
+    for (int v = 0; v <= cols; v++)
+      FETCH(t.c + i * t.ldc + at_most(v * lanes, width - 1), 1);
+  for (idx p = 0; p < t.k; p++, a += next, b += t.b.row)
     for (idx i = 0; i < rows; i++)
-      for (int v = 0; v < cols; v++) {
-        real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
-        if (t.add) lanes_axpy(bytes, s, 1, at);
-        lanes_copy(bytes, at, s);
-      }
-    return;
-  }
-  for (int i = 0; i < rows; i++)
-    for (int v = 0; v < cols; v++)
-      lanes_copy(bytes, out + i * width + v * lanes, sum + i * width + v * lanes);
-  for (idx i = 0; i < t.m; i++, t.c += t.ldc)
-    for (idx j = 0; j < t.n; j++) {
-      real s = out[i * width + j];
-      t.c[j] = t.add ? s + t.c[j] : s;
+      for (int v = 0; v < cols; v++)
+        lanes_axpy(bytes, sum + i * width + v * lanes, a[i * down],
+                   b + v * lanes);
+  for (idx i = 0; i < rows; i++)
+    for (int v = 0; v < cols; v++) {
+      real *at = t.c + i * t.ldc + v * lanes, *s = sum + i * width + v * lanes;
+      if (t.add)
+        lanes_axpy(bytes, s, 1, at);
+      lanes_copy(bytes, at, s);
     }
 }
 
+/* Any tile. One that is not whole is made whole elsewhere. */
 INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   bool tall = packed || t.m > rows / 2;
-  if (bytes == 64 && packed && t.n > 2 * lanes) tile(bytes, rows, 3, packed, t);
-  else if (tall && t.n > lanes) tile(bytes, rows, 2, packed, t);
-  else if (tall) tile(bytes, rows, 1, packed, t);
-  else if (t.n > lanes) tile(bytes, rows / 2, 2, packed, t);
-  else tile(bytes, rows / 2, 1, packed, t);
-}
-
-/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width begins at to + j*k
-   and holds its k rows one after the other, 0 where n has ended. For A, b is its transpose. */
-INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
-  idx copied = b.col == 1 ? n - n % width : 0;
-  for (idx p = 0; p < k; p++)
-    for (idx j = 0; j < copied; j += width)
-      memcpy(to + j * k + p * width, b.at + p * b.row + j, sizeof(real) * (size_t)width);
-
-  for (idx j = copied; j < n; j += width) {
-    idx nr = at_most(n - j, width);
-    if (nr < width) zero(to + j * k, width * k);
-    if (b.row == 1) transpose(to + j * k, width, b.at + j * b.col, b.col, nr, k);
-    else
-      for (idx p = 0; p < k; p++)
-        for (idx q = 0; q < nr; q++) to[j * k + p * width + q] = b.at[p * b.row + j + q];
+  idx cols = pieces(t.n, lanes), width = cols * lanes;
+  bool whole = t.m == (tall ? rows : rows / 2) && t.n == width;
+  real out[TILE_MAX];
+  Product w = t;
+  if (!whole) {
+    w.c = out;
+    w.ldc = width;
+    w.add = false;
   }
-}
-
-/* A small product, k > 0. Few rows or a small B are not worth packing: B is read in place up to
-   column `ready`. So are rows of A; a transposed A, a page a step, is packed a GROUP of tiles at a
-   time, and so is a last tile that is not full. `room` has what is packed: of A, then of B, which
-   is taken `spread` columns at a time; no bit of C depends on how many. */
-INLINE void product(int bytes, Product w, bool in_place, idx spread, real *room) {
-  int rows = tile_rows(bytes), width = tile_width(bytes, false), group = GROUP * rows;
-  bool transposed = w.a.col != 1;
-  real *packed = room, *panels = room + GROUP * ROWS_MAX * at_most(w.k, DEPTH);
-  for (idx j0 = 0; j0 < w.n; j0 += spread)
-    for (idx p = 0; p < w.k; p += DEPTH) {
-      idx n = at_most(w.n - j0, spread), rest = n % width, k = at_most(w.k - p, DEPTH);
-      /* A rest of half a tile needs no zeros. */
-      idx ready = !in_place ? 0 : rest == width / 2 ? n : n - rest;
-      pack(panels, width, matrix_from(w.b, p, j0 + ready), n - ready, k);
-      for (idx i = 0; i < w.m; i += rows) {
-        idx left = w.m - i, at = transposed ? i % group : 0;
-        Matrix a = matrix_from(w.a, i, p);
-        if (transposed || left < rows) {
-          if (at == 0) pack(packed, rows, (Matrix){a.at, a.col, a.row}, at_most(left, group), k);
-          a = transpose_of(packed + at * k, rows);
-        }
-        for (idx j = 0; j < n; j += width)
-          tile_that_fits(bytes, false, (Product){
-              w.c + i * w.ldc + j0 + j, w.ldc, a,
-              j < ready ? rows_of(w.b.at + p * w.b.row + j0 + j, w.b.row)
-                        : rows_of(panels + (j - ready) * k, width),
-              at_most(left, rows), at_most(n - j, width), k, w.add || p > 0});
-      }
+  if (bytes == 64 && packed && cols == 3)
+    tile(bytes, rows, 3, packed, w);
+  else if (tall && cols == 2)
+    tile(bytes, rows, 2, packed, w);
+  else if (tall)
+    tile(bytes, rows, 1, packed, w);
+  else if (cols == 2)
+    tile(bytes, rows / 2, 2, packed, w);
+  else
+    tile(bytes, rows / 2, 1, packed, w);
+  for (idx i = 0; !whole && i < t.m; i++)
+    for (idx j = 0; j < t.n; j++) {
+      real *c = t.c + i * t.ldc + j, s = out[i * width + j];
+      if (t.add)
+        s += *c;
+      *c = s;
     }
 }
 
-/* A large product. A panel of B stays in L1 while BAND packed rows of A pass by from L2, where
-   `room` keeps WAIT columns of B for the next rows; where none follow, one panel. */
-INLINE void product_packed(int bytes, Product w, real *room) {
-  int rows = tile_rows(bytes), width = tile_width(bytes, true);
-  real *tall = room;
-  room += BAND * DEPTH;
+/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width
+ * begins at to + j*k and holds its k rows one after the other, 0 where n has
+ * ended. For A, b is its transpose. */
+INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
+  idx whole = n - n % width, rest = n - whole;
+  if (rest)
+    zero(to + whole * k, width * k);
+  for (idx j = 0; b.row == 1 && j < n; j += width)
+    transpose(to + j * k, width, b.at + j * b.col, b.col, at_most(n - j, width),
+              k);
+  for (idx p = 0; b.row != 1 && p < k; p++) {
+    const real *from = b.at + p * b.row;
+    for (idx j = 0; j < whole; j += width)
+      memcpy(to + j * k + p * width, from + j, sizeof(real) * (size_t)width);
+    for (idx j = 0; j < rest; j++)
+      to[whole * k + p * width + j] = from[whole + j];
+  }
+}
+
+/* Few rows or a small B are not worth packing B. */
+INLINE bool reads_b(bool packed, Product p) {
+  bool small = p.m <= FEW_ROWS || (p.m <= BAND && p.k * p.b.row <= SMALL);
+  return !packed && p.b.col == 1 && small;
+}
+
+/* How many rows of A pass by a panel of B, and how many columns of packed B wait
+ * for the next ones, or one panel. */
+INLINE idx passing(int bytes, bool packed) {
+  return packed ? BAND : GROUP * tile_rows(bytes);
+}
+INLINE idx waiting(int bytes, bool packed, Product p) {
+  int width = tile_width(bytes, packed);
+  if (p.m <= passing(bytes, packed) || reads_b(packed, p))
+    return width;
+  return at_most(pieces(p.n, width) * width, WAIT);
+}
+
+/* A panel of B stays in L1 while a band of rows of A passes by from L2. With
+ * `packed`, and where A is transposed, these rows are packed; else they are read
+ * in place, but for a last tile that is not full. `room` has what is packed, of B,
+ * then of A. */
+INLINE void product(int bytes, bool packed, Product w, real *room) {
+  const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
+  idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
+  bool in_place = reads_b(packed, w);
+  real *band = room + keep * at_most(w.k, DEPTH);
   for (idx j0 = 0; j0 < w.n; j0 += WAIT)
     for (idx p = 0; p < w.k; p += DEPTH)
-      for (idx i0 = 0; i0 < w.m; i0 += BAND) {
-        idx k = at_most(w.k - p, DEPTH), m = at_most(w.m - i0, BAND);
-        idx end = at_most(w.n, j0 + WAIT);
-        Matrix a = matrix_from(w.a, i0, p);
-        pack(tall, rows, (Matrix){a.at, a.col, a.row}, m, k);
+      for (idx i0 = 0; i0 < w.m; i0 += most) {
+        idx k = at_most(w.k - p, DEPTH), end = at_most(w.n, j0 + WAIT);
+        idx m = at_most(w.m - i0, most);
+        idx ready = (!packed && w.a.col == 1) * (m - m % rows);
+        Matrix a = matrix_from(w.a, i0 + ready, p);
+        pack(band, rows, (Matrix){a.at, a.col, a.row}, m - ready, k);
         for (idx j = j0; j < end; j += width) {
           idx n = at_most(end - j, width);
-          real *panel = room + (w.m > BAND) * (j - j0) * k;
-          if (i0 == 0) pack(panel, width, matrix_from(w.b, p, j), n, k);
+          Matrix b = matrix_from(w.b, p, j);
+          /* The rest of half a tile needs no zeros. */
+          if (!in_place || (n < width && n != width / 2)) {
+            real *panel = room + (keep > width) * (j - j0) * k;
+            if (i0 == 0)
+              pack(panel, width, b, n, k);
+            b = rows_of(panel, width);
+          }
           for (idx i = 0; i < m; i += rows)
-            tile_that_fits(bytes, true, (Product){
-                w.c + (i0 + i) * w.ldc + j, w.ldc, transpose_of(tall + i * k, rows),
-                rows_of(panel, width), at_most(m - i, rows), n, k, w.add || p > 0});
+            tile_that_fits(bytes, packed, (Product){
+                w.c + (i0 + i) * w.ldc + j, w.ldc,
+                i < ready ? matrix_from(w.a, i0 + i, p)
+                          : transpose_of(band + (i - ready) * k, rows),
+                b, at_most(m - i, rows), n, k, w.add || p > 0});
         }
       }
 }
 
-/* --- 13.3  Vector maths ---
-
-   libm works number by number. The functions below have no branches (`either`), so a loop over them
-   becomes vector code. A span is one vector of the widest instance. The end of an array is a whole
-   span too, so an element's bits do not depend on where it stands.
-
-   Coefficients have the smallest maximal relative error (Remez's exchange in 40 digits). The
-   largest errors over all floats (`make exhaustive`), in units in the last place (ulp), where
-   rounding alone is 0.5, powers over every 61st float:
-     exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529   tanh 2.603 */
+/* ----------
+ * 13.3  Vector maths
+ *
+ * libm works number by number. The functions below have no branches (`either`),
+ * so a loop over them becomes vector code. A span is one vector of the widest
+ * instance. The end of an array is a whole span too, so an element's bits do not
+ * depend on where it stands.
+ *
+ * Coefficients have the smallest maximal relative error (Remez's exchange in 40
+ * digits). The largest errors over all floats (`make exhaustive`), in units in
+ * the last place (ulp), where rounding alone is 0.5, powers over every 61st
+ * float:
+ *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
-typedef enum VecOp {
-  VEC_EXP, VEC_SIGMOID, VEC_SQRT, VEC_CUMULATIVE, VEC_LOG, VEC_TANH, VEC_POW
-} VecOp;
 
 #ifdef SINK_DOUBLE
 #define exp_of exp
-INLINE double sigmoid_of(double x) { return x < 0 ? exp(x) / (1 + exp(x)) : 1 / (1 + exp(-x)); }
 #define sqrt_of sqrt
-INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 #define log_of log
-#define tanh_of tanh
+INLINE double sigmoid_of(double x) {
+  double e = exp(-fabs(x));
+  return (x < 0 ? e : 1) / (1 + e);
+}
+INLINE double cumulative_of(double x) { return erfc(-x * SQRT_HALF) / 2; }
 INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
@@ -6460,298 +6524,343 @@ INLINE double either_double(bool first, double a, double b) {
 }
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
-   n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
-   r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9 bits).
-   e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
+ * n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
+ * r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9
+ * bits). e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
 INLINE float exp_less_1(float x, uint32_t *n) {
   float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
   float r = x - m * 0.693359375f + m * 2.12194440e-4f;
   float q = 0x1.fffffcp-2f + r * (0x1.555492p-3f + r * (0x1.5558bp-5f
-                + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
+          + r * (0x1.123988p-7f + r * 0x1.6a4ca4p-10f)));
   *n = bits_of(t) - bits_of(shift);
   return r + r * r * q;
 }
 
-/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an Intel core takes 150
-   cycles. 2^n, -150 <= n <= 144, exceeds a float's exponents, so it is multiplied in as two
-   factors; only the second product can round. A NaN passes through p. */
+/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an
+ * Intel core takes 150 cycles. 2^n, -150 <= n <= 144, exceeds a float's
+ * exponents, so it is multiplied in as two factors; only the second product can
+ * round. A NaN passes through p. */
 INLINE float exp_of(float x) {
   float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   uint32_t n;
   float p = 1 + exp_less_1(z, &n);
   uint32_t e = n + 254, half = e >> 1;   /* n + 2 * 127 */
-  return either(x < -104.0f, 0, p * float_of(half << 23) * float_of((e - half) << 23));
+  float power = p * float_of(half << 23) * float_of((e - half) << 23);
+  return either(x < -104.0f, 0, power);
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results keep digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results
+ * keep digits. */
 INLINE float sigmoid_of(float x) {
   float e = exp_of(-fabsf(x));
   return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r to 3.5 %.
-   Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after three below rounding; then
-   y + (x - y^2) r / 2. Below 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r
+ * to 3.5 %. Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after
+ * three below rounding; then y + (x - y^2) r / 2. Below 2^-100, where bits get
+ * lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
-  uint32_t tiny = 0u - (uint32_t)(x < 0x1p-100f);   /* all ones if so */
-  float z = x * float_of(bits_of(1) + (tiny & (48u << 23))), h = 0.5f * z;
+  bool tiny = x < 0x1p-100f;
+  float z = x * either(tiny, 0x1p48f, 1), h = 0.5f * z;
   float r = float_of(0x5F375A86u - (bits_of(z) >> 1));
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   r = r * (1.5f - h * r * r);
   float y = z * r;
-  float s = (y + 0.5f * r * (z - y * y)) * float_of(bits_of(1) - (tiny & (24u << 23)));
-  return either(x < 0, (float)NAN, either(x <= 0x1.fffffep127f, s, x));
+  float s = (y + 0.5f * r * (z - y * y)) * either(tiny, 0x1p-24f, 1);
+  return either(x < 0, (float)NAN, either(x <= FLT_MAX, s, x));
 }
 
-/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y). Phi(-15) is 0.
-   e^: low is what rounding y^2 loses, from the upper half h of y's digits and the lower half d,
-   whose products are exact; a factor 1 - low / 2 puts it back.
-   R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes [0, 15] to
-   [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
+/* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y).
+ * Phi(-15) is 0.
+ * e^: low is what rounding y^2 loses, from the upper half h of y's digits and the
+ * lower half d, whose products are exact; a factor 1 - low / 2 puts it back.
+ * R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes
+ * [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
   float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
   float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* has its digits near y = 0 */
   float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
-                + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
-                + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
-                + u * 0x1.c7e3dap-14f)))))))));
+          + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
+          + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
+          + u * 0x1.c7e3dap-14f)))))))));
   float below = (e - e * (0.5f * low)) * R;
   return either(x < 0, below, 1 - below);
 }
 
-/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m with m from
-   sqrt(1/2) to sqrt(2): n is what stands in the exponent of x / sqrt(1/2); 1024 keeps it positive.
-   log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is finite: times 0 it gives 0. */
+/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m
+ * with m from sqrt(1/2) to sqrt(2): n is what stands in the exponent of x /
+ * sqrt(1/2); 1024 keeps it positive. log2 m = s P(s^2), s = (m - 1) / (m + 1), to
+ * 4.2e-12. log2 0 is finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
-  uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;   /* sqrt(1/2) */
+  uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;
   uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;   /* n + 1024 */
   double n = double_of(e | bits_of_double(0x1p52)) - (0x1p52 + 1024);
   double m = double_of(b - (e << 52)), s = (m - 1) / (m + 1), z = s * s;
   double log2 = n + s * (2.8853900817900862 + z * (0.96179667334179749
-              + z * (0.57708358496515137 + z * (0.41167271899777669 + z * 0.34073010658534338))));
+              + z * (0.57708358496515137 + z * (0.41167271899777669
+              + z * 0.34073010658534338))));
   return either_double(x == 0, -0x1p1000, either_double(x < 0x1p128, log2, x));
 }
 INLINE float log_of(float x) {
-  return either(x < 0, (float)NAN, (float)(log2_of((double)x) * 0.69314718055994531));
+  float log = (float)(log2_of((double)x) * 0.69314718055994531);
+  return either(x < 0, (float)NAN, log);
 }
 
-/* tanh |x| = u / (u + 2) with u = e^(2|x|) - 1 = 2^n (e^r - 1) + 2^n - 1: near 0, where n is 0, u
-   has all its digits. From |x| = 10 on it is 1. */
-INLINE float tanh_of(float x) {
-  float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
-  uint32_t n;
-  float p = exp_less_1(y, &n), power = float_of((n + 127) << 23);   /* 2^n */
-  float u = power * p + (power - 1);
-  return either(x < 0, -1, 1) * (u / (u + 2));
-}
-
-/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float has too few digits
-   for it. 2^f has a relative error of 1.9e-9; beyond +-160 a float is 0 or infinite. */
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float
+ * has too few digits for it. 2^f has a relative error of 1.9e-9; beyond +-160 a
+ * float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
   double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
-  double low = either_double(L < -160, -160, L), z = either_double(low > 160, 160, low);
+  double low = either_double(L < -160, -160, L);
+  double z = either_double(low > 160, 160, low);
   double t = z + shift, f = z - (t - shift);   /* n in t's bits */
-  double q = 1.0000000005543519 + f * (0.69314720573795455 + f * (0.24022646890500643
-           + f * (0.055503287760615288 + f * (0.0096184889379913822
-           + f * (0.0013399931513208265 + f * 0.00015345820883833847)))));
+  double q = 1.0000000005543519 + f * (0.69314720573795455
+           + f * (0.24022646890500643 + f * (0.055503287760615288
+           + f * (0.0096184889379913822 + f * (0.0013399931513208265
+           + f * 0.00015345820883833847)))));
   return (float)(q * double_of((bits_of_double(t) + 1023) << 52));
 }
 #endif
 
-#define FILL(value) for (int l = 0; l < SPAN; l++) y[l] = value;
-INLINE void span(VecOp op, real *y, const real *x, real p) {
-  if (op == VEC_EXP) FILL(exp_of(x[l] - p))
-  else if (op == VEC_SIGMOID) FILL(sigmoid_of(x[l]))
-  else if (op == VEC_SQRT) FILL(sqrt_of(x[l]))
-  else if (op == VEC_CUMULATIVE) FILL(cumulative_of(x[l]))
-  else if (op == VEC_LOG) FILL(log_of(x[l]))
-  else if (op == VEC_TANH) FILL(tanh_of(x[l]))
-  else FILL(pow_of(x[l], p))
+/* y = value of x [n] for n >= SPAN; y may be x. The last span, which overlaps
+ * another, is computed first. */
+typedef void Spans(idx n, real *y, const real *x, real p);
+#define SPANS(name, value)                                                     \
+  INLINE void name##_span(real *y, const real *x, real p) {                    \
+    (void)p;                                                                   \
+    for (int l = 0; l < SPAN; l++)                                             \
+      y[l] = value;                                                            \
+  }                                                                            \
+  INSTANCES(void, name, (idx n, real *y, const real *x, real p), {             \
+    real some[SPAN];                                                           \
+    real last[SPAN];                                                           \
+    name##_span(last, x + n - SPAN, p);                                        \
+    for (idx i = 0; i < n - SPAN; i += SPAN) {                                 \
+      name##_span(some, x + i, p);                                             \
+      memcpy(y + i, some, sizeof some);                                        \
+    }                                                                          \
+    memcpy(y + n - SPAN, last, sizeof last);                                   \
+  })
+
+INLINE real joined(bool largest, real a, real b) {
+  if (largest)
+    return b > a ? b : a;
+  return a + b;
 }
 
-/* y = op(x) for n >= SPAN; y may be x. The last span, which overlaps another, is computed first. */
-INLINE void map(VecOp op, idx n, real *y, const real *x, real p) {
-  real some[SPAN], last[SPAN];
-  span(op, last, x + n - SPAN, p);
-  for (idx i = 0; i < n - SPAN; i += SPAN) {
-    span(op, some, x + i, p);
-    memcpy(y + i, some, sizeof some);
-  }
-  memcpy(y + n - SPAN, last, sizeof last);
+/* s [PARTS] takes in x, or x y where y is given, or the larger of s and x. */
+INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
+                      const real *y) {
+  int lanes = bytes / (int)sizeof(real);
+  for (int l = 0; largest && l < PARTS; l++)
+    s[l] = joined(largest, s[l], x[l]);
+  for (int v = 0; !largest && v < PARTS / lanes; v++)
+    if (y)
+      lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
+    else
+      lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
 
-/* s[0..half) takes in s[half..2 half): its sums, or the larger of each two. */
-INLINE void fold_half(real *s, const int half, bool largest) {
-  if (largest) for (int l = 0; l < half; l++) s[l] = s[l + half] > s[l] ? s[l + half] : s[l];
-  else for (int l = 0; l < half; l++) s[l] += s[l + half];
+/* s[0..half) takes in s[half..2 half). */
+INLINE void fold_half(bool largest, real *s, const int half) {
+  for (int l = 0; l < half; l++)
+    s[l] = joined(largest, s[l], s[l + half]);
 }
-INLINE real fold_tree(real *s, bool largest) {
-  fold_half(s, 16, largest); fold_half(s, 8, largest); fold_half(s, 4, largest);
-  fold_half(s, 2, largest); fold_half(s, 1, largest);
+
+/* The PARTS elements before `end`, but 0 for the first `taken`. */
+INLINE void rest_of(real *rest, const real *end, idx taken) {
+  for (int l = 0; l < PARTS; l++)
+    rest[l] = either(l < taken, 0, end[l - PARTS]);
+}
+
+/* sum_i x_i, or sum_i x_i y_i where y is given, or max_i x_i, for n >= PARTS. Each
+ * of PARTS sums takes every PARTS-th element, since a single one would wait for
+ * each addition; the rest goes to the last of them. */
+INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y) {
+  real s[PARTS], x_rest[PARTS], y_rest[PARTS];
+  idx taken = largest ? 0 : PARTS - n % PARTS;
+  for (int l = 0; l < PARTS; l++)
+    s[l] = largest ? -(real)INFINITY : 0;
+  for (idx i = 0; i + PARTS <= n; i += PARTS)
+    fold_part(bytes, largest, s, x + i, y ? y + i : NULL);
+  rest_of(x_rest, x + n, taken);
+  if (y)
+    rest_of(y_rest, y + n, taken);
+  fold_part(bytes, largest, s, x_rest, y ? y_rest : NULL);
+  fold_half(largest, s, 16);
+  fold_half(largest, s, 8);
+  fold_half(largest, s, 4);
+  fold_half(largest, s, 2);
+  fold_half(largest, s, 1);
   return s[0];
 }
 
-/* The n elements before `end`, n < PARTS, as the last of rest [PARTS], and 0 before them. */
-INLINE void rest_of(real *rest, const real *end, int n) {
-  for (int l = 0; l < PARTS; l++) rest[l] = either(l < PARTS - n, 0, end[l - PARTS]);
-}
-
-INLINE void fold_add(int bytes, real *s, const real *x, const real *y) {
-  for (int v = 0, lanes = bytes / (int)sizeof(real); v < PARTS / lanes; v++)
-    if (y) lanes_fma(bytes, s + v * lanes, x + v * lanes, y + v * lanes);
-    else lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
-}
-/* sum_i x_i, or sum_i x_i y_i where y is given, for n >= PARTS. Each of PARTS sums takes every
-   PARTS-th, of the rest one at most: a single sum would wait for each addition. */
-INLINE real fold_sum(int bytes, idx n, const real *x, const real *y) {
-  real s[PARTS] = {0}, x_rest[PARTS], y_rest[PARTS];
-  for (idx i = 0; i + PARTS <= n; i += PARTS) fold_add(bytes, s, x + i, y ? y + i : NULL);
-  rest_of(x_rest, x + n, (int)(n % PARTS));
-  if (y) rest_of(y_rest, y + n, (int)(n % PARTS));
-  fold_add(bytes, s, x_rest, y ? y_rest : NULL);
-  return fold_tree(s, false);
-}
-
-/* max_i x_i for n >= PARTS; an element met twice changes nothing. */
-INLINE real fold_max(idx n, const real *x) {
-  real s[PARTS];
-  for (int l = 0; l < PARTS; l++) s[l] = -(real)INFINITY;
-  for (; n >= PARTS; n -= PARTS, x += PARTS)
-    for (int l = 0; l < PARTS; l++) s[l] = x[l] > s[l] ? x[l] : s[l];
-  for (int l = 0; l < PARTS; l++) s[l] = x[n - PARTS + l] > s[l] ? x[n - PARTS + l] : s[l];
-  return fold_tree(s, true);
-}
-
-/* --- 13.4  One instance per instruction set, and the choice among them --- */
+/* ----------
+ * 13.4  One instance per instruction set, and the choice among them */
 
 Isa isa_best(void) {
-  if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma")) return ISA_BASE;
-  return PROCESSOR_HAS("avx512f") ? ISA_AVX512 : ISA_AVX2;
+  if (!PROCESSOR_HAS("avx2") || !PROCESSOR_HAS("fma"))
+    return ISA_BASE;
+  if (!PROCESSOR_HAS("avx512f"))
+    return ISA_AVX2;
+  return ISA_AVX512;
 }
 
-INSTANCES(void, product_for, (Product p, bool in_place, idx spread, real *room),
-          product(BYTES, p, in_place, spread, room))
-INSTANCES(void, packed_for, (Product p, real *room), product_packed(BYTES, p, room))
-/* exp, the most used, has its own loop: a fifth faster. */
-INSTANCES(void, map_for, (VecOp op, idx n, real *y, const real *x, real p),
-          if (op == VEC_EXP) map(VEC_EXP, n, y, x, p); else map(op, n, y, x, p))
-INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y),
-          return largest ? fold_max(n, x) : fold_sum(BYTES, n, x, y))
+INSTANCES(void, product_for, (bool packed, Product p, real *room), {
+  if (packed)
+    product(BYTES, true, p, room);
+  else
+    product(BYTES, false, p, room);
+})
+INSTANCES(real, fold_for, (bool largest, idx n, const real *x, const real *y), {
+  if (largest)
+    return reduce(BYTES, true, n, x, NULL);
+  return reduce(BYTES, false, n, x, y);
+})
+SPANS(exp_for, exp_of(x[l] - p))
+SPANS(sigmoid_for, sigmoid_of(x[l]))
+SPANS(sqrt_for, sqrt_of(x[l]))
+SPANS(cumulative_for, cumulative_of(x[l]))
+SPANS(log_for, log_of(x[l]))
+SPANS(pow_for, pow_of(x[l], p))
 
-/* From the next cache line on. */
-static real *at_line(real *p) { return p + -(uintptr_t)p % 64 / sizeof(real); }
-
-/* On this thread, the empty sum included. Few packed numbers lie on the stack, which may be small;
-   where there is no memory for more, B is packed a few columns at a time. */
-static void product_here(Isa isa, Product p) {
-  if (p.k == 0) {
-    if (!p.add) for (idx i = 0; i < p.m; i++) zero(p.c + i * p.ldc, p.n);
-    return;
-  }
-  idx most = p.a.col != 1 ? SMALL / 4 : SMALL, depth = at_most(p.k, DEPTH), spread = SPREAD;
-  bool in_place = p.b.col == 1
-               && (p.m <= FEW_ROWS || (p.m <= SOME_ROWS && p.k * p.b.row <= most));
-  idx width = tile_width(16 << isa, false), first = GROUP * ROWS_MAX * depth;
-  idx panels = in_place ? width : pieces(at_most(p.n, SPREAD), width) * width;
+/* On this thread, the empty sum included. Few packed numbers lie on the stack,
+ * which may be small; where there is no memory for more, every tile is packed
+ * by itself. */
+static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
-  real *more = NULL;
-  if (first + panels * depth > SPARE) {
-    more = malloc((size_t)(first + panels * depth + LANES_MAX) * sizeof(real));
-    if (!more) spread = (SPARE - first) / depth / width * width;
+  bool bands = packed || p.a.col != 1;
+  idx high = ROWS_MAX + bands * at_most(p.m, passing(16 << isa, packed));
+  idx wide = waiting(16 << isa, packed, p);
+  idx size = (high + wide) * at_most(p.k, DEPTH), m = p.m, n = p.n;
+  real *room = few, *more = NULL;
+  if (size > SPARE)
+    more = malloc((size_t)(size + LANES_MAX) * sizeof(real));
+  if (more) {                            /* from the next cache line on */
+    room = more + -(uintptr_t)more % 64 / sizeof(real);
+  } else if (size > SPARE) {
+    m = ROWS_MAX / 2;
+    n = LANES_MAX / 4;
   }
-  product_for[isa](p, in_place, spread, more ? at_line(more) : few);
+  for (idx i = 0; p.k == 0 && !p.add && i < p.m; i++)
+    zero(p.c + i * p.ldc, p.n);
+  for (idx i = 0; i < p.m; i += m)
+    for (idx j = 0; j < p.n; j += n)
+      product_for[isa](packed, product_part(p, i, j, m, n), room);
   free(more);
 }
 
-/* Each thread gets a part of C, cut so that the largest costs least. Packing A pays with MANY
-   columns, on a Xeon with 128 not yet. */
-static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
-                      bool add) {
+/* Each thread gets a part of C, cut so that the largest costs least. */
+static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m,
+                      idx n, idx k, bool add) {
+  Product all = {c, ldc, a, b, m, n, k, add};
+  bool large = (double)m * (double)n * (double)k >= GRAIN;
+  bool packed = large && m > FEW_ROWS && n >= MANY;
   int rows = tile_rows(16 << isa), width = tile_width(16 << isa, true);
-  if ((double)m * (double)n * (double)k < GRAIN) {
-    product_here(isa, (Product){c, ldc, a, b, m, n, k, add});
-    return;
-  }
-  idx across = 1, wide = n, high = m, threads = workers(), least = m * n + PACKING * (m + n);
+  idx across = 1, wide = n, high = m, threads = large ? workers() : 1;
+  idx least = m * n + PACKING * (m + n);
   for (idx i = 1; i <= threads; i++) {
     idx x = at_most(n, pieces(pieces(n, i), width) * width);
     idx y = at_most(m, pieces(pieces(m, threads / i), rows) * rows);
     idx cost = x * y + PACKING * (x + y);
-    if (cost < least) least = cost, across = i, wide = x, high = y;
+    if (cost >= least)
+      continue;
+    least = cost;
+    across = i;
+    wide = x;
+    high = y;
   }
-  idx each = (BAND + at_most(wide, WAIT) + width) * DEPTH;
-  real *room = m > FEW_ROWS && n >= MANY
-             ? malloc((size_t)(threads * each + LANES_MAX) * sizeof(real)) : NULL;
+  if (threads == 1) {
+    product_here(isa, packed, all);
+    return;
+  }
   PARALLEL
   for (idx task = 0; task < threads; task++) {
     idx i = task / across * high, j = task % across * wide;
-    if (i >= m || j >= n) continue;
-    Product part = {c + i * ldc + j, ldc, matrix_from(a, i, 0), matrix_from(b, 0, j),
-                    at_most(m - i, high), at_most(n - j, wide), k, add};
-    if (room) packed_for[isa](part, at_line(room) + task * each);
-    else product_here(isa, part);
+    if (i < m && j < n)
+      product_here(isa, packed, product_part(all, i, j, high, wide));
   }
-  free(room);
 }
 
-void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
+void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k,
+            bool add) {
   matmul_at(isa_best(), c, ldc, a, b, m, n, k, add);
 }
 
 /* On the calling thread alone, inside parallel loops. */
-static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add) {
-  product_here(isa_best(), (Product){c, ldc, a, b, m, n, k, add});
+static void matmul_here(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n,
+                        idx k, bool add) {
+  product_here(isa_best(), false, (Product){c, ldc, a, b, m, n, k, add});
 }
 
-/* -1 + (1 + eps)(1 - eps) is 0 when the product is rounded first, and -eps^2 fused. */
-bool fma_fuses(Isa isa) {
-  const real a[2] = {1, 1 + (real)REAL_EPS}, b[2] = {-1, 1 - (real)REAL_EPS};
-  real c;
-  matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
-  return c != 0;
-}
-
-static void vec_map_at(Isa isa, VecOp op, idx n, real *y, const real *x, real p) {
+static void map(Spans *spans, idx n, real *y, const real *x, real p) {
   real few[SPAN] = {0};
-  if (n >= SPAN) { map_for[isa](op, n, y, x, p); return; }
+  if (n >= SPAN) {
+    spans(n, y, x, p);
+    return;
+  }
   copy(few, x, n);
-  map_for[isa](op, SPAN, few, few, p);
+  spans(SPAN, few, few, p);
   copy(y, few, n);
 }
-#define MAPS(name, op) \
-    void name(idx n, real *y, const real *x) { vec_map_at(isa_best(), op, n, y, x, 0); }
-MAPS(vec_sigmoid, VEC_SIGMOID) MAPS(vec_sqrt, VEC_SQRT)
-MAPS(vec_cumulative, VEC_CUMULATIVE) MAPS(vec_log, VEC_LOG) MAPS(vec_tanh, VEC_TANH)
 void vec_exp(idx n, real *y, const real *x, real less) {
-  vec_map_at(isa_best(), VEC_EXP, n, y, x, less);
+  map(exp_for[isa_best()], n, y, x, less);
 }
-void vec_pow(idx n, real *y, const real *x, real p) { vec_map_at(isa_best(), VEC_POW, n, y, x, p); }
+void vec_pow(idx n, real *y, const real *x, real p) {
+  map(pow_for[isa_best()], n, y, x, p);
+}
+#define MAPS(name, spans)                                                      \
+  void name(idx n, real *y, const real *x) {                                   \
+    map(spans[isa_best()], n, y, x, 0);                                        \
+  }
+MAPS(vec_sigmoid, sigmoid_for)
+MAPS(vec_sqrt, sqrt_for)
+MAPS(vec_cumulative, cumulative_for)
+MAPS(vec_log, log_for)
 
 static real fold_any(bool largest, idx n, const real *x, const real *y) {
-  real few[PARTS], factors[PARTS] = {0}, none = largest ? -(real)INFINITY : 0;
-  if (n >= PARTS) return fold_for[isa_best()](largest, n, x, y);
-  for (idx l = 0; l < PARTS; l++) few[l] = l < n ? x[l] : none;
-  if (y) copy(factors, y, n);
+  real few[PARTS], factors[PARTS] = {0};
+  if (n >= PARTS)
+    return fold_for[isa_best()](largest, n, x, y);
+  real none = largest ? -(real)INFINITY : 0;
+  for (idx l = 0; l < PARTS; l++)
+    few[l] = l < n ? x[l] : none;
+  if (y)
+    copy(factors, y, n);
   return fold_for[isa_best()](largest, PARTS, few, y ? factors : NULL);
 }
-
 real vec_sum(idx n, const real *x) { return fold_any(false, n, x, NULL); }
 real vec_max(idx n, const real *x) { return fold_any(true, n, x, NULL); }
-real vec_dot(idx n, const real *x, const real *y) { return fold_any(false, n, x, y); }
+real vec_dot(idx n, const real *x, const real *y) {
+  return fold_any(false, n, x, y);
+}
 
 WIDE(vec_add, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
-  for (idx j = 0; j < n; j++) y[j] += x[j];
+  for (idx j = 0; j < n; j++)
+    y[j] += x[j];
 }
-WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x), (n, y, x)) {
-  for (idx j = 0; j < n; j++) y[j] *= x[j];
+WIDE(vec_multiply, (idx n, real *restrict y, const real *restrict x),
+     (n, y, x)) {
+  for (idx j = 0; j < n; j++)
+    y[j] *= x[j];
 }
-WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) { for (idx j = 0; j < n; j++) y[j] *= a; }
+WIDE(vec_scale, (idx n, real *y, real a), (n, y, a)) {
+  for (idx j = 0; j < n; j++)
+    y[j] *= a;
+}
 
-void zero(real *x, idx n) { if (n > 0) memset(x, 0, (size_t)n * sizeof(real)); }
-void copy(real *y, const real *x, idx n) { if (n > 0) memcpy(y, x, (size_t)n * sizeof(real)); }
+void zero(real *x, idx n) {
+  if (n > 0)
+    memset(x, 0, (size_t)n * sizeof(real));
+}
+void copy(real *y, const real *x, idx n) {
+  if (n > 0)
+    memcpy(y, x, (size_t)n * sizeof(real));
+}
 
 /* Single numbers: libm in double, rounded once. */
 real real_exp(real x) { return (real)exp(x); }
@@ -6784,7 +6893,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
 /* A masked z, -infinity, must not reach the sum; a NaN stays one. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   for (idx j = 0; ds && j < n; j++)
-    ds[j] = z[j] == -INFINITY ? 0 : 1;
+    ds[j] = (real)(z[j] != -INFINITY);
   for (idx j = 0; j < n; j++)
     s[j] = z[j] == -INFINITY ? 0 : z[j];
 }
@@ -6794,14 +6903,21 @@ static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one,
   [SIM_IDENTITY] = sim_identity};
 
+/* y [n] over Z; 0 where Z is, in a row of zeros. */
+static void over_Z(idx n, real *y, real Z) {
+  for (idx j = 0; j < n && Z != 0; j++)
+    y[j] /= Z;
+  if (Z == 0)
+    zero(y, n);
+}
+
 /* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that no
  * power overflows; 0 for a row of zeros. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
     spare[j] = real_abs(s[j]);
   real most = vec_max(n, spare), M = most > 0 ? most : 1;
-  for (idx j = 0; j < n; j++)
-    spare[j] /= M;
+  over_Z(n, spare, M);
   vec_pow(n, spare, spare, (real)p);
   return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
@@ -6820,22 +6936,23 @@ static real row_normalizer(const Config *c, real row_stat) {
 
 /* row_forward for exp. */
 static real row_exp(const Config *c, idx n, real *z, real *spare) {
-  bool one = c->normalizer == NORMALIZER_ONE;
-  real top = one ? 0 : vec_max(n, z);
+  if (c->normalizer == NORMALIZER_ONE) {
+    vec_exp(n, z, z, 0);
+    return 0;
+  }
+  real top = vec_max(n, z);
   if (c->normalizer == NORMALIZER_PNORM) {
     real p = (real)c->pnorm;
-    for (idx j = 0; j < n; j++)
+    for (idx j = 0; j < n; j++) {
       z[j] -= top;
-    for (idx j = 0; j < n; j++)
       spare[j] = p * z[j];
+    }
     vec_exp(n, spare, spare, 0);
     real shift = real_log(vec_sum(n, spare)) / p;
     vec_exp(n, z, z, shift);             /* a = e^(z - log Z) */
     return top + shift;
   }
   vec_exp(n, z, z, top);                 /* s e^-top */
-  if (one)
-    return 0;
   real sum = vec_sum(n, z), log_sum = top + real_log(sum);
   if (c->normalizer == NORMALIZER_CLAMP && log_sum < 0)
     sum = real_exp(-top);                /* Z = 1 */
@@ -6848,31 +6965,12 @@ static real row_forward(const Config *c, idx n, real *z, real *spare) {
   if (c->sim == SIM_EXP)
     return row_exp(c, n, z, spare);
   SIMS[c->sim](n, z, spare, NULL);
-  real row_stat = c->normalizer == NORMALIZER_PNORM
-                      ? p_norm(n, spare, c->pnorm, z) : vec_sum(n, spare);
-  real Z = row_normalizer(c, row_stat);
-  for (idx j = 0; j < n; j++)
-    z[j] = Z == 0 ? 0 : spare[j] / Z;
+  real row_stat = vec_sum(n, spare);
+  if (c->normalizer == NORMALIZER_PNORM)
+    row_stat = p_norm(n, spare, c->pnorm, z);
+  copy(z, spare, n);
+  over_Z(n, z, row_normalizer(c, row_stat));
   return row_stat;
-}
-
-/* row_backward for exp, where s' = s: a = e^(z - log Z) is the forward's but for
- * log Z's rounding. */
-static void row_exp_backward(const Config *c, idx n, const real *z, real row_stat,
-                             real *a, real *deriv, real *dlogz) {
-  bool clamped = c->normalizer == NORMALIZER_CLAMP && !(row_stat > 0);
-  real log_Z = clamped ? 0 : row_stat;
-  vec_exp(n, a, z, log_Z);
-  copy(deriv, a, n);
-  if (c->normalizer == NORMALIZER_ONE || clamped) {
-    zero(dlogz, n);                      /* Z = 1 */
-  } else if (c->normalizer == NORMALIZER_PNORM) {
-    for (idx j = 0; j < n; j++)
-      dlogz[j] = (real)c->pnorm * (z[j] - log_Z);
-    vec_exp(n, dlogz, dlogz, 0);         /* (s/Z)^p */
-  } else {
-    copy(dlogz, a, n);                   /* s'/sum = a */
-  }
 }
 
 /* dlogz [n] of the p-norm: |a|^(p-1) sign(a) s'/Z, by halves as in 3.6. */
@@ -6890,26 +6988,30 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
 /* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n]. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
-  if (c->sim == SIM_EXP) {
-    row_exp_backward(c, n, z, row_stat, a, deriv, dlogz);
-    return;
+  bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
+  if (c->normalizer == NORMALIZER_CLAMP)   /* [T15] is Z = 1? */
+    one = is_exp ? !(row_stat > 0) : real_abs(row_stat) <= 1;
+  if (is_exp) {                          /* s' = s, and e^(z - log Z) */
+    vec_exp(n, a, z, one ? 0 : row_stat);
+    copy(deriv, a, n);
+  } else {
+    real Z = row_normalizer(c, row_stat);
+    SIMS[c->sim](n, z, a, deriv);
+    over_Z(n, a, Z);
+    over_Z(n, deriv, Z);
   }
-  real Z = row_normalizer(c, row_stat);
-  bool flips = c->normalizer == NORMALIZER_CLAMP && row_stat < 0;
-  SIMS[c->sim](n, z, a, deriv);          /* s and s'; then both over Z */
-  for (idx j = 0; j < n; j++)
-    a[j] = Z == 0 ? 0 : a[j] / Z;
-  for (idx j = 0; j < n; j++)
-    deriv[j] = Z == 0 ? 0 : deriv[j] / Z;
-  if (c->normalizer == NORMALIZER_PNORM)
-    p_norm_backward(n, c->pnorm, a, deriv, dlogz);
-  else if (c->normalizer == NORMALIZER_ONE)
+  copy(dlogz, deriv, n);                 /* s'/sum */
+  if (one)
     zero(dlogz, n);
-  else if (c->normalizer == NORMALIZER_CLAMP && real_abs(row_stat) <= 1)
-    zero(dlogz, n);                      /* [T15] Z = 1 */
-  else
+  else if (c->normalizer == NORMALIZER_CLAMP && !is_exp && row_stat < 0)
+    vec_scale(n, dlogz, -1);
+  else if (c->normalizer == NORMALIZER_PNORM && !is_exp)
+    p_norm_backward(n, c->pnorm, a, deriv, dlogz);
+  else if (c->normalizer == NORMALIZER_PNORM) {   /* (s/Z)^p */
     for (idx j = 0; j < n; j++)
-      dlogz[j] = flips ? -deriv[j] : deriv[j];
+      dlogz[j] = (real)c->pnorm * (z[j] - row_stat);
+    vec_exp(n, dlogz, dlogz, 0);
+  }
 }
 
 const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
@@ -6930,11 +7032,11 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right
- * factor by rows. Of a long sequence x, dk and dv are copies: in place, a head's
- * rows are up to a page apart. */
+ * factor by rows. x, dk and dv are copies: in place, a head's rows are up to a
+ * page apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
-  idx row;                               /* of a row of x, dk and dv */
+  idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
   real *kt, *vt;                         /* [D,ld] [D,ld] */
   real *x, *dk, *dv;                     /* [N,D]; x: v or, backward, k */
   real *z, *a, *da;                      /* [TILE,ld]; z becomes a, or dz */
@@ -6947,27 +7049,24 @@ static idx tile_size(const Config *c, idx N) {
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
 }
 
+/* to [N,D] = from [N,D], rows ldt and ld apart. */
+WIDE(copy_rows, (real *to, idx ldt, const real *from, idx ld, idx N, idx D),
+     (to, ldt, from, ld, N, D)) {
+  for (idx j = 0; j < N; j++)
+    for (idx d = 0; d < D; d++)
+      to[j * ldt + d] = from[j * ld + d];
+}
+
 /* This thread's piece of scratch. x: v, or in the backward k. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
-  Tile t = {.N = N, .D = D, .ld = ld, .kt = attention_scratch(a), .row = h->of_k};
-  t.x = (real *)(uintptr_t)x;            /* read only */
-  t.vt = t.kt + size;
-  t.z = t.vt + size + 15;
-  t.a = t.z + tile;
-  t.da = t.a + tile;
-  t.deriv = t.da + tile;
-  t.dlogz = t.deriv + ld;
-  t.y = t.dlogz + ld;
+  real *at = attention_scratch(a), *z = at + 5 * size + 15;
+  Tile t = {.N = N, .D = D, .ld = ld, .kt = at, .vt = at + size,
+            .x = at + 2 * size, .dk = at + 3 * size, .dv = at + 4 * size,
+            .z = z, .a = z + tile, .da = z + 2 * tile, .deriv = z + 3 * tile,
+            .dlogz = z + 3 * tile + ld, .y = z + 3 * tile + 2 * ld};
   transpose(t.kt, ld, h->k, h->of_k, N, D);
-  if (a->past || N <= 2 * DEPTH)
-    return t;
-  t.x = t.y + ld + 1;
-  t.dk = t.x + size;
-  t.dv = t.dk + size;
-  t.row = D;
-  for (idx j = 0; j < N; j++)
-    copy(t.x + j * D, x + j * h->of_k, D);
+  copy_rows(t.x, D, x, h->of_k, N, D);
   return t;
 }
 
@@ -6976,7 +7075,9 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   idx first = c->sink_token;
-  Span s = {.lo = w && i0 - w + 1 > 0 ? i0 - w + 1 : 0, .hi = i1};
+  Span s = {.hi = i1};
+  if (w && i0 >= w)
+    s.lo = i0 - w + 1;
   if (!c->prefix)
     return s;
   s.lo = at_most(s.lo, first);
@@ -6985,81 +7086,83 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   return s;
 }
 
-/* How many of the tile's columns row i reads: up to its last key. */
-static idx row_columns(const Config *c, const Head *h, Span tile, idx i) {
-  return span_of(c, h->window, h->N, i, i + 1).hi - tile.lo;
+/* The tile takes the rows from i0 to the next multiple of TILE, wherever rows
+ * begin, so that a row made from a cache has the bits of the whole forward. Fills
+ * t->z with q k^T, behind a place for *. Returns how many rows there are. */
+static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
+                      idx i0) {
+  idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
+  Span span = span_of(&m->c, h->window, t->N, start, end);
+  const real *q = h->q + (i0 - a->past) * h->of_q;
+  t->i0 = i0;
+  t->i1 = end;
+  t->lo = span.lo;
+  t->n = span.hi - span.lo;
+  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q), rows_of(t->kt + t->lo, t->ld),
+              R, t->n, t->D, false);
+  return R;
 }
 
-/* Scores of rows [i0,i1) of a head into t->z, behind a place for *. q: row i0. */
-static void tile_scores(const Model *m, const Head *h, const Tile *t,
-                        const real *q, Span span, idx i0, idx i1) {
+/* Row i of t->z becomes scores. Returns how many of the tile's keys it reads: up
+ * to its last one. */
+static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
+                       idx i) {
   const Config *c = &m->c;
-  idx w = h->window;
-  matmul_here(t->z + 1, t->ld, rows_of(q, h->of_q), rows_of(t->kt + span.lo, t->ld),
-              i1 - i0, span.hi - span.lo, t->D, false);
-  for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld, *keys = z + 1;   /* keys[j]: key lo + j */
-    idx seen = row_columns(c, h, span, i);
-    vec_scale(seen, keys, h->root);
-    if (h->bias)
-      vec_add(seen, keys, h->bias + span.lo - i);
-    for (idx j = span.lo; w && j < i - w + 1; j++)   /* behind the window */
-      if (!visible(c, h->window, i, j))
-        keys[j - span.lo] = -INFINITY;
-    for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
-      keys[j - span.lo] = -INFINITY;
-    z[0] = star_score(h, q + (i - i0) * h->of_q);
-  }
+  int w = h->window;
+  idx seen = span_of(c, w, t->N, i, i + 1).hi - t->lo;
+  real *z = t->z + (i - t->i0) * t->ld, *keys = z + 1;   /* keys[j]: key lo + j */
+  vec_scale(seen, keys, h->root);
+  if (h->bias)
+    vec_add(seen, keys, h->bias + t->lo - i);
+  for (idx j = t->lo; w && j < i - w + 1; j++)   /* behind the window */
+    if (!visible(c, w, i, j))
+      keys[j - t->lo] = -INFINITY;
+  for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
+    keys[j - t->lo] = -INFINITY;
+  z[0] = star_score(h, h->q + (i - a->past) * h->of_q);
+  h->at.i = i;
+  h->at.lo = t->lo;
+  if (m->seams.scores)
+    m->seams.scores(m, a, &h->at, seen, z, t->y);
+  return seen;
 }
 
-/* Rows [i0,i1) of t->z, z on entry, become weights; maps are filled. */
+/* Row i of t->z becomes weights; maps are filled. */
 static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
-                         Span span, idx i0, idx i1) {
+                         idx i) {
   const Config *c = &m->c;
   const Seams *s = &m->seams;
-  h->at.lo = span.lo;
-  for (idx i = i0; i < i1; i++) {
-    real *z = t->z + (i - i0) * t->ld;
-    idx seen = row_columns(c, h, span, i), r = i - a->past;
-    h->at.i = i;
-    if (s->scores)
-      s->scores(m, a, &h->at, seen, z, t->y);
-    if (a->probe)
-      copy(t->a, z, seen + 1);
-    real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
-    zero(z + 1 + seen, span.hi - span.lo - seen);   /* the product takes all */
-    if (a->probe)
-      s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
-    if (s->weights)
-      s->weights(m, a, &h->at, seen, z);
-    if (!a->probe)
-      continue;
-    map_row(c, h, r, span.lo, seen, t->a, h->map.z, 1, t->a);
-    map_row(c, h, r, span.lo, seen, t->a, h->map.weight, h->scale, z);
-    map_row(c, h, r, span.lo, seen, t->a, h->map.metric, 1, t->dlogz);
-  }
+  idx seen = tile_scores(m, a, h, t, i), r = i - a->past;
+  real *z = t->z + (i - t->i0) * t->ld;
+  if (a->probe)
+    copy(t->a, z, seen + 1);
+  real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
+  zero(z + 1 + seen, t->n - seen);       /* the product takes all */
+  if (a->probe)
+    s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
+  if (s->weights)
+    s->weights(m, a, &h->at, seen, z);
+  if (!a->probe)
+    return;
+  map_row(c, h, r, t->lo, seen, t->a, h->map.z, 1, t->a);
+  map_row(c, h, r, t->lo, seen, t->a, h->map.weight, h->scale, z);
+  map_row(c, h, r, t->lo, seen, t->a, h->map.metric, 1, t->dlogz);
 }
 
 /* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
- * of k and v, and row i - past of q, o, row_stat and maps. Tiles begin at multiples
- * of TILE wherever the rows begin, so that a row made from a cache has the bits of
- * the whole forward. */
-static void tiled_head(const Model *m, const Acts *a, Head *h, const Tile *t) {
-  idx N = t->N, past = a->past;
-  for (idx i0 = past, i1; i0 < N; i0 = i1) {
-    idx start = i0 - i0 % TILE;
-    i1 = at_most(start + TILE, N);
-    Span span = span_of(&m->c, h->window, N, start, i1);
-    real *o = h->o + (i0 - past) * h->of_q;
-    tile_scores(m, h, t, h->q + (i0 - past) * h->of_q, span, i0, i1);
-    tile_weights(m, a, h, t, span, i0, i1);
+ * of k and v, and row i - past of q, o, row_stat and maps. */
+static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
+  for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
+    idx R = tile_begin(m, a, h, t, i0);
+    real *o = h->o + (i0 - a->past) * h->of_q;
+    for (idx i = i0; i < t->i1; i++)
+      tile_weights(m, a, h, t, i);
     matmul_here(o, h->of_q, rows_of(t->z + 1, t->ld),
-                rows_of(t->x + span.lo * t->row, t->row), i1 - i0, t->D,
-                span.hi - span.lo, false);
-    for (idx i = 0; i < i1 - i0; i++) {   /* o = scale (a v + a_* v*) */
+                rows_of(t->x + t->lo * t->D, t->D), R, t->D, t->n, false);
+    for (idx i = 0; i < R; i++, o += h->of_q) {   /* o = scale (a v + a_* v*) */
       if (h->vstar)
-        add_times(t->D, o + i * h->of_q, t->z[i * t->ld], h->vstar);
-      vec_scale(t->D, o + i * h->of_q, h->scale);
+        add_times(t->D, o, t->z[i * t->ld], h->vstar);
+      vec_scale(t->D, o, h->scale);
     }
   }
 }
@@ -7072,7 +7175,7 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, const Tile *t) {
 static void take_less(struct Pace *p, bool less) {
   if (less == p->less)
     return;
-  set_workers(workers() + (less ? -1 : 1));
+  set_workers(workers() + 1 - 2 * less);
   p->less = less;
   p->last = INFINITY;
 }
@@ -7124,18 +7227,14 @@ WIDE(row_gradient,
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Row i of a tile backward: from z and da to dz, over z, and to scale a. */
+/* Row i backward: t->z, q k^T on entry, becomes dz, from da; and t->a scale a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
-                              Span span, idx i0, idx i) {
+                              idx i) {
   const Seams *s = &m->seams;
-  idx seen = row_columns(&m->c, h, span, i0 + i), n = span.hi - span.lo;
-  real *z = t->z + i * t->ld, *w = t->a + i * t->ld, *da = t->da + i * t->ld;
-  h->at.i = i0 + i;
-  h->at.lo = span.lo;
-  if (s->scores)
-    s->scores(m, a, &h->at, seen, z, t->y);
+  idx seen = tile_scores(m, a, h, t, i), at = (i - t->i0) * t->ld;
+  real *z = t->z + at, *w = t->a + at, *da = t->da + at;
   /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and dz = 0 */
-  s->row->backward(&m->c, seen + 1, z, h->row_stat[i0 + i], w, t->deriv, t->dlogz);
+  s->row->backward(&m->c, seen + 1, z, h->row_stat[i], w, t->deriv, t->dlogz);
   if (s->weights_backward)
     s->weights_backward(m, a, &h->at, seen, w, da);
   real delta = h->scale * vec_dot(seen + 1, w, da);
@@ -7146,47 +7245,47 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
     s->scores_backward(m, a, &h->at, seen, z, t->y);
   /* z_ij = .. + b(i-j), z_i* = logit: both take dz before the division */
   if (h->dbias)
-    vec_add(seen, h->dbias + span.lo - (i0 + i), z + 1);
+    vec_add(seen, h->dbias + t->lo - i, z + 1);
   *h->dlogit += z[0];
   vec_scale(seen + 1, z, h->root);
   if (h->scale != 1)
     vec_scale(seen + 1, w, h->scale);
-  zero(z + 1 + seen, n - seen);
-  zero(w + 1 + seen, n - seen);
+  zero(z + 1 + seen, t->n - seen);
+  zero(w + 1 + seen, t->n - seen);
 }
 
 /* head_backward (3.7) for a tile from row i0. The scale, there in da, is here in
  * delta, dz and a. */
-static void tile_backward(Model *m, const Acts *a, Head *h, const Tile *t, idx i0) {
-  idx D = t->D, N = t->N, ld = t->ld, R = at_most(N - i0, TILE), q0 = i0 * h->of_q;
-  Span span = span_of(&m->c, h->window, N, i0, i0 + R);
-  idx n = span.hi - span.lo, row = t->row, from = span.lo * row;
-  const real *q = h->q + q0, *dout = h->dout + q0;         /* [R,D] */
-  real *dq = h->dq + q0;
+static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
+  idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
+  idx n = t->n, from = t->lo * D;
+  const real *q = h->q + i0 * of_q, *dout = h->dout + i0 * of_q;   /* [R,D] */
+  real *dq = h->dq + i0 * of_q;
   bool vstar = m->layer[h->at.l].vstar.w;
   /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
-  matmul_here(t->da + 1, ld, rows_of(dout, h->of_q), rows_of(t->vt + span.lo, ld),
-              R, n, D, false);
-  for (idx i = 0; i < R; i++)
-    t->da[i * ld] = h->vstar ? vec_dot(D, dout + i * h->of_q, h->vstar) : 0;
-  tile_scores(m, h, t, q, span, i0, i0 + R);
-  for (idx i = 0; i < R; i++)
-    tile_row_backward(m, a, h, t, span, i0, i);
+  matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R, n,
+              D, false);
+  for (idx i = 0; i < R; i++) {
+    t->da[i * ld] = 0;
+    if (h->vstar)
+      t->da[i * ld] = vec_dot(D, dout + i * of_q, h->vstar);
+    tile_row_backward(m, a, h, t, i0 + i);
+  }
   /* z_ij = <q_i, k_j>/sqrt(D): dq in full, a part of dk, since other rows see k_j */
-  matmul_here(dq, h->of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, row), R, D,
-              n, false);
-  matmul_here(t->dk + from, row, transpose_of(t->z + 1, ld), rows_of(q, h->of_q),
-              n, D, R, true);
-  matmul_here(t->dv + from, row, transpose_of(t->a + 1, ld),
-              rows_of(dout, h->of_q), n, D, R, true);
-  for (idx i = 0; i < R; i++) {          /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
-    real dz = t->z[i * ld];
+  matmul_here(dq, of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D, n,
+              false);
+  matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, of_q), n, D,
+              R, true);
+  matmul_here(t->dv + from, D, transpose_of(t->a + 1, ld), rows_of(dout, of_q), n,
+              D, R, true);
+  for (idx i = 0; i < R; i++, dq += of_q, q += of_q, dout += of_q) {
+    real dz = t->z[i * ld];              /* z_i* = <q_i, k*>/sqrt(D), a_i* v* */
     if (h->kstar) {
-      add_times(D, dq + i * h->of_q, dz, h->kstar);
-      add_times(D, h->dkstar, dz, q + i * h->of_q);
+      add_times(D, dq, dz, h->kstar);
+      add_times(D, h->dkstar, dz, q);
     }
     if (vstar)
-      add_times(D, h->dvstar, t->a[i * ld], dout + i * h->of_q);
+      add_times(D, h->dvstar, t->a[i * ld], dout);
   }
 }
 
@@ -7198,22 +7297,15 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
     Tile t = tile_of(a, &h, h.k);
     transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for do v^T, which is da */
-    bool copies = t.dk != NULL;
-    if (copies) {
-      zero(t.dk, 2 * D * t.ld);
-    } else {
-      t.dk = h.dk;
-      t.dv = h.dv;
-    }
+    copy_rows(t.dk, D, h.dk, of_k, N, D);
+    copy_rows(t.dv, D, h.dv, of_k, N, D);
     for (idx g = 0; g < group; g++) {
       h = head_of(m, a, l, task / K, task % K * group + g, N);
       for (idx i0 = 0; i0 < N; i0 += TILE)
         tile_backward(m, a, &h, &t, i0);
     }
-    for (idx j = 0; copies && j < N; j++) {
-      copy(h.dk + j * of_k, t.dk + j * D, D);
-      vec_add(D, h.dv + j * of_k, t.dv + j * D);
-    }
+    copy_rows(h.dk, of_k, t.dk, D, N, D);
+    copy_rows(h.dv, of_k, t.dv, D, N, D);
   }
 }
 
@@ -7305,101 +7397,100 @@ typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
 static void arena_take(Acts *a, const Room *room, size_t n) {
   for (size_t i = 0; i < n; i++) {
-    *room[i].at = a->arena && room[i].n ? a->arena + a->size : NULL;
+    *room[i].at = NULL;
+    if (a->arena && room[i].n)
+      *room[i].at = a->arena + a->size;
     a->size += (room[i].n + 15) / 16 * 16;
   }
 }
 
-/* A block, but for its keys and values. Without a backward an array is free once
- * it has been read for the last time, and its memory serves another:
- *   n1, o, n2     pre: n1 is read last by W_V, o by W_O, before n2 is made
- *   n1, o         post: o is read before n1 is made; n1 = u stays until s2 has it
- *   s1, s2        post: s1 is read last by n1
- *   s2 or n2      the output, with the stream h0 [rows,C] that comes in
- *   f1, fa        the activation works in place */
+/* A block, but for its keys and values. */
 static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
                        bool keeps) {
   const Config *c = &m->c;
   idx C = rows * c->dim, F = rows * c->ffn, heads = rows * c->heads;
   idx Q = heads * c->head_dim, K = rows * c->kv_heads * c->head_dim;
   bool phi = c->kernel != KERNEL_IDENTITY, mlp = c->kernel == KERNEL_MLP;
-  bool post = c->place == PLACE_POST;
   const Room room[] = {
-    {&la->n1, keeps || C > Q ? C : Q}, {&la->n1stat, 2 * rows}, {&la->q, Q},
-    {&la->fq, phi ? Q : 0}, {&la->hq, mlp ? Q : 0}, {&la->hk, mlp ? K : 0},
-    {&la->row_stat, heads}, {&la->o, keeps ? Q : 0},
-    {&la->osum, c->combine == COMBINE_ADD ? rows * c->head_dim : 0},
-    {&la->s1, C}, {&la->n2, keeps ? C : 0}, {&la->n2stat, 2 * rows},
-    {&la->f1, F}, {&la->f2, config_gated(c) ? F : 0}, {&la->fa, keeps ? F : 0},
-    {&la->s2, keeps ? C : 0}};
+    {&la->n1, C}, {&la->n1stat, 2 * rows}, {&la->q, Q}, {&la->fq, phi * Q},
+    {&la->hq, mlp * Q}, {&la->hk, mlp * K}, {&la->row_stat, heads}, {&la->o, Q},
+    {&la->osum, (c->combine == COMBINE_ADD) * rows * c->head_dim},
+    {&la->s1, C}, {&la->n2, C}, {&la->n2stat, 2 * rows}, {&la->f1, F},
+    {&la->f2, config_gated(c) * F}, {&la->fa, F}, {&la->s2, C}};
   arena_take(a, room, sizeof room / sizeof *room);
   if (!phi)
     la->fq = la->q;
-  if (!keeps) {
-    la->o = la->n1;
-    la->n2 = post ? a->h0 : la->n1;
-    la->fa = la->f1;
-    la->s2 = post ? la->s1 : a->h0;
-  }
   if (m->seams.room)
     m->seams.room(m, a, la, keeps);
 }
 
-/* All arrays. Those of a backward serve all blocks: each ends before the next. */
+/* What a backward needs besides, for all blocks: each ends before the next. */
+static void take_backward(const Model *m, Acts *a) {
+  const Config *c = &m->c;
+  bool add = c->combine == COMBINE_ADD;
+  idx rows = a->B * a->N, C = rows * c->dim, F = rows * c->ffn;
+  idx heads = a->B * c->heads, Q = heads * a->N * c->head_dim;
+  idx K = rows * c->kv_heads * c->head_dim;
+  const Room room[] = {
+    {&a->dslice, (idx)SLICE * c->dim}, {&a->dh, C}, {&a->dx, C}, {&a->dn, C},
+    {&a->dq, Q}, {&a->dk, K}, {&a->dv, K}, {&a->dout, Q},
+    {&a->dosum, add * rows * c->head_dim},
+    {&a->dphi, Q}, {&a->df1, F}, {&a->df2, F},
+    {&a->slot, heads * slot_size(c)},
+    {&a->dbias, (c->pos == POS_T5) * heads * (2 * a->N - 1)}};
+  arena_take(a, room, sizeof room / sizeof *room);
+  if (!add)
+    a->dosum = a->dout;
+}
+
+/* All arrays. */
 static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
-  bool all = what == ACTS_ALL, post = c->place == PLACE_POST;
-  bool add = c->combine == COMBINE_ADD, phi = c->kernel != KERNEL_IDENTITY;
-  idx N = a->N, rows = a->B * N, D = c->head_dim, back = all ? 1 : 0;
-  idx C = rows * c->dim, Q = rows * c->heads * D, K = rows * c->kv_heads * D;
-  idx F = back * rows * c->ffn, heads = a->B * c->heads, biases = 2 * N - 1;
-  idx half = c->pos == POS_ROTARY ? N * (c->rotary_dims / 2) : 0;
+  bool all = what == ACTS_ALL, phi = c->kernel != KERNEL_IDENTITY;
+  idx N = a->N, rows = a->B * N, C = rows * c->dim;
+  idx K = rows * c->kv_heads * c->head_dim;
+  idx half = (c->pos == POS_ROTARY) * N * (c->rotary_dims / 2);
   a->size = (idx)((64 - (uintptr_t)a->arena % 64) / sizeof(real));
-  arena_take(a, &(Room){&a->h0, C}, 1);
+  a->scratch_size = tile_size(c, N);
+  const Room room[] = {
+    {&a->h0, C}, {&a->fnorm, C}, {&a->nfstat, 2 * rows},
+    {&a->scratch, a->threads * a->scratch_size}, {&a->cosine, half},
+    {&a->sine, half}, {&a->sinusoid, (c->pos == POS_ABSOLUTE) * N * c->dim},
+    {&a->bias, (c->pos >= POS_RELATIVE) * c->heads * (2 * N - 1)},
+    {&a->vfixed, (c->extra_value != VALUE_ZERO) * c->head_dim},
+    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab}};
+  arena_take(a, room, sizeof room / sizeof *room);
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
     *la = a->layer[0];
     if (l == 0 || all)
       take_layer(m, a, la, rows, all);
+    la->cosine = a->cosine;
+    la->sine = a->sine;
     if (l > 0 && what == ACTS_ONE)       /* k and v: what later rows ask for */
       continue;
-    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi ? K : 0}}, 3);
+    arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}}, 3);
     if (!phi)
       la->fk = la->k;
   }
-  a->scratch_size = tile_size(c, N);
-  const Room room[] = {
-    {&a->fnorm, post ? 0 : back * C}, {&a->nfstat, post ? 0 : 2 * rows},
-    {&a->scratch, a->threads * a->scratch_size}, {&a->cosine, half},
-    {&a->sine, half}, {&a->sinusoid, c->pos == POS_ABSOLUTE ? N * c->dim : 0},
-    {&a->bias, c->pos >= POS_RELATIVE ? c->heads * biases : 0},
-    {&a->vfixed, c->extra_value != VALUE_ZERO ? D : 0},
-    {&a->slice, (idx)SLICE * c->dim}, {&a->logits, (idx)SLICE * c->vocab},
-    {&a->dslice, back * SLICE * c->dim}, {&a->dh, back * C}, {&a->dx, back * C},
-    {&a->dn, back * C}, {&a->dq, back * Q}, {&a->dk, back * K},
-    {&a->dv, back * K}, {&a->dout, back * Q},
-    {&a->dosum, add ? back * rows * D : 0},
-    {&a->dphi, c->kernel == KERNEL_MLP ? back * Q : 0}, {&a->df1, F},
-    {&a->df2, config_gated(c) ? F : 0}, {&a->slot, back * heads * slot_size(c)},
-    {&a->dbias, c->pos == POS_T5 ? back * heads * biases : 0}};
-  arena_take(a, room, sizeof room / sizeof *room);
+  if (all)
+    take_backward(m, a);
   if (m->seams.room)
     m->seams.room(m, a, NULL, all);
-  if (!all)
-    a->fnorm = a->layer[0].n1;           /* the last block is through */
-  if (!add)
-    a->dosum = a->dout;
-  for (int l = 0; l < c->layers; l++) {
-    a->layer[l].cosine = a->cosine;
-    a->layer[l].sine = a->sine;
-  }
+}
+
+/* The arrays' sizes, and their owner, without an arena. */
+static int acts_plan(Acts *a, const Model *m, int B, int T, int what, Error *e) {
+  *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
+  a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+  if (!e->status)
+    take_all(m, a, what);
+  return e->status;
 }
 
 idx acts_size(const Model *m, int B, int T, int what, Error *e) {
-  Acts a = {.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-  a.layer = grab(m->c.layers, sizeof(LayerActs), e);
-  if (!e->status)
-    take_all(m, &a, what);
+  Acts a;
+  acts_plan(&a, m, B, T, what, e);
   free(a.layer);
   return a.size;
 }
@@ -7407,11 +7498,8 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
 /* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass
  * must not run on more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
-  *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
-  a->layer = grab(m->c.layers, sizeof(LayerActs), e);
+  acts_plan(a, m, B, T, what, e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
-  if (!e->status)
-    take_all(m, a, what);
   a->arena = grab(a->size, sizeof(real), e);
   if (e->status) {
     acts_free(a);

@@ -49,6 +49,15 @@ INLINE void spin(const int bytes, const int chains, int turns, real *x, real a) 
   for (int v = 0; v < chains; v++) lanes_axpy(bytes, x, 1, s + v * lanes);
 }
 
+/* Does the kernel round a*b + c once? -1 + (1 + eps)(1 - eps) is 0 when the product is rounded
+ * first, and -eps^2 fused. */
+static bool fma_fuses(Isa isa) {
+  const real a[2] = {-1, 1 + (real)REAL_EPS}, b[2] = {1, 1 - (real)REAL_EPS};
+  real c;
+  matmul_at(isa, &c, 1, rows_of(a, 2), rows_of(b, 1), 1, 1, 2, false);
+  return c != 0;
+}
+
 /* As many as registers hold beside `a`, or as the pipelines take. */
 INLINE int chains_of(const int bytes) {
   return tile_rows(bytes) == ROWS_MAX ? 16 : bytes == 16 ? 14 : 12;

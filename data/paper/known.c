@@ -35,8 +35,9 @@ static void firsts_close(Firsts *f) {
 static int firsts_draw(Data *to, const Data *d, const Source *s, int T, Error *e) {
   *to = *d;
   to->first = NULL;
+  to->draw = NULL;
   to->draws = 0;
-  if (first_open(to, s, T, e)) free(to->first), to->first = NULL;
+  if (first_open(to, s, T, e)) free(to->first), to->first = NULL, to->draw = NULL;
   return e->status;
 }
 

@@ -113,12 +113,21 @@ static int first_set(Data *d, const FirstSet *f, const Ids *from, int T, const c
     qsort(by, (size_t)n, sizeof *by, by_often);
     first_set_choose(d, f, by, n, (double)from->size, T, what, e);
   }
-  /* whole numbers, which fixed_id draws exactly */
+  /* whole numbers, which first_draw draws exactly */
   for (int v = 0; v < d->vocab && f->power > 0 && !e->status; v++)
     if (d->first[v] > 0) d->first[v] = floor(1e3 * pow(often[v], f->power) + 0.5);
   free(by);
   free(often);
   return e->status;
+}
+
+/* An id by its weight, Data.draw. */
+static int first_draw(const Data *d, uint64_t seed, uint64_t number) {
+  Rng rng = {hash_number(seed, number)};
+  double draw = floor(rng_uniform(&rng) * d->draws);
+  int id = 0;
+  while (id < d->vocab - 1 && draw >= d->first[id]) draw -= d->first[id++];
+  return id;
 }
 
 /* d->first and d->draws of --first-tokens (9.3): of N ids, of a text's by their counts, which a
@@ -139,6 +148,7 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
     return fail(e, 2, "--first-tokens %s: it is of a training's text. Try: other, natural, or that "
                 "training's own", what);
   if (!(d->first = grab((idx)d->vocab + s->vocab, sizeof *kept, e))) return e->status;
+  d->draw = first_draw;
   if (kept) memcpy(d->first, kept, (size_t)d->vocab * sizeof *kept);
   for (size_t i = 0; text && !kept && i < from->size; i++) d->first[from->at[i]]++;
   if (read && !kept && first_set(d, &set, from, T, what, e)) return e->status;
