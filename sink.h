@@ -560,14 +560,6 @@ typedef struct Progress {
   Look look[LOOKS];
 } Progress;
 
-/* A row of numbers and texts with names: of a table, of CSV and JSON. */
-typedef struct Number {
-  char name[40];
-  const char *text;            /* NULL: x */
-  double x;
-} Number;
-typedef struct Numbers { Number *at; int n; } Numbers;
-
 typedef struct HeatMap { const char *title, *column_name; const Sinks *s; int column; } HeatMap;
 /* What a training and an evaluation leave of a model: a column of the tables and of the page. */
 typedef struct Outcome {
