@@ -4469,7 +4469,8 @@ static int checkpoint_load(const char *path, const Settings *said, Trainer *t,
 /* ----------
  * 10.2  A run begins   section 4
  *
- * It begins from the seed, or with --resume where --out's file stopped; then it
+ * A Trainer is a run: its settings, model, moments and place in the text. It
+ * begins from the seed, or with --resume where --out's file stopped; then it
  * ends in the bytes of a run that never stopped. Fine-tuning ([FIG30], appendix
  * D) begins from another model's parameters: data/paper/pages.c. */
 
@@ -4614,12 +4615,14 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * allows, and the optimiser moves every parameter by the schedule's rate. What
  * is not finite ends a step before a parameter moves. */
 
-/* Where a forward of ids [T] first meets NaN or infinity, into e. */
-static int forward_fault(Model *m, const int *ids, int T, Error *e) {
+/* Where forwards of the B sequences ids [B,T] first meet NaN or infinity, into
+ * e. It measures them, since a measurement looks after every block. */
+static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
-  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e)
-      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e))
+    acts_create(&a, m, 1, T, ACTS_ONE, e);
+  for (int b = 0; b < B && !e->status; b++, ids += T)
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
   acts_free(&a);
   sinks_free(&s);
@@ -4640,19 +4643,12 @@ static int step_fault(Trainer *t, Error *e) {
               why.text);
 }
 
-/* The same of the B sequences ids [B,T]. */
-static int forward_faults(Model *m, const int *ids, int B, int T, Error *e) {
-  for (int b = 0; b < B && !e->status; b++)
-    forward_fault(m, ids + (idx)b * T, T, e);
-  return e->status;
-}
-
 /* Names what is not finite: the gradient of `bad`, or where a forward of the
  * batch first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
   if (bad)
     fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
-  forward_faults(&t->m, t->ids, t->s.train.batch, t->s.model.context, e);
+  forward_fault(&t->m, t->ids, t->s.train.batch, t->s.model.context, e);
   fail(e, 1, "the loss" NOT_FINITE);
   return step_fault(t, e);
 }
@@ -4761,7 +4757,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
     model_forward(m, &a, at, B, T);
     sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
     if (!isfinite(sum))
-      forward_faults(m, at, B, T, e);
+      forward_fault(m, at, B, T, e);
   }
   acts_free(&a);
   free(ids);
@@ -4769,7 +4765,10 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, e);
 }
 
-/* sink_1 is at --eps. A line that begins with # says what --first-tokens draws. */
+/* A line of the log is a look at the sink: loss is the mean of the steps since
+ * the line before, norm the last step's gradient before the clip, sink_1 at
+ * --eps, norm_ratio the largest over the blocks (chapter 6). A line that begins
+ * with # says what --first-tokens draws. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
@@ -4900,13 +4899,18 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * see (data_probe), or drawn or repeated ids (Table 1). */
 
 /* ----------
- * 11.0  A measurement: room, what is not finite, a forward with a look after each
- * block */
+ * 11.0  A measurement   sections 3.1, 3.2
+ *
+ * It is a forward with a look after each block, so that one block's activations
+ * and one pair of maps serve all blocks. What it sees of a sequence is added to
+ * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
+ * number of forwards may stand between. */
 
 /* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
- * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. */
+ * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. All sums lie
+ * end to end, so that sinks_finish divides them in one loop. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
-                        const double *eps, int n_eps, Error *e) {
+                 const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
   idx L = c->layers, N = config_rows(c, T), S = config_columns(c, T);
   idx heads = L * c->heads, rows = L * N, map = batch * c->heads * N * S;
@@ -4997,8 +5001,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
 }
 
 /* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
- * loss is added. Any number of calls, then sinks_finish once. It is model_forward
- * with a look after each block: one block's activations and maps suffice. */
+ * loss is added. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                          const int *targets, int B, int rows, Error *e) {
   int C = m->c.dim;
@@ -5041,7 +5044,7 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* So many sequences go through a forward at a time: 16, or fewer where these
+/* How many sequences go through a forward at a time: 16, or fewer where these
  * have no room, since a head's two maps have T^2 numbers each. Of a model that
  * is still in its file all n go at once, as each forward reads it. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
@@ -5049,12 +5052,12 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
   double rows = (double)config_rows(c, T);
   double one = rows * (2.0 * c->heads * config_columns(c, T) + c->dim);
-  if (!m->seams.begin && n > 16) n = 16;
-  while (n > 1 && !e->status) {
+  if (!m->seams.begin && n > 16)
+    n = 16;
+  for (; n > 1 && !e->status; n = (n + 1) / 2) {
     double all = (double)acts_size(m, n, T, ACTS_ONE, e) + n * one;
     if (all * sizeof(real) <= ROOM)
       break;
-    n = (n + 1) / 2;
   }
   return n;
 }
@@ -5259,8 +5262,19 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  * 11.3  sink dump
  *
  * It writes every array of one forward and backward as .npy, so that anyone can
- * check it in NumPy; dump_run lists them, and config.json has the flags that
- * make the dump again. */
+ * check it in NumPy, and config.json, the flags that make the dump again. Axes
+ * that are there always come first to last:
+ *
+ *   ids       [B,T+1]      as they were given; the last is a target alone
+ *   param.NAME, grad.NAME  the tensors of chapter 2; the mean loss's gradient
+ *   loss, logits           a number; [B,T,V]
+ *   hidden    [L+1,B,N,C]  h^0 .. h^L, before the final norm
+ *   attn, metric           [L,B,H,T,S]: scale s/Z, and m; columns *, x*, 1 .. T
+ *   alpha     [L,B,H,S]    alpha_k of each sequence, from metric
+ *   z, q, k, prenorm       with --all: scores; q and k after positions,
+ *                          [L,B,H,N,D]; what a post-norm reads, [L,B,N,C]
+ *
+ * Maps have the T real rows; a state has a row for each x*, too. */
 
 typedef struct Dump {
   Settings *s;
@@ -5472,8 +5486,8 @@ static int dump_run(Dump *d, const Ids *file) {
       dump_tensors(d, true);
     }
     npy_end(d);
-    for (idx b = 0; b < B && !isfinite(loss); b++)
-      forward_fault(m, ids + b * T, T, d->e);
+    if (!isfinite(loss))
+      forward_fault(m, ids, B, T, d->e);
   }
   if (!d->e->status)
     printf("loss=%.6f out=%s\n", loss, d->s->out);
@@ -8247,7 +8261,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     int R = model_extend(m, a, row, have, from);
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite(vec_sum(V, y)))
-      forward_fault(m, row, have, e);
+      forward_fault(m, row, 1, have, e);
     int32_t next = model_fault(m, e) ? 0 : draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;
