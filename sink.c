@@ -4377,8 +4377,8 @@ static void checkpoint_room(const Passage *c, Trainer *t, idx count, int parts,
   else if (!model_create(&t->m, &t->s.model, with_moments, e)
            && parts & PARTS_RUN && with_moments)
     moments_create(t, e);
-  if (parts & PARTS_FIRST)
-    t->first = grab(t->s.model.vocab, sizeof *t->first, e);
+  if (parts & PARTS_FIRST && !e->status)
+    t->first = grab(t->m.c.vocab, sizeof *t->first, e);
   t->s.data.first_counts = t->first;
 }
 
@@ -4405,7 +4405,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   if (!c->out)
     checkpoint_room(c, t, count, parts, with_moments);
   pass_numbers(c, t->m.params, count, width);
-  for (int v = 0; parts & PARTS_FIRST && v < t->m.c.vocab; v++)
+  for (int v = 0; t->s.data.first_counts && v < t->m.c.vocab; v++)
     t->s.data.first_counts[v] = pass_double(c, t->s.data.first_counts[v]);
   if (!(parts & PARTS_RUN))
     return;
