@@ -5669,19 +5669,21 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   Settings base = *s, arm;
   const char *const path[] = {base.csv, base.json, base.report, ckpt[0], log[0],
                               ckpt[1], log[1], ckpt[2], log[2]};
+  const char *folder = "out";
   Bytes verdict = {0};
   double start = seconds();
   if (strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
                 s->out);
   base.eval_T = (int)at_most(base.eval_T, base.model.context);
+  if (s->out[0])
+    folder = s->out;
   if (s->program->page && !s->report[0])
-    snprintf(base.report, PATH_ROOM, "%.490s/run.html",
-             s->out[0] ? s->out : "out");
+    snprintf(base.report, PATH_ROOM, "%.490s/run.html", folder);
   for (int i = 0; i < ARMS && s->out[0]; i++) {
     const char *name = RUN_ARMS[i].name;
-    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", s->out, name);
-    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", s->out, name);
+    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", folder, name);
+    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", folder, name);
   }
   if (read_once(s, e)
       || outputs_ready(&base, path, sizeof path / sizeof *path, e))
