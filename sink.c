@@ -3641,17 +3641,6 @@ typedef struct Progress {
   Look look[LOOKS];
 } Progress;
 
-/* A row of numbers and texts with names: of a table, of CSV and JSON. */
-typedef struct Number {
-  char name[40];
-  const char *text;             /* NULL: x */
-  double x;
-} Number;
-typedef struct Numbers {
-  Number *at;
-  int n;
-} Numbers;
-
 typedef struct HeatMap {
   const char *title, *column_name;
   const Sinks *s;
@@ -4586,14 +4575,14 @@ enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 7, PARTS_FIRST = 8 }
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk over the fields writes and reads a file, so their order is said
- * once. */
+ * once. On the way out a pass_ function takes a number and returns it; on the
+ * way in it returns the file's. */
 typedef struct Passage {
   bool out;
   Writing w;                 /* out: the file, and the hash of what is in it */
   uint64_t hash;
   const unsigned char *at;   /* in: the bytes that are left */
   size_t left;
-  const Settings *said;      /* in: the command line's, of a run that goes on */
   const char *name;
   Error *e;
 } Passage;
@@ -4617,7 +4606,6 @@ static void pass_bytes(Passage *c, void *at, size_t n) {
     damaged(c->name, c->e);
 }
 
-/* Out goes x, which is returned; in comes the file's number. */
 static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   unsigned char at[8];
   number_put(at, x, bytes);
@@ -4625,10 +4613,26 @@ static uint64_t pass(Passage *c, uint64_t x, int bytes) {
   return number_at(at, bytes);
 }
 
-INLINE float float_of(uint32_t bits) { float x; memcpy(&x, &bits, 4); return x; }
-INLINE uint32_t bits_of(float x) { uint32_t bits; memcpy(&bits, &x, 4); return bits; }
-INLINE double double_of(uint64_t bits) { double x; memcpy(&x, &bits, 8); return x; }
-INLINE uint64_t bits_of_double(double x) { uint64_t bits; memcpy(&bits, &x, 8); return bits; }
+INLINE float float_of(uint32_t bits) {
+  float x;
+  memcpy(&x, &bits, 4);
+  return x;
+}
+INLINE uint32_t bits_of(float x) {
+  uint32_t bits;
+  memcpy(&bits, &x, 4);
+  return bits;
+}
+INLINE double double_of(uint64_t bits) {
+  double x;
+  memcpy(&x, &bits, 8);
+  return x;
+}
+INLINE uint64_t bits_of_double(double x) {
+  uint64_t bits;
+  memcpy(&bits, &x, 8);
+  return bits;
+}
 
 static double pass_double(Passage *c, double x) {
   return double_of(pass(c, bits_of_double(x), 8));
@@ -4655,34 +4659,13 @@ static const char NOT_USED[] =
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
     "bias-in all\ntoy none\n";
 
-/* Of a run that goes on a flag that was given must say what the file says, or
- * be one that may change: when the run ends and saves, where files are. */
-static bool flag_stays(const Settings *s, const Option *o, const char *value,
-                       const char *file, Error *e) {
-  char is[PATH_ROOM];
-  bool source = has_word("text grammar tokens", o->flag);
-  if (source ? !source_named(&s->data) : !s->given[o - OPTIONS]) return false;
-  option_text(o, s, is, sizeof is);
-  if (strcmp(is, value) && !source && !has_word("steps tokenizer save-every "
-                                                "log-every", o->flag))
-    fail(e, 2, "--%s %s: %s has %s, and --resume changes --steps, "
-         "--save-every, --log-every. Try: without it", o->flag, is, file,
-         *value ? value : "none");
-  return true;
-}
-
-/* Lines "flag value" into s, but for flags that were given. A default may lie
- * outside its flag's bounds: 0 often stands for another field's value. A flag
- * that only a companion knows may be there if it is not used.
- * A text that is empty is not there. */
+/* Lines "flag value" into s. A default may lie outside its flag's bounds: 0
+ * often stands for another field's value. A flag that only a companion knows
+ * may be there if it is not used. */
 static void settings_lines(Passage *c, Settings *s, unsigned groups,
-                          char *text) {
-  bool seen[sizeof s->given] = {false};
+                           char *text) {
   Error wrong = {0};
-  if (c->said)
-    *s = *c->said;
-  else
-    settings_default(s);
+  settings_default(s);
   for (char *line = strtok(text, "\n"); line; line = strtok(NULL, "\n")) {
     char *value = line + strcspn(line, " "), unused[80];
     snprintf(unused, sizeof unused, "\n%.70s\n", line);
@@ -4691,23 +4674,46 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
     const Option *o = option_find(line, groups);
     bool embed = !strcmp(line, "embed-dim") && atoi(value) == s->model.dim;
     bool reads = has_word("grammar tokens end-token", line);   /* another's */
-    if (!o && !embed && !reads && strcmp(value, "0")
-        && !strstr(NOT_USED, unused))
-      fail(&wrong, 1, "%.40s. Try: ./paper, ./hf or the sink that wrote it", line);
-    if (!o)
-      continue;
-    seen[o - OPTIONS] = true;
-    if (!flag_stays(s, o, value, c->name, c->e))
+    if (o)
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
+    else if (!embed && !reads && strcmp(value, "0")
+             && !strstr(NOT_USED, unused))
+      fail(&wrong, 1, "%.40s. Try: ./paper, ./hf or the sink that wrote it",
+           line);
   }
-  for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->groups & groups && !seen[o - OPTIONS]
-        && (o->kind == 's' || o->kind == 'f'))
-      flag_stays(s, o, "", c->name, c->e);
   if (wrong.status || config_resolve(&s->model, &wrong))
     fail(c->e, 1, "%s: expected settings that this sink knows, found %s",
          c->name, wrong.text);
   strcpy(s->data.first_own, s->data.first_tokens);
+}
+
+/* The settings of a run that goes on: the file's, in s, and of the command
+ * line's, `said`, what a checkpoint does not keep and what may change. That is
+ * when the run ends and saves, and where files are. Any other flag that was
+ * given must say what the file says. */
+static void settings_go_on(Settings *s, const Settings *said, const char *file,
+                           Error *e) {
+  char is[PATH_ROOM], was[PATH_ROOM];
+  Settings now = *said;
+  now.model = s->model;
+  now.data.first_counts = s->data.first_counts;
+  strcpy(now.data.first_own, s->data.first_own);
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    bool source = has_word("text grammar tokens", o->flag);
+    bool given = source ? source_named(&said->data) : said->given[o - OPTIONS];
+    if (!(o->groups & KEPT))
+      continue;
+    option_text(o, s, was, sizeof was);
+    option_text(o, said, is, sizeof is);
+    if (!given)
+      option_set(o, &now, was, false, e);
+    else if (strcmp(is, was) && !source
+             && !has_word("steps tokenizer save-every log-every", o->flag))
+      fail(e, 2, "--%s %s: %s has %s, and --resume changes --steps, "
+           "--save-every, --log-every. Try: without it", o->flag, is, file,
+           *was ? was : "none");
+  }
+  *s = now;
 }
 
 /* The settings of `groups` pass as a text behind its length. */
@@ -4720,13 +4726,16 @@ static void pass_settings(Passage *c, Settings *s, unsigned groups) {
       bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
   size_t n = (size_t)pass(c, text.size, 8);
-  if (!c->out && n > c->left)
+  if (c->out)
+    pass_bytes(c, text.at, n);
+  else if (n > c->left)
     damaged(c->name, c->e);
-  if (!c->out && !c->e->status)
-    bytes_add(&text, c->at, n, c->e);
-  pass_bytes(c, text.at, n);
-  if (!c->out && !bytes_add(&text, "", 1, c->e))
+  else if (!bytes_add(&text, c->at, n, c->e)
+           && !bytes_add(&text, "", 1, c->e)) {
     settings_lines(c, s, groups, (char *)text.at);
+    c->at += n;
+    c->left -= n;
+  }
   bytes_free(&text);
 }
 
@@ -4736,40 +4745,54 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
+/* Room for a model of `count` parameters, once the file is known to hold as
+ * many. A model to evaluate has neither gradients nor moments. */
+static void checkpoint_room(const Passage *c, Trainer *t, idx count, int parts,
+                            bool with_moments) {
+  Error *e = c->e;
+  Model list = {0};
+  if (e->status)
+    return;
+  model_list(&list, &t->s.model, e);
+  bool fits = count == list.count && (size_t)count <= c->left;
+  model_free(&list);
+  if (!fits)
+    damaged(c->name, e);
+  else if (!model_create(&t->m, &t->s.model, with_moments, e)
+           && parts & PARTS_RUN && with_moments)
+    moments_create(t, e);
+  if (parts & PARTS_FIRST && !e->status)
+    t->first = grab(t->m.c.vocab, sizeof *t->first, e);
+  t->s.data.first_counts = t->first;
+}
+
 static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   char magic[] = CHECKPOINT_MAGIC;
-  Error *e = c->e;
+  int parts = 0;
+  if (with_moments)
+    parts = t->start ? PARTS_START : PARTS_RUN;
+  if (t->s.data.first_counts)
+    parts += PARTS_FIRST;
   pass_bytes(c, magic, 8);
   pass(c, CHECKPOINT_VERSION, 4);
   int width = (int)pass(c, sizeof(real), 4);
-  if (width != 4 && width != 8) damaged(c->name, e);
+  if (width != 4 && width != 8)
+    damaged(c->name, c->e);
   pass_settings(c, &t->s, KEPT);
   t->tokenizer_hash = pass(c, t->tokenizer_hash, 8);
   t->step = (long)pass(c, (uint64_t)t->step, 8);
   t->data.sample = pass(c, t->data.sample, 8);
   t->data.document = pass(c, t->data.document, 8);
   t->data.offset = (size_t)pass(c, t->data.offset, 8);
-  int parts = (t->start ? PARTS_START : PARTS_RUN) * with_moments
-            + PARTS_FIRST * (t->s.data.first_counts != NULL);
   parts = (int)pass(c, (uint64_t)parts, 4);
   idx count = (idx)pass(c, (uint64_t)t->m.count, 8);
-  if (!c->out && !e->status) {   /* memory, once the file is long enough */
-    Model list = {0};
-    model_list(&list, &t->s.model, e);
-    bool fits = count == list.count && (size_t)count <= c->left;
-    model_free(&list);
-    if (!fits) damaged(c->name, e);
-    else model_create(&t->m, &t->s.model, with_moments, e);
-    if (parts & PARTS_RUN && with_moments) moments_create(t, e);
-    if (parts & PARTS_FIRST)
-      t->first = grab(t->m.c.vocab, sizeof *t->first, e);
-    t->s.data.first_counts = t->first;
-  }
+  if (!c->out)
+    checkpoint_room(c, t, count, parts, with_moments);
   pass_numbers(c, t->m.params, count, width);
-  if (parts & PARTS_FIRST)
-    for (int v = 0; v < t->m.c.vocab && !e->status; v++)
-      t->s.data.first_counts[v] = pass_double(c, t->s.data.first_counts[v]);
-  if (!(parts & PARTS_RUN)) return;
+  for (int v = 0; t->s.data.first_counts && v < t->m.c.vocab; v++)
+    t->s.data.first_counts[v] = pass_double(c, t->s.data.first_counts[v]);
+  if (!(parts & PARTS_RUN))
+    return;
   pass_numbers(c, t->m1, count, width);
   pass_numbers(c, t->m2, count, width);
   t->loss = pass_double(c, t->loss);
@@ -4796,7 +4819,7 @@ static int checkpoint_write(const char *path, const Trainer *t,
  * line and with its moments. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            const Settings *said, Trainer *t, Error *e) {
-  Passage c = {.at = p, .left = n - 8, .said = said, .name = name, .e = e};
+  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
   *t = (Trainer){0};
   if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
@@ -4808,6 +4831,8 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
   checkpoint_pass(&c, t, said != NULL);
   if (c.left || t->loss_steps < 0 || t->loss_steps > t->step)
     damaged(name, e);
+  else if (said && !e->status)
+    settings_go_on(&t->s, said, name, e);
   if (e->status)
     trainer_free(t);
   return e->status;
@@ -4828,7 +4853,8 @@ static int checkpoint_load(const char *path, const Settings *said, Trainer *t,
 /* ----------
  * 10.2  A run begins   section 4
  *
- * It begins from the seed, or with --resume where --out's file stopped; then it
+ * A Trainer is a run: its settings, model, moments and place in the text. It
+ * begins from the seed, or with --resume where --out's file stopped; then it
  * ends in the bytes of a run that never stopped. Fine-tuning ([FIG30], appendix
  * D) begins from another model's parameters: data/paper/pages.c. */
 
@@ -4844,21 +4870,21 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-/* A trainer by its settings. What was read stays: the model, its moments, and
- * the place in the text, which must be the same text, by its hash. A model that
- * was not read is drawn from the seed. */
-static int trainer_ready(Trainer *t, Error *e) {
+/* The text of a run. One that goes on keeps its place in it, and it must be
+ * the same text and tokenizer, by their hashes. A model without either, an
+ * imported one, must have the tokenizer's vocabulary. */
+static int trainer_text(Trainer *t, Error *e) {
   Source *d = &t->s.data;
-  const Train *p = &t->s.train;
   Config *c = &t->s.model;
   const Data was = t->data;
-  const bool read = t->m.params != NULL;
+  const uint64_t own = t->tokenizer_hash;
   d->vocab = c->vocab;
-  if (data_open(&t->data, d, p->seed, c->context, e))
+  if (data_open(&t->data, d, t->s.train.seed, c->context, e))
     return e->status;
   int known = t->data.vocab;
-  uint64_t hash = t->data.tokenizer.hash, own = t->tokenizer_hash;
-  if (read && !d->tokens[0] && (own ? own != hash : c->vocab != known))
+  t->tokenizer_hash = t->data.tokenizer.hash;
+  if (t->m.params && !d->tokens[0]
+      && (own ? own != t->tokenizer_hash : c->vocab != known))
     fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
          d->tokenizer);
   if (was.source && was.source != t->data.source)
@@ -4870,24 +4896,33 @@ static int trainer_ready(Trainer *t, Error *e) {
   if (c->vocab < known)
     fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, or "
          "--vocab %d", c->vocab, d->tokenizer, known, known);
-  t->tokenizer_hash = hash;
   t->data.sample = was.sample;
   t->data.document = was.document;
   t->data.offset = was.offset;
   d->first_counts = t->data.first_kept ? t->data.first : NULL;
   strcpy(d->first_own, d->first_tokens);
-  if (e->status || config_resolve(c, e))
+  return e->status;
+}
+
+/* A trainer by its settings. A model and moments that were read stay; else the
+ * model is drawn from the seed. */
+static int trainer_ready(Trainer *t, Error *e) {
+  const Train *p = &t->s.train;
+  Config *c = &t->s.model;
+  Model *m = &t->m;
+  if (trainer_text(t, e) || config_resolve(c, e))
     return e->status;
-  if (!read && !model_create(&t->m, c, true, e))
-    model_init(&t->m, p->init, (uint64_t)p->seed);
-  t->m.plain = t->s.plain;
-  if (t->m.seams.step && p->optimizer > OPTIMIZER_SGD)
-    t->scratch = grab(t->m.seams.step_room(&t->m, NULL), sizeof(real), e);
-  if (!t->m1) moments_create(t, e);
+  if (!m->params && !model_create(m, c, true, e))
+    model_init(m, p->init, (uint64_t)p->seed);
+  m->plain = t->s.plain;
+  if (m->seams.step && p->optimizer > OPTIMIZER_SGD)
+    t->scratch = grab(m->seams.step_room(m, NULL), sizeof(real), e);
+  if (!t->m1)
+    moments_create(t, e);
   t->ids = grab(2 * (idx)p->batch * c->context, sizeof(int), e);
   if (e->status)
     return e->status;
-  return acts_create(&t->a, &t->m, p->batch, c->context, ACTS_ALL, e);
+  return acts_create(&t->a, m, p->batch, c->context, ACTS_ALL, e);
 }
 
 static int trainer_create(Trainer *t, const Settings *s, Error *e) {
@@ -4916,24 +4951,11 @@ static void sink_foretell(const Trainer *t) {
             "tokens. --fix-token 1 gives one\n");
 }
 
-/* `flags`: a row's, on top of s. After a failure t holds no memory. */
-static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
-                         Error *e) {
-  Settings now = *s;
-  if (s->resume && !s->out[0])
-    return fail(e, 2, "--resume: expected --out, where the run is. "
-                "Try: --resume --out FILE");
-  if (s->start[0])
-    return s->program->start(t, s, e);
-  if (!s->resume || file_missing(s->out)) {
-    if (s->resume && !s->quiet)
-      fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
-    if (!settings_count(s, e) && !settings_flags(&now, flags, MODEL, e)
-        && !trainer_create(t, &now, e) && !s->quiet) sink_foretell(t);
+/* A run that goes on, from --out's file. `now`: the settings of its row. */
+static int trainer_resume(Trainer *t, const Settings *s, const Settings *now,
+                          Error *e) {
+  if (checkpoint_load(s->out, now, t, e))
     return e->status;
-  }
-  settings_flags(&now, flags, MODEL, e);
-  if (e->status || checkpoint_load(s->out, &now, t, e)) return e->status;
   long step = t->step, steps = t->s.train.steps;
   memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
   if (!t->m1)
@@ -4948,6 +4970,26 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
   return e->status;
 }
 
+/* `flags`: a row's, on top of s. After a failure t holds no memory. */
+static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
+                         Error *e) {
+  Settings now = *s;
+  if (s->resume && !s->out[0])
+    return fail(e, 2, "--resume: expected --out, where the run is. "
+                "Try: --resume --out FILE");
+  if (s->start[0])
+    return s->program->start(t, s, e);
+  if (settings_flags(&now, flags, MODEL, e))
+    return e->status;
+  if (s->resume && !file_missing(s->out))
+    return trainer_resume(t, s, &now, e);
+  if (s->resume && !s->quiet)
+    fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
+  if (!settings_count(s, e) && !trainer_create(t, &now, e) && !s->quiet)
+    sink_foretell(t);
+  return e->status;
+}
+
 /* ----------
  * 10.3  A step   [E1]
  *
@@ -4957,12 +4999,14 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * allows, and the optimiser moves every parameter by the schedule's rate. What
  * is not finite ends a step before a parameter moves. */
 
-/* Where a forward of ids [T] first meets NaN or infinity, into e. */
-static int forward_fault(Model *m, const int *ids, int T, Error *e) {
+/* Where forwards of the B sequences ids [B,T] first meet NaN or infinity, into
+ * e. It measures them, since a measurement looks after every block. */
+static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
-  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e)
-      && !acts_create(&a, m, 1, T, ACTS_ONE, e))
+  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e))
+    acts_create(&a, m, 1, T, ACTS_ONE, e);
+  for (int b = 0; b < B && !e->status; b++, ids += T)
     sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
   acts_free(&a);
   sinks_free(&s);
@@ -4986,16 +5030,15 @@ static int step_fault(Trainer *t, Error *e) {
 /* Names what is not finite: the gradient of `bad`, or where a forward of the
  * batch first meets it. */
 static int diverged(Trainer *t, const Tensor *bad, Error *e) {
-  const int T = t->s.model.context;
   if (bad)
     fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
-  for (int b = 0; b < t->s.train.batch && !e->status; b++)
-    forward_fault(&t->m, t->ids + (idx)b * T, T, e);
+  forward_fault(&t->m, t->ids, t->s.train.batch, t->s.model.context, e);
   fail(e, 1, "the loss" NOT_FINITE);
   return step_fault(t, e);
 }
 
-/* `shrink`: what the clip leaves of the gradient, 1 or less. */
+/* Each parameter by its own gradient. `shrink`: what the clip leaves of that, 1
+ * or less. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
@@ -5016,13 +5059,14 @@ static void trainer_update(Trainer *t, double shrink) {
 
 /* The clip and the update. */
 static int trainer_finish(Trainer *t, Error *e) {
-  double clip = t->s.train.clip;
+  double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
   if (bad)
     return diverged(t, bad, e);
-  bool clips = clip > 0 && t->norm > clip;
-  trainer_update(t, clips ? clip / (t->norm + 1e-6) : 1);   /* PyTorch's 1e-6 */
+  if (clip > 0 && t->norm > clip)
+    shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
+  trainer_update(t, shrink);
   t->step++;
   t->loss_steps++;
   t->loss_sum += t->loss;
@@ -5072,8 +5116,8 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   Sinks seen;
   if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, &starts, e))
     return step_fault(t, e);
-  p->has_star = config_column_star(&t->m.c) >= 0;
   sinks_row(&seen, &t->m.c, 0, p->now);
+  p->has_star = config_column_star(&t->m.c) >= 0;
   if (!p->has_star)
     p->now[ALPHA_STAR] = p->now[SINK_STAR] = 0;
   p->low = sinks_sink(&seen, config_column_first(&t->m.c), 1);   /* eps 0.2 */
@@ -5096,8 +5140,8 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
     int B = (int)at_most(got - b, BATCH), *at = ids + (idx)b * T;
     model_forward(m, &a, at, B, T);
     sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
-    for (int i = 0; !isfinite(sum) && i < B; i++)
-      forward_fault(m, at + (idx)i * T, T, e);
+    if (!isfinite(sum))
+      forward_fault(m, at, B, T, e);
   }
   acts_free(&a);
   free(ids);
@@ -5105,10 +5149,15 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, e);
 }
 
-/* sink_1 is at --eps. A line that begins with # says what --first-tokens draws. */
+/* A line of the log is a look at the sink: loss is the mean of the steps since
+ * the line before, norm the last step's gradient before the clip, sink_1 at
+ * --eps, norm_ratio the largest over the blocks (chapter 6). A line that begins
+ * with # says what --first-tokens draws. */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
+
+
 
 /* Keeps a line of the log as a look, with the log's digits, since a run that is
  * resumed has its looks from there. Returns its step, 0 for a line of words. */
@@ -5177,9 +5226,13 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
   return checkpoint_write(t->s.out, t, true, e);
 }
 
-/* To the last step, a fault or Ctrl-C, saving on the way. Of a run that
- * diverges the log ends with a line "# step N: why", which --resume drops. A
- * run that goes on passes over a fault of its first look: it meets it again. */
+/* To the last step, a fault or Ctrl-C, saving on the way. A look at the sink
+ * and a line of the log come every --log-every steps and at the end, a
+ * checkpoint every --save-every steps and at the end.
+ *
+ * Of a run that diverges the log ends with a line "# step N: why", which
+ * --resume drops, and the checkpoint before stays. A run that goes on passes
+ * over a fault of its first look: it meets it again. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train;
@@ -5207,11 +5260,13 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
       logged = seconds();
     }
   }
-  bool fine = !e->status, ended = !fine && isnan(t->loss);
+  bool ended = e->status && isnan(t->loss);
   if (ended)
     bytes_print(&log, &passed, "# %s\n", e->text);
-  if (fine ? !saved : ended || t->step > p->from)
-    run_save(t, &log, fine, fine ? e : &passed);
+  if (!e->status && !saved)
+    run_save(t, &log, true, e);
+  else if (ended || (e->status && t->step > p->from))
+    run_save(t, &log, false, &passed);
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
@@ -5228,31 +5283,36 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * see (data_probe), or drawn or repeated ids (Table 1). */
 
 /* ----------
- * 11.0  A measurement: room, what is not finite, a forward with a look after each
- * block */
+ * 11.0  A measurement   sections 3.1, 3.2
+ *
+ * It is a forward with a look after each block, so that one block's activations
+ * and one pair of maps serve all blocks. What it sees of a sequence is added to
+ * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
+ * number of forwards may stand between. */
 
 /* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
- * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. */
+ * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. All sums lie
+ * end to end, so that sinks_finish divides them in one loop. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
-                        const double *eps, int n_eps, Error *e) {
+                 const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
-  idx L = c->layers, H = c->heads, N = config_rows(c, T);
-  idx S = config_columns(c, T), map = batch * H * N * S;
+  idx L = c->layers, N = config_rows(c, T), S = config_columns(c, T);
+  idx heads = L * c->heads, rows = L * N, map = batch * c->heads * N * S;
   *s = (Sinks){.L = c->layers, .H = c->heads, .T = T, .N = (int)N, .S = (int)S,
                .batch = batch, .even = sink_uniform(m, T),
                .even_self = self_uniform(m, T), .n_eps = n_eps};
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
-    {&s->alpha, L * H * S}, {&s->over, n_eps * L * H * S},
-    {&s->entropy, L * H}, {&s->told, L * H}, {&s->plain_entropy, L * H},
-    {&s->mass, L * H}, {&s->hnorm, (L + 1) * N},
-    {&s->prenorm, L * N}, {&s->qnorm, L * N}, {&s->knorm, L * N},
-    {&s->vnorm, L * N}, {&s->cosine, 2 * L * H}, {&s->product, 2 * L * H},
-    {&s->raw, L * H}, {&s->self, L * H}, {&s->prev, L * H}};
+    {&s->alpha, heads * S}, {&s->over, n_eps * heads * S},
+    {&s->entropy, heads}, {&s->told, heads}, {&s->plain_entropy, heads},
+    {&s->mass, heads}, {&s->raw, heads}, {&s->self, heads}, {&s->prev, heads},
+    {&s->cosine, 2 * heads}, {&s->product, 2 * heads}, {&s->hnorm, rows + N},
+    {&s->prenorm, rows}, {&s->qnorm, rows}, {&s->knorm, rows},
+    {&s->vnorm, rows}};
   enum { ARRAYS = sizeof MEANS / sizeof MEANS[0] };
   for (int i = 0; i < ARRAYS; i++)
     s->n_sums += MEANS[i].size;
-  s->sums = grab(s->n_sums, sizeof(double), e);
+  double *at = s->sums = grab(s->n_sums, sizeof(double), e);
   s->attends = grab(L, sizeof(bool), e);
   s->probe = grab(L, sizeof(Probe), e);
   s->maps = grab(2 * map, sizeof(real), e);
@@ -5261,7 +5321,6 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
     sinks_free(s);
     return e->status;
   }
-  double *at = s->sums;
   for (int i = 0; i < ARRAYS; i++) {
     *MEANS[i].field = at;
     at += MEANS[i].size;
@@ -5269,7 +5328,8 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   for (int l = 0; l < L; l++) {          /* one pair of maps serves all blocks */
     s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
     s->attends[l] = block_attends(m, l);
-    s->heads += s->attends[l] ? c->heads : 0;
+    if (s->attends[l])
+      s->heads += c->heads;
   }
   return 0;
 }
@@ -5387,8 +5447,7 @@ static void measure_massive(Sinks *s, idx b, int C) {
 }
 
 /* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
- * loss is added. Any number of calls, then sinks_finish once. It is model_forward
- * with a look after each block: one block's activations and maps suffice. */
+ * loss is added. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                          const int *targets, int B, int rows, Error *e) {
   int C = m->c.dim;
@@ -5417,20 +5476,21 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return sinks_fault(s, e);
 }
 
-/* Sums to means over the n sequences, once. */
+/* Sums to means over the n sequences, once. Entropy becomes a mean over the rows
+ * that weigh anything: NaN where none does. */
 void sinks_finish(Sinks *s) {
-  double n = s->n ? s->n : 1;
+  double n = fmax(s->n, 1);
   for (idx i = 0; i < s->n_sums; i++)
     s->sums[i] /= n;
-  for (int i = 0; i < s->L * s->H; i++)   /* of the rows that weigh anything */
-    if (s->told[i] < s->T && s->attends[i / s->H])
-      s->entropy[i] *= s->told[i] > 0 ? s->T / s->told[i] : NAN;
+  for (int i = 0; i < s->L * s->H; i++)
+    if (s->attends[i / s->H])
+      s->entropy[i] *= s->T / s->told[i];
   s->massive /= n;
   s->median /= n;
   s->loss /= n;
 }
 
-/* So many sequences go through a forward at a time: 16, or fewer where these
+/* How many sequences go through a forward at a time: 16, or fewer where these
  * have no room, since a head's two maps have T^2 numbers each. Of a model that
  * is still in its file all n go at once, as each forward reads it. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
@@ -5438,16 +5498,17 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
   double rows = (double)config_rows(c, T);
   double one = rows * (2.0 * c->heads * config_columns(c, T) + c->dim);
-  if (!m->seams.begin && n > 16) n = 16;
-  while (n > 1 && !e->status) {
+  if (!m->seams.begin && n > 16)
+    n = 16;
+  for (; n > 1 && !e->status; n = (n + 1) / 2) {
     double all = (double)acts_size(m, n, T, ACTS_ONE, e) + n * one;
     if (all * sizeof(real) <= ROOM)
       break;
-    n = (n + 1) / 2;
   }
   return n;
 }
 
+/* With the longest T that a document has tokens for. */
 static int none_held(const Data *d, int T, Error *e) {
   int longest = 0, end = (int)d->held.size;
   char shorter[32] = "";
@@ -5467,6 +5528,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
                        const double *eps, int n_eps, int n, int T, int *starts,
                        Error *e) {
   const Config *c = &m->c;
+  const Program *program = s->program;
   bool scored = s->input == INPUT_NATURAL;
   Acts a = {0};
   *out = (Sinks){0};
@@ -5474,18 +5536,17 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
                 T, c->context, c->context,
                 s->beyond ? ": it learnt no more" : ", or --beyond");
-  if (s->program->edit && s->program->edit(m, NULL, s, T, false, e))
-    return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
   int *targets = ids ? ids + (idx)n * T : NULL;
   if (ids)
     got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
+  if (!got)
+    none_held(d, T, e);
   int batch = evaluation_batch(m, got, T, e);
-  if (!got) none_held(d, T, e);
   if (!e->status && !sinks_create(out, m, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
-  if (s->program->edit && !e->status)
-    s->program->edit(m, &a, s, T, false, e);
+  if (program->edit && !e->status)
+    program->edit(m, &a, s, T, false, e);
   if (m->seams.begin && !e->status)
     m->seams.begin(m, (got + batch - 1) / batch, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch) {
@@ -5496,8 +5557,8 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   sinks_finish(out);
   if (m->seams.end)
     m->seams.end(m, e);
-  if (s->program->edit && a.arena)
-    s->program->edit(m, &a, s, T, true, e);
+  if (program->edit && a.arena)
+    program->edit(m, &a, s, T, true, e);
   acts_free(&a);
   free(ids);
   if (e->status)
@@ -5515,9 +5576,9 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
 /* ----------
  * 11.1  The numbers of an evaluation
  *
- * A row of them is said once, by name, and printed as a table, as CSV and as
- * JSON. A ratio of nothing to nothing is NaN: a table prints -, CSV leaves the
- * place empty, JSON has null. */
+ * A row of them is said once, by name, for every table that shows it. A ratio of
+ * nothing to nothing is NaN, and a table prints -. As CSV and JSON they are
+ * ./paper's: data/paper/tables.c. */
 
 /* A column of a table: its name in CSV and JSON, its heading in two lines, and
  * how it shows unit times x. */
@@ -5538,7 +5599,9 @@ static const Column ROW_COLUMNS[ROW] = {
   {"loss",       "loss",       "", "%.3f", 6, 1}};
 
 static const char *cell_text(char text[32], const Column *c, double x) {
-  snprintf(text, 32, isfinite(x) ? c->form : "-", c->unit * x);
+  if (!isfinite(x))
+    return strcpy(text, "-");
+  snprintf(text, 32, c->form, c->unit * x);
   return text;
 }
 
@@ -5562,118 +5625,9 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-/* Adds a number to a row. */
-static int put(Numbers *row, Error *e, double x, const char *name, ...) {
-  Number *at = realloc(row->at, ((size_t)row->n + 1) * sizeof *at);
-  va_list args;
-  if (!at)
-    return fail(e, 1, "memory: no room for a number. Try: again");
-  row->at = at;
-  at += row->n++;
-  *at = (Number){.x = x};
-  va_start(args, name);
-  int size = vsnprintf(at->name, sizeof at->name, name, args);
-  va_end(args);
-  if (size < (int)sizeof at->name)
-    return 0;
-  return fail(e, 1, "%s..: this name is too long. Try: a shorter one", at->name);
-}
-/* The text must outlive the row. */
-static void put_text(Numbers *row, Error *e, const char *name,
-                     const char *text) {
-  if (!put(row, e, NAN, "%s", name))
-    row->at[row->n - 1].text = text;
-}
-
-static void numbers_free(Numbers *row) {
-  free(row->at);
-  *row = (Numbers){0};
-}
-
-/* In JSON a text that is no UTF-8 is read as Latin-1. */
-static void quoted(Bytes *out, const char *text, bool json, Error *e) {
-  const unsigned char *at = (const unsigned char *)text;
-  size_t n = strlen(text);
-  int most = json && utf8_length(at, n) < n ? 0x7F : 0xFF;
-  bytes_add(out, "\"", 1, e);
-  for (; *at; at++) {
-    const char *form = json && *at == '\\' ? "\\%c" : "%c";
-    if (*at == '"')
-      form = json ? "\\%c" : "\"%c";
-    if (*at < 32 || *at > most)
-      form = json ? "\\u%04x" : " ";
-    bytes_print(out, e, form, *at);
-  }
-  bytes_add(out, "\"", 1, e);
-}
-
 /* --csv - or --json -: nothing else goes to stdout. */
 static bool results_alone(const Settings *s) {
   return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
-}
-
-static void result_write(const char *path, const Bytes *out, Error *e) {
-  if (!strcmp(path, "-") && !e->status)
-    fwrite(out->at, 1, out->size, stdout);
-  else if (path[0] && !e->status)
-    file_write(path, out->at, out->size, e);
-}
-
-/* n rows as --csv, below the names of the first, and as --json: a list of
- * objects, or the one object. */
-static int rows_write(const Numbers *row, int n, bool list, const Settings *s,
-                      Error *e) {
-  const char *open = list ? "[{" : "{", *close = list ? "]\n" : "\n";
-  const char *comma = "";
-  Bytes csv = {0}, json = {0};
-  for (int i = 0; i < row->n; i++) {
-    bytes_print(&csv, e, "%s%s", comma, row->at[i].name);
-    comma = ",";
-  }
-  for (int k = 0; k < n; k++) {
-    bytes_print(&csv, e, "\n");
-    bytes_print(&json, e, "%s", open);
-    open = ",\n {";
-    for (int i = 0; i < row[k].n; i++) {
-      const Number *x = &row[k].at[i];
-      if (i) {
-        bytes_print(&csv, e, ",");
-        bytes_print(&json, e, ", ");
-      }
-      bytes_print(&json, e, "\"%s\": ", x->name);
-      if (x->text) {
-        quoted(&csv, x->text, false, e);
-        quoted(&json, x->text, true, e);
-      } else if (isfinite(x->x)) {
-        bytes_print(&csv, e, "%.8g", x->x);
-        bytes_print(&json, e, "%.8g", x->x);
-      } else
-        bytes_print(&json, e, "null");
-    }
-    bytes_print(&json, e, "}");
-  }
-  bytes_print(&csv, e, "\n");
-  bytes_print(&json, e, "%s", close);
-  result_write(s->csv, &csv, e);
-  result_write(s->json, &json, e);
-  bytes_free(&csv);
-  bytes_free(&json);
-  return e->status;
-}
-
-static int eval_numbers(Numbers *all, const Sinks *r, const Settings *s,
-                        Error *e) {
-  double row[ROW];
-  sinks_row(r, &s->model, r->loss, row);
-  put(all, e, s->eps, "eps");
-  put(all, e, r->T, "T");
-  put(all, e, r->n, "n");
-  for (int k = 0; k < ROW; k++)
-    put(all, e, row[k], "%s", ROW_COLUMNS[k].name);
-  put(all, e, r->massive, "massive");
-  put(all, e, r->median, "median");
-  put(all, e, sinks_self(r), "alpha_self");
-  return put(all, e, sinks_prev(r), "alpha_prev");
 }
 
 static void outcome_free(Outcome *o) {
@@ -5700,7 +5654,9 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e))
     return e->status;
   outcome_begin(o, t, o->s.T);
-  return s->program->heads ? s->program->heads(o, t, s, e) : 0;
+  if (s->program->heads)
+    s->program->heads(o, t, s, e);
+  return e->status;
 }
 
 /* ----------
@@ -5715,7 +5671,8 @@ static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
   bytes_add(text, "", 1, e);
   for (size_t i = 0; i + 1 < text->size && !e->status; i++) {
     const char *at = (const char *)text->at + i;
-    if (isdigit(text->at[i])) {
+    size_t digits = strspn(at, "0123456789");
+    if (digits) {
       long id = strtol(at, NULL, 10);
       if (id >= vocab || out->size == INT32_MAX)
         return fail(e, 1, "%s:%d: expected ids below the vocabulary's %d, and "
@@ -5725,7 +5682,7 @@ static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
         id_add(starts, (int32_t)out->size, e);
       id_add(out, (int32_t)id, e);
       begun = true;
-      i += strspn(at, "0123456789") - 1;
+      i += digits - 1;
     } else if (*at == '\n') {
       line++;
       begun = false;
@@ -5751,8 +5708,19 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  * 11.3  sink dump
  *
  * It writes every array of one forward and backward as .npy, so that anyone can
- * check it in NumPy; dump_run lists them, and config.json has the flags that
- * make the dump again. */
+ * check it in NumPy, and config.json, the flags that make the dump again. Axes
+ * that are there always come first to last:
+ *
+ *   ids       [B,T+1]      as they were given; the last is a target alone
+ *   param.NAME, grad.NAME  the tensors of chapter 2; the mean loss's gradient
+ *   loss, logits           a number; [B,T,V]
+ *   hidden    [L+1,B,N,C]  h^0 .. h^L, before the final norm
+ *   attn, metric           [L,B,H,T,S]: scale s/Z, and m; columns *, x*, 1 .. T
+ *   alpha     [L,B,H,S]    alpha_k of each sequence, from metric
+ *   z, q, k, prenorm       with --all: scores; q and k after positions,
+ *                          [L,B,H,N,D]; what a post-norm reads, [L,B,N,C]
+ *
+ * Maps have the T real rows; a state has a row for each x*, too. */
 
 typedef struct Dump {
   Settings *s;
@@ -5778,11 +5746,9 @@ static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   char magic[] = "\x93NUMPY\x01", head[256], axes[128] = "";
   if (!strcmp(name, "ids"))
     type = "i4";
-  for (int i = 0; i < 5; i++) {
-    size_t at = strlen(axes);
+  for (int i = 0, at = 0; i < 5; i++)
     if (shape[i])
-      snprintf(axes + at, sizeof axes - at, at ? " %lld," : "%lld,", shape[i]);
-  }
+      at += snprintf(axes + at, 21, at ? " %lld," : "%lld,", shape[i]);
   int n = snprintf(head, sizeof head, "{'descr': '<%s', 'fortran_order': False,"
                    " 'shape': (%s), }", type, axes);
   /* 10: the bytes of the magic and of the length */
@@ -5802,19 +5768,23 @@ static void npy_add(Dump *d, const real *x, idx n) {
 /* Of an older dump no array stays, of other files all do. */
 static void dump_forget(const Dump *d) {
   Bytes names = {0};
-  char kind[16];
+  size_t folder = strlen(d->s->out) + 1;
   if (!d->e->status && !file_missing(d->path))
     files_list(d->s->out, &names, d->e);
-  for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1) {
-    const char *path = (char *)names.at + at, *dot = strrchr(path, '.');
-    const char *name = strrchr(path, '/') + 1;
+  const char *path = (const char *)names.at, *end = path + names.size;
+  for (; path < end; path += strlen(path) + 1) {
+    char kind[16];
+    const char *name = path + folder, *dot = strrchr(name, '.');
     snprintf(kind, sizeof kind, "%.*s", (int)strcspn(name, "."), name);
     if (dot && !strcmp(dot, ".npy")
-        && has_word(" param grad q k z gate prenorm ", kind)) remove(path);
+        && has_word("param grad q k z gate prenorm", kind))
+      remove(path);
   }
   bytes_free(&names);
 }
 
+/* The flags that make this dump again, with values that they take; an idle flag
+ * is left out, and of a model that was read how it began. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM];
   Bytes out = {0};
@@ -5825,7 +5795,7 @@ static void dump_config(Dump *d) {
     if (option_find(o->flag, MODEL | DUMP) != o || o->kind == 'f'
         || (begins && !d->drawn) || option_idle(o->flag, d->s)
         || option_set(o, d->s, value, true, &(Error){0}))
-      continue;   /* no flag takes this value */
+      continue;
     bool word = o->kind == 'c' || !strcmp(value, "none");
     if (o->kind == 'b' && o->most == 1)
       strcpy(value, strcmp(value, "0") ? "true" : "false");
@@ -5848,9 +5818,19 @@ static void dump_blocks(Dump *d, const char *name, int what) {
   const Config *c = &d->m->c;
   const bool map = what < DUMP_QUERY, state = what >= DUMP_STATE;
   idx B = d->B, N = d->N, L = c->layers + (what == DUMP_STATE);
-  idx rows = map ? d->T : N, width = map ? d->S : state ? c->dim : c->head_dim;
-  idx H = state ? 1 : c->heads, own = what == DUMP_KEY ? c->kv_heads : H;
-  npy_begin(d, name, (idx[]){L, B, state ? 0 : H, rows, width});
+  idx H = c->heads, own = H, axis = H, rows = N, width = c->head_dim;
+  if (what == DUMP_KEY)
+    own = c->kv_heads;
+  if (map) {
+    rows = d->T;
+    width = d->S;
+  }
+  if (state) {
+    H = own = 1;
+    axis = 0;
+    width = c->dim;
+  }
+  npy_begin(d, name, (idx[]){L, B, axis, rows, width});
   for (idx l = 0; l < L; l++) {
     const bool end = l == c->layers;
     const LayerActs *x = &d->a->layer[l - end];
@@ -5859,8 +5839,9 @@ static void dump_blocks(Dump *d, const char *name, int what) {
                                       end ? d->a->h : x->x, x->s2}[what];
     for (idx i = 0; i < B * H * rows; i++) {
       idx b = i / rows / H, h = i / rows % H, n = i % rows;
-      idx row = map ? (b * H + h + 1) * N - rows + n
-                    : (b * N + n) * own + h * own / H;
+      idx row = (b * N + n) * own + h * own / H;
+      if (map)
+        row = (b * H + h + 1) * N - rows + n;
       npy_add(d, at + row * width, width);
     }
   }
@@ -5878,14 +5859,15 @@ static void dump_alpha(Dump *d) {
     }
 }
 
-/* Row by row: a matrix product has the same bits for one row as for many. */
+/* Row by row, as a matrix product has the same bits for one row as for many;
+ * x* is no token and has none. */
 static void dump_logits(Dump *d) {
   idx V = d->m->c.vocab, C = d->m->c.dim;
   real *y = grab(V, sizeof(real), d->e);
   npy_begin(d, "logits", (idx[5]){d->B, d->T, V});
   for (idx n = 0; n < d->B * d->N && !d->e->status; n++) {
     if (n % d->N < d->N - d->T)
-      continue;   /* x* */
+      continue;
     model_logits(d->m, d->a, d->a->nf + n * C, 1, y);
     npy_add(d, y, V);
   }
@@ -5893,10 +5875,11 @@ static void dump_logits(Dump *d) {
 }
 
 static void dump_tensors(Dump *d, bool gradients) {
+  const char *what = gradients ? "grad" : "param";
   for (int i = 0; i < d->m->n_tensors; i++) {
     const Tensor *x = d->m->all[i];
     char name[64];
-    snprintf(name, sizeof name, "%s.%s", gradients ? "grad" : "param", x->name);
+    snprintf(name, sizeof name, "%s.%s", what, x->name);
     npy_begin(d, name, (idx[5]){x->rows, x->rank > 1 ? x->cols : 0});
     npy_add(d, gradients ? x->d : x->w, tensor_count(x));
   }
@@ -5949,8 +5932,8 @@ static int dump_run(Dump *d, const Ids *file) {
       dump_tensors(d, true);
     }
     npy_end(d);
-    for (idx b = 0; b < B && !isfinite(loss); b++)
-      forward_fault(m, ids + b * T, T, d->e);
+    if (!isfinite(loss))
+      forward_fault(m, ids, B, T, d->e);
   }
   if (!d->e->status)
     printf("loss=%.6f out=%s\n", loss, d->s->out);
@@ -5989,7 +5972,27 @@ static const Variant RUN_ARMS[ARMS] = {
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 static const char *sink_word(double times) {
-  return times >= SHOWS ? "a sink" : times < ABSENT ? "no sink" : "unclear";
+  if (times >= SHOWS)
+    return "a sink";
+  return times < ABSENT ? "no sink" : "unclear";
+}
+
+/* What became of the sink under a key bias. In multiples of even rows: `sink` of
+ * the softmax arm, `left` on token 1, `star` on *. */
+static const char *moved_word(double sink, double left, double star) {
+  if (sink < SHOWS && star < SHOWS)
+    return "no sink on *";
+  if (sink < SHOWS)
+    return "a sink on *";
+  if (star < SHOWS || left >= ABSENT)
+    return "the sink did not move clearly";
+  return "the sink moved to *";
+}
+
+static const char *loss_word(double gap) {
+  if (gap > ALIKE)
+    return "above";
+  return gap < -ALIKE ? "below" : "equal to";
 }
 
 /* The verdict, a line an arm. */
@@ -5999,21 +6002,16 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN];
   double star = row[1][ALPHA_STAR] / o[1].even, sigmoid = row[2][TIMES_EVEN];
-  const char *moved = star < SHOWS ? "no sink on *" : "a sink on *";
-  if (sink >= SHOWS)
-    moved = star < SHOWS || left >= ABSENT ? "the sink did not move clearly"
-                                           : "the sink moved to *";
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
               "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
-              sink_word(sink), sink, moved, star, left, sink_word(sigmoid),
-              sigmoid);
+              sink_word(sink), sink, moved_word(sink, left, star), star, left,
+              sink_word(sigmoid), sigmoid);
   if (isnan(gap))
     bytes_print(out, e, "No loss was measured: too little text is held.\n");
   else
     bytes_print(out, e, "loss     sigmoid's is %s softmax's: %+.3f nats.\n",
-                gap > ALIKE ? "above" : gap < -ALIKE ? "below" : "equal to",
-                gap);
+                loss_word(gap), gap);
   if (steps < atoi(RUN_STEPS))
     bytes_print(out, e, "These are %d of the job's %s steps.\n", steps,
                 RUN_STEPS);
@@ -6022,9 +6020,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
               ALIKE);
 }
 
-static void run_table(const Outcome *o, const Settings *s, FILE *out,
-                      Error *e) {
-  Numbers rows[ARMS] = {{0}};
+static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   char text[32];
   int n = 0;   /* sequences, of an arm that did not diverge */
   fprintf(out, "\n%-8s", "");
@@ -6035,14 +6031,10 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out,
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     if (o[i].s.n)
       n = o[i].s.n;
-    put_text(&rows[i], e, "arm", o[i].name);
-    put_text(&rows[i], e, "text", o[i].text);
-    put_text(&rows[i], e, "read", o[i].read);
     fprintf(out, "\n%-8s", o[i].name);
     for (int k = 0; k < ROW; k++) {
       const Column *c = &ROW_COLUMNS[k];
       fprintf(out, " %*s", c->width, cell_text(text, c, row[k]));
-      put(&rows[i], e, row[k], "%s", c->name);
     }
   }
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
@@ -6052,9 +6044,6 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out,
           "over the mean of\nthe others. loss: nats a token, over %lld held "
           "tokens of %s (%s).\n", s->eps, n, s->eval_T, o->tokens, o->text,
           o->read);
-  rows_write(rows, ARMS, true, s, e);
-  for (int i = 0; i < ARMS; i++)
-    numbers_free(&rows[i]);
 }
 
 /* Of an arm that diverged there is no verdict, and no map of any. */
@@ -6077,7 +6066,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   if (bytes_add(verdict, "", 1, e))
     return;
   fprintf(out, "\n%s", verdict->at);
-  run_table(o, s, out, e);
+  run_table(o, s, out);
   if (!whole)
     return;
   fprintf(out, "\nalpha by layer (down) and head (across)\n");
@@ -6122,31 +6111,34 @@ static int read_once(const Settings *s, Error *e) {
  * goes on with those, measures an arm that is done again, and begins one that
  * is not there with the settings of the first. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
-  char file[2 * ARMS][PATH_ROOM] = {{0}};
+  char ckpt[ARMS][PATH_ROOM] = {{0}}, log[ARMS][PATH_ROOM] = {{0}};
   Settings base = *s, arm;
-  const char *path[2 * ARMS + 3] = {base.csv, base.json, base.report};
-  const char *folder = s->out[0] ? s->out : "out";
+  const char *const path[] = {base.csv, base.json, base.report, ckpt[0], log[0],
+                              ckpt[1], log[1], ckpt[2], log[2]};
+  const char *folder = "out";
   Bytes verdict = {0};
   double start = seconds();
   if (strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
                 s->out);
   base.eval_T = (int)at_most(base.eval_T, base.model.context);
+  if (s->out[0])
+    folder = s->out;
   if (s->program->page && !s->report[0])
     snprintf(base.report, PATH_ROOM, "%.490s/run.html", folder);
-  for (int i = 0; i < 2 * ARMS; i++) {
-    path[i + 3] = file[i];
-    if (s->out[0])
-      snprintf(file[i], PATH_ROOM, "%.490s/%s.%s", folder, RUN_ARMS[i / 2].name,
-               i % 2 ? "csv" : "ckpt");
+  for (int i = 0; i < ARMS && s->out[0]; i++) {
+    const char *name = RUN_ARMS[i].name;
+    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", folder, name);
+    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", folder, name);
   }
-  if (read_once(s, e) || outputs_ready(&base, path, 2 * ARMS + 3, e))
+  if (read_once(s, e)
+      || outputs_ready(&base, path, sizeof path / sizeof *path, e))
     return e->status;
   Outcome *o = grab(ARMS, sizeof *o, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
     arm = base;
-    strcpy(arm.out, file[2 * i]);
-    strcpy(arm.log, file[2 * i + 1]);
+    strcpy(arm.out, ckpt[i]);
+    strcpy(arm.log, log[i]);
     run_arm(&o[i], &RUN_ARMS[i], &arm, e);
     if (!i)
       base = arm;
@@ -7954,9 +7946,6 @@ const Option OPTIONS[] = {
 
   STRING("out", OUTPUT, out, "FILE", "where the result goes"),
   STRING("log", ALONE, log, "FILE", "a CSV line every --log-every steps"),
-  STRING("csv", TABLES, csv, "FILE",
-         "the results as CSV; - is standard output"),
-  STRING("json", TABLES, json, "FILE", "the results as JSON; or -"),
   SWITCH("quiet", GENERAL, quiet, "no progress"),
   SWITCH("force", OUTPUT | TABLES | FORCE, force,
          "replace files that are there"),
@@ -8012,7 +8001,7 @@ static const char *const THEIRS[] = {
   "without it, as the paper trains: dropout attention-dropout",
   "without it, since all runs on the processor in float: device dtype compile "
       "bf16 fp16",
-  "make paper; ./paper help: grammar tokens input-bin first-tokens "
+  "make paper; ./paper help: csv json grammar tokens input-bin first-tokens "
       "train-bin report inputs domains lengths ablate isolate probe repro all "
       "readme toy soft-cap score-scale score-bias clip-low clip-high "
       "extra-logit gate qk-norm head-norm v-scale xsa",
@@ -8597,7 +8586,6 @@ static void command_echo(const Settings *s) {
 typedef struct Work {
   Trainer t;
   Outcome o;
-  Numbers row, besides;
   Ids ids;
   Bytes in, out, table;
 } Work;
@@ -8608,8 +8596,6 @@ static int work_end(Work *w, Error *e) {
   bytes_free(&w->in);
   bytes_free(&w->out);
   bytes_free(&w->table);
-  numbers_free(&w->besides);
-  numbers_free(&w->row);
   return e->status;
 }
 
@@ -8745,10 +8731,6 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
               "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
-static int results_ready(const Settings *s, Error *e) {
-  return outputs_ready(s, (const char *[]){s->csv, s->json, s->report}, 3, e);
-}
-
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
   bool natural = s->input == INPUT_NATURAL;
@@ -8768,17 +8750,6 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf("\nloss %.4f nats a token\n", r->loss);
 }
 
-static void eval_write(Work *w, const Settings *s, Error *e) {
-  put_text(&w->row, e, "text", w->o.text);
-  put_text(&w->row, e, "read", w->o.read);
-  if (*w->t.data.drawn)
-    put_text(&w->row, e, "first", w->t.data.drawn);
-  eval_numbers(&w->row, &w->o.s, s, e);
-  for (int i = 0; i < w->besides.n; i++)
-    put(&w->row, e, w->besides.at[i].x, "%s", w->besides.at[i].name);
-  rows_write(&w->row, 1, false, s, e);
-}
-
 static int verb_eval(Settings *s, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
@@ -8788,13 +8759,10 @@ static int verb_eval(Settings *s, Error *e) {
   else if (s->n_words > 1)
     fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
          "./paper eval");
-  else if (!open_model(s, path, 0, &w.t, e) && !results_ready(s, e)
+  else if (!open_model(s, path, 0, &w.t, e)
            && !open_data(s, &w.t, path, e)
-           && !outcome_measure(&w.o, &w.t, s, &starts, e)) {
-    if (!results_alone(s))
-      eval_print(&w, s, starts);
-    eval_write(&w, s, e);
-  }
+           && !outcome_measure(&w.o, &w.t, s, &starts, e))
+    eval_print(&w, s, starts);
   return work_end(&w, e);
 }
 
@@ -8892,7 +8860,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
     int R = model_extend(m, a, row, have, from);
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite(vec_sum(V, y)))
-      forward_fault(m, row, have, e);
+      forward_fault(m, row, 1, have, e);
     int32_t next = model_fault(m, e) ? 0 : draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;

@@ -96,6 +96,9 @@
 #endif
 
 #define MEASURE_OPTIONS \
+  STRING("csv", TABLES, csv, "FILE", \
+         "the results as CSV; - is standard output"), \
+  STRING("json", TABLES, json, "FILE", "the results as JSON; or -"), \
   STRING("report", RUN | ALONE | EVAL, report, "FILE", \
          "curves, maps and norms [train: OUT.html]"), \
   WHOLE("n", ALONE, eval_n, "100", 1, 1e6, "sequences it is measured on"), \

@@ -5,6 +5,7 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#include "tables.c"
 
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
@@ -986,6 +987,7 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
                         int n, const char *table, const char *verdict, Error *e) {
   Html h = {{0}, e}; char text[4 * PATH_ROOM], seed[32], model[300];
   int looks = 0, measured = 0, at; const bool eval = !strcmp(verb, "eval");
+  if (!strcmp(verb, "run")) run_write(o, n, s, e);
   for (int i = 0; i < n; i++) looks += o[i].p.looks, measured = o[i].s.n ? o[i].s.n : measured;
   page_head(&h, verb);
   element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
@@ -1460,28 +1462,30 @@ static int train_paged(Settings *s, Error *e) {
 static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
+  Numbers besides = {0};
   int starts = 0;
   if (!path)
     return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
     return survey(s, s->words, s->n_words, more, e);
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
-  if (open_model(s, path, kept, &w.t, e) || results_ready(s, e) || open_data(s, &w.t, path, e)
-      || outcome_measure(&w.o, &w.t, s, &starts, e)
-      || eval_causes(&w.besides, &w.table, s, &w.t, &w.o.s, e)
-      || (more && more(&w.besides, &w.out, s, &w.t, e)))
-    return work_end(&w, e);
-  w.o.loss = w.o.s.loss;
-  w.o.tokens = (idx)w.o.s.n * w.o.s.T;
-  if (!results_alone(s)) {
-    eval_print(&w, s, starts);
-    if (w.table.size)
-      printf("\n%s", (const char *)w.table.at);
-    printf("%.*s", (int)w.out.size, (const char *)w.out.at);
+  if (!open_model(s, path, kept, &w.t, e) && !results_ready(s, e) && !open_data(s, &w.t, path, e)
+      && !outcome_measure(&w.o, &w.t, s, &starts, e)
+      && !eval_causes(&besides, &w.table, s, &w.t, &w.o.s, e)
+      && (!more || !more(&besides, &w.out, s, &w.t, e))) {
+    w.o.loss = w.o.s.loss;
+    w.o.tokens = (idx)w.o.s.n * w.o.s.T;
+    if (!results_alone(s)) {
+      eval_print(&w, s, starts);
+      if (w.table.size)
+        printf("\n%s", (const char *)w.table.at);
+      printf("%.*s", (int)w.out.size, (const char *)w.out.at);
+    }
+    eval_write(&w, &besides, s, e);
+    if (s->report[0])
+      report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
   }
-  eval_write(&w, s, e);
-  if (s->report[0])
-    report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
+  numbers_free(&besides);
   return work_end(&w, e);
 }
 
