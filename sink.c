@@ -1367,9 +1367,12 @@ static real similarity(int sim, real z, real *slope) {
   case SIM_ELU:
     *slope = s;
     return z > 0 ? z + 1 : s;
-  default:
+  case SIM_IDENTITY:
     *slope = z == -INFINITY ? 0 : 1;
     return *slope != 0 ? z : 0;
+  default:                               /* a row that is not written yet */
+    *slope = NAN;
+    return NAN;
   }
 }
 
@@ -6894,6 +6897,8 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
 static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one,
   [SIM_IDENTITY] = sim_identity};
+_Static_assert(sizeof SIMS / sizeof *SIMS + sizeof(int[]){0 MORE_SIMS} / sizeof(int)
+                   == SIM_ROWS + 1, "one for each row but a companion's");
 
 /* y [n] over Z; 0 where Z is, in a row of zeros. */
 static void over_Z(idx n, real *y, real Z) {

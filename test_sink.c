@@ -729,9 +729,12 @@ static long double slow_sim(int sim, long double z, long double *ds) {
   case SIM_ELU:
     *ds = z > 0 ? 1 : s;
     return z > 0 ? z + 1 : s;
-  default:
+  case SIM_IDENTITY:
     *ds = 1;
     return z;
+  default:
+    *ds = NAN;
+    return NAN;
   }
 }
 

@@ -6,7 +6,8 @@
 
 _Static_assert(POS_ROWS == 7 && PAIR_ROWS == 2 && ROPE_ROWS == 5 && NORM_ROWS == 3
                && ACT_ROWS == 8 && PLACE_ROWS == 4 && COMBINE_ROWS == 2
-               && KERNEL_ROWS == 3 && SIM_ROWS == 9 && NORMALIZER_ROWS == 5
+               && KERNEL_ROWS == 3 && SIM_ROWS - SIM_SOFTPICK == 5
+               && NORMALIZER_ROWS == 5
                && EXTRA_ROWS == 6 && VALUE_ROWS == 3 && GAIN_ROWS == 2
                && SHIFT_ROWS == 3 && GATE_ROWS == 5, "a row is missing");
 

@@ -3354,8 +3354,8 @@ static bool parts_surely(const Config *c) {
 }
 
 static int premises(const Config *c) {
-  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS == 9 && NORMALIZER_ROWS == 5
-                 && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
+  _Static_assert(POS_ROWS == 7 && KERNEL_ROWS == 3 && SIM_ROWS - SIM_SOFTPICK == 5
+                 && NORMALIZER_ROWS == 5 && EXTRA_ROWS == 6 && PLACE_ROWS == 4 && GATE_ROWS == 5,
                  "a new row: which premises has it?");
   bool soft = c->sim == SIM_EXP, sums = c->normalizer == NORMALIZER_SUM && !c->extra
                                      && !c->sink_token && c->sim < SIM_SOFTPICK && !config_clips(c)
