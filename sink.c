@@ -6932,7 +6932,8 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
-#define QUOTE "\""   /* of a word with spaces, for the shell */
+#define QUOTE "\""   /* around a word with spaces, for the shell; inside */
+#define QUOTED "\\\""
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
@@ -6956,6 +6957,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <unistd.h>
 #define QUOTE "'"
+#define QUOTED "'\\''"
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
 #define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
@@ -7381,52 +7383,6 @@ const Option OPTIONS[] = {
   MORE_OPTIONS {0}
 };
 
-/* Our flag, or advice; and what llm.c, nanoGPT, transformers call it. */
-static const char *const THEIRS[] = {
-  "lr: learning-rate",
-  "prompt: start",
-  "norm-eps: rms-norm-eps",
-  "act: hidden-act",
-  "context: block-size sequence-length max-position-embeddings",
-  "heads: n-head num-attention-heads",
-  "kv-heads: num-key-value-heads n-kv-heads",
-  "layers: n-layer num-hidden-layers",
-  "wd: weight-decay",
-  "dim: hidden-size n-embd d-model",
-  "ffn: intermediate-size",
-  "vocab: vocab-size",
-  "clip: max-grad-norm grad-clip",
-  "warmup: warmup-steps warmup-iters",
-  "batch: batch-size per-device-train-batch-size",
-  "accumulate: gradient-accumulation-steps",
-  "steps: max-steps max-iters num-iterations num-train-epochs epochs",
-  "temperature: do-sample",
-  "rope-base: rope-theta",
-  "tied: tie-word-embeddings",
-  "tokens: input-bin train-bin",
-  "text: train-file dataset",
-  "log-every: logging-steps log-interval eval-interval",
-  "save-every: save-steps",
-  "out: output-dir",
-  "start: init-from model-name-or-path",
-  "n: max-new-tokens",
-  "without it, as the paper trains: dropout attention-dropout",
-  "without it, since all runs on the processor in float: device dtype compile "
-      "bf16 fp16",
-  "make paper; ./paper help: grammar tokens input-bin first-tokens "
-      "train-bin report inputs domains lengths ablate isolate probe repro all "
-      "readme toy soft-cap score-scale score-bias clip-low clip-high "
-      "extra-logit gate qk-norm head-norm v-scale xsa",
-  "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
-      "sinks cache-size positions start replace-position swap-position",
-  "make hf, and ./hf help: import export tokenizer choices pace link experts "
-      "attention-period embed-dim embed-scale rope-pairing rope-scaling "
-      "rope-factor rope-local window-period window-others bias-in "
-      "score-by-layer logit-cap",
-  "make bench, and ./bench help: bench gemm step ops length isa",
-  NULL
-};
-
 enum { VALUE_ROOM = 96 };
 /* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
 static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
@@ -7639,17 +7595,26 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
-/* What THEIRS has for a word: advice, or a flag that is in these groups. */
-static void near_theirs(Near *n, unsigned groups) {
-  char ours[80], words[400];
-  for (int i = 0; THEIRS[i]; i++) {
-    sscanf(THEIRS[i], "%79[^:]: %399[^:]", ours, words);
+/* data/words.txt says what other programs call our flags, and what to try for
+ * words of the companions. Its line counts where that is a flag of these
+ * groups, or advice for this very word. Without the file nothing is known. */
+static void near_theirs(Near *n, const Source *s, unsigned groups) {
+  Bytes file = {0};
+  Error e = {0};
+  char path[PATH_ROOM], ours[80], words[400];
+  file_read(located(path, "data/words.txt", s, &e), &file, &e);
+  bytes_add(&file, "", 1, &e);
+  for (char *line = (char *)file.at; line; line = strchr(line, '\n')) {
+    line += *line == '\n';
+    if (sscanf(line, "%79[^:\n]: %399[^\n]", ours, words) < 2)
+      continue;
     bool advice = strchr(ours, ' ') != NULL;
     if (advice ? !has_word(words, n->word) : !option_find(ours, groups))
       continue;
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
+    for (char *word = strtok(words, " \r"); word; word = strtok(NULL, " \r"))
       near_look(n, word, ours);
   }
+  bytes_free(&file);
 }
 
 /* A flag that the verb does not take. */
@@ -7663,7 +7628,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   for (const Option *o = OPTIONS; o->flag; o++)
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
-  near_theirs(&near, groups);
+  near_theirs(&near, &s->data, groups);
   return fail(e, 2, "%s: no such flag here. Try: %s%s", word,
               strchr(near.best, ' ') ? "" : "--", near.best);
 }
@@ -7763,96 +7728,82 @@ static bool same_file(const char *a, const char *b) {
                            && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
 }
 
-/* Does this command read `path`: a word, a flag's file or one in its folder, the
- * text and the tokenizer that nobody named, the text a model was trained on? */
-static bool is_read(const Settings *s, const char *path) {
-  Bytes names = {0};
-  Error none = {0};
+/* The names of what this command reads, each with a 0: its words, its flags'
+ * files, every file of a folder among them, the text and the tokenizer that
+ * nobody named, and the text that a model was trained on. */
+static void files_read(const Settings *s, Bytes *names) {
   char at[PATH_ROOM];
-  bool read = same_file(path, s->data.own_name);
-  files_list(located(at, source_name(&s->data), &s->data, &none), &names, &none);
+  const char *name = located(at, source_name(&s->data), &s->data, &(Error){0});
+  files_list(name, names, &(Error){0});
+  files_list(s->data.own_name, names, &(Error){0});
   for (int i = 0; i < s->n_words; i++)
-    files_list(s->words[i], &names, &(Error){0});
-  for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->kind == 'f' && *((const char *)s + o->field))
-      files_list(located(at, (const char *)s + o->field, &s->data, &none),
-                 &names, &(Error){0});
-  const char *name = (const char *)names.at, *end = name + names.size;
-  for (; name < end; name += strlen(name) + 1)
-    read = read || same_file(path, name);
-  bytes_free(&names);
-  return read;
+    files_list(s->words[i], names, &(Error){0});
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    name = (const char *)s + o->field;
+    if (o->kind == 'f' && *name)
+      files_list(located(at, name, &s->data, &(Error){0}), names, &(Error){0});
+  }
 }
 
-/* No command replaces what it reads; what is there it replaces with --force,
- * or where it goes on. */
-static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
+/* Nothing replaces what the command reads, --force neither. Without it a file
+ * stays, unless it is empty or `on`: what a training goes on with. */
+static int may_replace(const Settings *s, const Bytes *read, const char *path,
+                       bool on, Error *e) {
   struct stat is;
+  const char *name = (const char *)read->at, *end = name + read->size;
   if (stat(path, &is) || !S_ISREG(is.st_mode))
     return 0;
-  if (is_read(s, path))
-    return fail(e, 2, "%s: it is read, too. Try: another name", path);
-  return s->force || on || !is.st_size ? 0
-       : fail(e, 1, "%s: it is there already, and stays. Try: another name, "
-              "%s--force to replace it", path,
-              option_find("resume", s->groups) ? "--resume to go on, " : "");
+  for (; name < end; name += strlen(name) + 1)
+    if (same_file(path, name))
+      return fail(e, 2, "%s: it is read, too. Try: another name", path);
+  if (s->force || on || !is.st_size)
+    return 0;
+  name = option_find("resume", s->groups) ? "--resume to go on, " : "";
+  return fail(e, 1, "%s: it is there already, and stays. Try: another name, "
+              "%s--force to replace it", path, name);
 }
 
-/* Asked before the work, "" for none: can each be written, is it a file of its
- * own however it is spelt, and may it, and the one beside it, be replaced? */
+/* Asked before the work, so that no hours are lost: can each of these be
+ * written ("" is none), and is it a file of its own? Two spellings of one new
+ * file show only once it is there, so each is begun, and taken back. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
+  Bytes read = {0};
+  files_read(s, &read);
   for (int i = 0; i < n && !e->status; i++) {
     const char *to = path[i];
     bool on = s->resume && (to == s->log || !file_missing(s->out));
     char beside[PATH_ROOM + 8];
     snprintf(beside, sizeof beside, "%s.new", to);
-    if (strcmp(to, "-")) {
-      if (*to && !may_replace(s, to, on, e) && !may_replace(s, beside, on, e))
-        writing_begin(&w[i], to, e);
-    } else if (to != s->csv && to != s->json)
+    if (!strcmp(to, "-") && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    else if (!strcmp(s->csv, s->json))
+    else if (!strcmp(to, "-") && !strcmp(s->csv, s->json))
       fail(e, 2, "-: two results would go there. Try: a file for one");
+    else if (*to && strcmp(to, "-") && !may_replace(s, &read, to, on, e)
+             && !may_replace(s, &read, beside, on, e))
+      writing_begin(&w[i], to, e);
   }
-  for (int i = 0; i < n; i++) {
-    if (!w[i].f)
-      continue;
-    bool same = writing_lost(&w[i]);
+  for (int i = 0; i < n; i++)
     for (int j = 0; j < n; j++)
-      same = same || same_file(path[j], w[i].beside);
-    if (same)
-      fail(e, 2, "%s: two results would go there. Try: another name for one",
-           w[i].path);
-    fclose(w[i].f);
-    remove(w[i].beside);
-  }
+      if (i != j && w[i].f && (same_file(w[i].beside, w[j].beside)
+                               || same_file(w[i].beside, path[j])))
+        fail(e, 2, "%s: two results would go there. Try: another name for one",
+             path[i]);
+  for (int i = 0; i < n; i++)
+    if (w[i].f) {
+      fclose(w[i].f);
+      remove(w[i].beside);
+    }
+  bytes_free(&read);
   return e->status;
 }
 
 /* ----------
- * 16.2  Text for a terminal. NO_COLOR: no-color.org. */
-
-static bool wants_colour(FILE *f) {
-  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-  return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
-
-/* Text on a grey as light as a weight 0 .. 1 is large. */
-static void heat_cell(const char *text, double x, bool colour, FILE *out) {
-  int grey = 232 + (int)fmin(fmax(24 * x, 0), 23);
-  if (colour)
-    fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm%s\x1b[0m", grey,
-            x > 0.5 ? 16 : 255, text);
-  else
-    fputs(text, out);
-}
+ * 16.2  What a training and an evaluation print */
 
 /* [FIG19] alpha of a column by layer (down) and head (across). */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  bool colour = wants_colour(out);
-  char text[32];
   for (const HeatMap *map = maps; map < maps + n; map++) {
     const Sinks *s = map->s;
     fprintf(out, "%s %s\n", map->title, map->column_name);
@@ -7860,38 +7811,30 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
       if (!s->attends[l])
         continue;
       fprintf(out, "%5d ", l + 1);
-      for (int h = 0; h < s->H; h++) {
-        double alpha = s->alpha[((idx)l * s->H + h) * s->S + map->column];
-        snprintf(text, sizeof text, " %.2f ", alpha);
-        heat_cell(text, alpha, colour, out);
-      }
+      for (int h = l * s->H; h < (l + 1) * s->H; h++)
+        fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + map->column]);
       fputc('\n', out);
     }
   }
 }
 
 void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .live = wants_colour(stderr),
-                  .start = seconds()};
+  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
+  p->shown = p->start;
 }
-/* A line every tenth of the steps; on a terminal one that rewrites itself, and
- * is cut where the terminal is narrower (\x1b[?7l: no wrapping). */
+/* A line for every tenth of the steps, and for every minute, so that neither a
+ * short training nor a long one is silent. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
   double now = seconds(), left = r->steps - (double)t->step;
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  int full = (int)(12 * t->step / r->steps);
-  bool due = p->live ? now - p->shown >= 0.2
-                     : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
-  if (p->quiet || (!due && left > 0))
+  bool due = t->step * 10 / r->steps > (t->step - 1) * 10 / r->steps;
+  if (p->quiet || (!due && now - p->shown < 60))
     return;
-  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 "
-          "%.3f  %.0f tok/s  %.0f s left%s%s", p->live ? "\r\x1b[?7l" : "",
-          p->name, full, "############", 12 - full, "............", t->step,
-          r->steps, t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1], tokens / each,
-          each * left, p->live ? "\x1b[K\x1b[?7h" : "",
-          p->live && left > 0 ? "" : "\n");
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
+          "%.0f tok/s  %.0f s left\n", p->name, t->step, r->steps, t->loss,
+          100 * p->now[SINK_1], p->now[ALPHA_1], tokens / each, each * left);
   p->shown = now;
 }
 
@@ -7979,14 +7922,22 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 
 static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
-/* The command as it was given, to repeat what a log shows. */
+/* The command as it was given, to be typed again. What the shell would change
+ * in a word stands in quotes. */
 static void command_echo(const Settings *s) {
   if (s->quiet)
     return;
   fprintf(stderr, "%s %s", s->program->name, s->verb);
   for (int i = 0; i < s->argc; i++) {
-    bool plain = !strpbrk(s->argv[i], " \t\n\"`$&;()*?[]{}!<>|\\#~");
-    fprintf(stderr, plain ? " %s" : " " QUOTE "%s" QUOTE, s->argv[i]);
+    const char *word = s->argv[i];
+    bool plain = *word && !strpbrk(word, " \t\n\"'`$&;()*?[]{}!<>|\\#~");
+    fputs(plain ? " " : " " QUOTE, stderr);
+    for (; *word; word++)
+      if (*word == *QUOTE)
+        fputs(QUOTED, stderr);
+      else
+        fputc(*word, stderr);
+    fputs(plain ? "" : QUOTE, stderr);
   }
   fputc('\n', stderr);
 }
@@ -8412,10 +8363,11 @@ static const Verb *verb_find(const Program *program, const char *name) {
 }
 
 /* near may know words that are no verbs. */
-static int verb_unknown(const Program *program, Near near, Error *e) {
+static int verb_unknown(const Settings *s, Near near, Error *e) {
+  const Program *program = s->program;
   for (const Verb *v = NULL; (v = verb_after(v, program));)
     near_look(&near, v->name, v->name);
-  near_theirs(&near, 0);
+  near_theirs(&near, &s->data, 0);
   if (!near.best[0])
     strcpy(near.best, program->other ? "list"
                                      : "sink help; make paper, ./paper list");
@@ -8455,7 +8407,7 @@ static int verb_help(Settings *s, Error *e) {
   if (v)
     return help_verb(program, v);
   if (name)
-    return verb_unknown(program, (Near){.word = name}, e);
+    return verb_unknown(s, (Near){.word = name}, e);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
@@ -8508,7 +8460,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
            sizeof(real));
   else if (!v)
-    verb_unknown(program, (Near){.word = name}, &e);
+    verb_unknown(&s, (Near){.word = name}, &e);
   else {
     s.argc = argc > used ? argc - used : 0;
     s.argv = argv + used;

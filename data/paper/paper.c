@@ -3664,7 +3664,7 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
     Near near = {.word = words[0]};
     for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name, x->item[i].name);
-    return verb_unknown(q->s->program, near, e);
+    return verb_unknown(q->s, near, e);
   }
   if (q->own->show) flag = "show";
   if (flag && *some)
