@@ -3473,7 +3473,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
 
 /* ---- 8.2  Reading a tokenizer --- */
 
-static const char HINT[] = "Try: sink help tokenize";
+static const char HINT[] = "Try: ./paper help tokenize";
 
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   if (bytes_add(&t->pool, spelling, n, e))
@@ -3657,7 +3657,7 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
   return e->status;
 }
 
-static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
+int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
                             Bytes *out, Error *e) {
   for (size_t i = 0, length; i < n; i++) {
     if (id[i] < 0 || id[i] >= t->vocab)
@@ -6776,7 +6776,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  * before: their keys and values still lie in every block's fk and v. Makes the R
  * rows after them, to the same bits, and returns R: all rows under --plain, where a
  * block does not attend, or from inside a prefix. */
-static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
   if (m->plain || from < m->c.prefix || m->seams.mix)
     from = 0;
   a->past = from ? config_rows(&m->c, from) : 0;
@@ -6937,10 +6937,10 @@ void acts_free(Acts *a) {
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
+#define isatty _isatty
 #define own_path(path, room) 0
 #define make_folder _mkdir
 static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
-static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
 static void streams_begin(void) {
   for (int f = 0; f < 3; f++)
     _setmode(f, _O_BINARY);
@@ -6964,7 +6964,6 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
-static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 /* A file that grows too long is then a full disk, and no signal. */
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
@@ -7373,13 +7372,7 @@ const Option OPTIONS[] = {
   NAME("ids", EVAL | DUMP, ids, "",
        "lines of T+1 token ids; - is standard input"),
   SWITCH("all", DUMP, all, "also q, k, z, features before a post-norm"),
-  STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"),
-  WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
-        "of what is drawn"),
-  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7,
-        "tokens [100]"),
-  REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
-       "0 takes the likeliest"),
+  WHOLE("seed", DUMP, train.seed, "0", 0, INT32_MAX, "of what is drawn"),
   MORE_OPTIONS {0}
 };
 
@@ -7728,74 +7721,79 @@ static bool same_file(const char *a, const char *b) {
                            && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
 }
 
-/* The names of what this command reads, each with a 0: its words, its flags'
- * files, every file of a folder among them, the text and the tokenizer that
- * nobody named, and the text that a model was trained on. */
-static void files_read(const Settings *s, Bytes *names) {
+/* A name and a 0; of a folder those of its files. */
+static void name_add(Bytes *names, const Settings *s, const char *name) {
   char at[PATH_ROOM];
-  const char *name = located(at, source_name(&s->data), &s->data, &(Error){0});
-  files_list(name, names, &(Error){0});
-  files_list(s->data.own_name, names, &(Error){0});
+  Error none = {0};
+  if (*name && strcmp(name, "-"))
+    files_list(located(at, name, &s->data, &none), names, &none);
+}
+
+/* What this command reads: its words, its flags' files, the text and the
+ * tokenizer that nobody named, the text that a model was trained on. */
+static void names_read(Bytes *names, const Settings *s) {
+  name_add(names, s, source_name(&s->data));
+  name_add(names, s, s->data.own_name);
   for (int i = 0; i < s->n_words; i++)
-    files_list(s->words[i], names, &(Error){0});
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    name = (const char *)s + o->field;
-    if (o->kind == 'f' && *name)
-      files_list(located(at, name, &s->data, &(Error){0}), names, &(Error){0});
-  }
+    name_add(names, s, s->words[i]);
+  for (const Option *o = OPTIONS; o->flag; o++)
+    if (o->kind == 'f')
+      name_add(names, s, (const char *)s + o->field);
 }
 
-/* Nothing replaces what the command reads, --force neither. Without it a file
- * stays, unless it is empty or `on`: what a training goes on with. */
-static int may_replace(const Settings *s, const Bytes *read, const char *path,
-                       bool on, Error *e) {
+static bool is_named(const Bytes *names, const char *path) {
+  const char *at = (const char *)names->at, *end = at + names->size;
+  while (at < end && !same_file(path, at))
+    at += strlen(at) + 1;
+  return at < end;
+}
+
+/* May a result go to this path? Not where the command reads, --force or not,
+ * and not where another result is `taken` to. A file that is there stays, but
+ * with --force and with --resume. */
+static void path_take(const Settings *s, const char *path, const Bytes *read,
+                      Bytes *taken, Error *e) {
   struct stat is;
-  const char *name = (const char *)read->at, *end = name + read->size;
-  if (stat(path, &is) || !S_ISREG(is.st_mode))
-    return 0;
-  for (; name < end; name += strlen(name) + 1)
-    if (same_file(path, name))
-      return fail(e, 2, "%s: it is read, too. Try: another name", path);
-  if (s->force || on || !is.st_size)
-    return 0;
-  name = option_find("resume", s->groups) ? "--resume to go on, " : "";
-  return fail(e, 1, "%s: it is there already, and stays. Try: another name, "
-              "%s--force to replace it", path, name);
+  if (is_named(read, path))
+    fail(e, 2, "%s: it is read, too. Try: another name", path);
+  if (is_named(taken, path))
+    fail(e, 2, "%s: two results would go there. Try: another name for one",
+         path);
+  if (!s->force && !s->resume && !stat(path, &is) && S_ISREG(is.st_mode)
+      && is.st_size)
+    fail(e, 1, "%s: it is there already, and stays. Try: another name, "
+         "%s--force to replace it", path,
+         option_find("resume", s->groups) ? "--resume to go on, " : "");
+  bytes_add(taken, path, strlen(path) + 1, e);
 }
 
-/* Asked before the work, so that no hours are lost: can each of these be
- * written ("" is none), and is it a file of its own? Two spellings of one new
- * file show only once it is there, so each is begun, and taken back. */
+/* Asked before the work, so that no hours are lost: can all of these be written
+ * ("" is none)? Each PATH.new is made for a while, because only a file tells
+ * that two names are spellings of one. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
-  Bytes read = {0};
-  files_read(s, &read);
-  for (int i = 0; i < n && !e->status; i++) {
+  Bytes read = {0}, taken = {0};
+  names_read(&read, s);
+  for (int i = 0; i < n; i++) {
     const char *to = path[i];
-    bool on = s->resume && (to == s->log || !file_missing(s->out));
-    char beside[PATH_ROOM + 8];
-    snprintf(beside, sizeof beside, "%s.new", to);
-    if (!strcmp(to, "-") && to != s->csv && to != s->json)
+    bool stream = !strcmp(to, "-");
+    if (stream && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    else if (!strcmp(to, "-") && !strcmp(s->csv, s->json))
-      fail(e, 2, "-: two results would go there. Try: a file for one");
-    else if (*to && strcmp(to, "-") && !may_replace(s, &read, to, on, e)
-             && !may_replace(s, &read, beside, on, e))
-      writing_begin(&w[i], to, e);
+    if (*to)
+      path_take(s, to, &read, &taken, e);
+    if (!*to || stream)
+      continue;
+    snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
+    path_take(s, w[i].beside, &read, &taken, e);
+    if (!e->status && !writing_begin(&w[i], to, e))
+      fclose(w[i].f);
   }
   for (int i = 0; i < n; i++)
-    for (int j = 0; j < n; j++)
-      if (i != j && w[i].f && (same_file(w[i].beside, w[j].beside)
-                               || same_file(w[i].beside, path[j])))
-        fail(e, 2, "%s: two results would go there. Try: another name for one",
-             path[i]);
-  for (int i = 0; i < n; i++)
-    if (w[i].f) {
-      fclose(w[i].f);
+    if (w[i].f)
       remove(w[i].beside);
-    }
   bytes_free(&read);
+  bytes_free(&taken);
   return e->status;
 }
 
@@ -7822,15 +7820,13 @@ void progress_start(Progress *p, const char *name, bool quiet) {
   *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
   p->shown = p->start;
 }
-/* A line for every tenth of the steps, and for every minute, so that neither a
- * short training nor a long one is silent. */
+/* A line every ten seconds, and one at the end. */
 void progress_show(const Trainer *t, Progress *p) {
   const Train *r = &t->s.train;
   double now = seconds(), left = r->steps - (double)t->step;
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
   double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  bool due = t->step * 10 / r->steps > (t->step - 1) * 10 / r->steps;
-  if (p->quiet || (!due && now - p->shown < 60))
+  if (p->quiet || (left > 0 && now - p->shown < 10))
     return;
   fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
           "%.0f tok/s  %.0f s left\n", p->name, t->step, r->steps, t->loss,
@@ -8161,121 +8157,6 @@ static int verb_list(Settings *s, Error *e) {
   return e->status;
 }
 
-static int verb_tokenize(Settings *s, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
-  const Tokenizer *t = &d->tokenizer;
-  const char *what = s->words[0] ? s->words[0] : "";
-  const char *path = s->n_words > 1 ? s->words[1] : "-";
-  bool encode = !strcmp(what, "encode");
-  if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
-    fail(e, 2, "tokenize %s: expected encode or decode; ./paper has train. %s",
-         what, HINT);
-  else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
-    ;
-  else if (encode) {
-    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
-    if (s->data.bos)
-      id_add(&w.ids, t->bos, e);
-    tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
-    for (size_t i = 0; i < w.ids.size && !e->status; i++)
-      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
-             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* encode's */
-    if (w.out.size)
-      fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
-  }
-  return work_end(&w, e);
-}
-
-/* The likeliest of y [V] at temperature 0, of equals the first; else a draw from
- * softmax(y / temperature). */
-static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
-                      Error *e) {
-  double top = vec_max(V, y), sum = 0;
-  int id = 0;
-  if (!isfinite(top) || isnan(vec_sum(V, y)))
-    return fail(e, 1, "generate: expected logits that are numbers, found "
-                "others. Try: another model");
-  while (y[id] < top)
-    id++;
-  if (s->temperature <= 0)
-    return id;
-  for (int v = 0; v < V; v++)
-    sum += exp((y[v] - top) / s->temperature);
-  double draw = rng_uniform(rng) * sum;
-  for (int v = 0; v < V && draw >= 0; v++) {
-    draw -= exp((y[v] - top) / s->temperature);
-    id = v;
-  }
-  return id;
-}
-
-/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
- * one row with the cache. A full context drops the oldest but the first; then
- * keys move, and a token is a forward. */
-static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer;
-  TokenDraw *draw = s->program->draw ? s->program->draw : token_draw;
-  Model *m = &w->t.m;
-  Acts *a = &w->t.a;
-  int C = m->c.context, V = m->c.vocab;
-  Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-  real *y = grab(V, sizeof(real), e);
-  int *row = grab(C, sizeof(int), e);
-  stop_gently();
-  for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-    int size = (int)w->ids.size, have = (int)at_most(size, C);
-    if (size > C)
-      from = 0;   /* the context was full before */
-    for (int k = 0; k < have; k++)
-      row[k] = w->ids.at[k ? size - have + k : 0];
-    int R = model_extend(m, a, row, have, from);
-    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-    if (!isfinite(vec_sum(V, y)))
-      forward_fault(m, row, have, e);
-    int32_t next = model_fault(m, e) ? 0 : draw(y, V, s, &rng, e);
-    if (e->status || next == known->end)
-      break;
-    from = have;
-    w->out.size = 0;
-    id_add(&w->ids, next, e);
-    if (next < known->vocab)
-      tokenizer_decode(known, &next, 1, &w->out, e);
-    if (w->out.size)
-      fwrite(w->out.at, 1, w->out.size, stdout);
-    fflush(stdout);
-  }
-  fputc('\n', stdout);
-  free(y);
-  free(row);
-}
-
-static int verb_generate(Settings *s, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
-  const char *path = s->words[0];
-  if (!path)
-    fail(e, 2, "generate: expected a model. Try: sink help generate");
-  else if (!open_model(s, path, 4e9, &w.t, e)
-           && !data_open_tokenizer(d, &s->data, e)
-           && !tokenizer_same(&w.t, path, e)
-           && !data_first(d, &s->data, 0, e)
-           && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
-    if (fixed_at(&s->data) == 1)
-      start = fixed_id(d, (uint64_t)s->train.seed, 0);
-    id_add(&w.ids, start, e);
-    tokenizer_encode(&d->tokenizer, (const unsigned char *)s->prompt,
-                     strlen(s->prompt), &w.ids, e);
-    fputs(s->prompt, stdout);
-    generate(&w, s, s->how_many ? s->how_many : 100, e);
-  }
-  return work_end(&w, e);
-}
-
 /* The shape of an --ids file: B lines of T + 1. */
 static void dump_shape(Dump *d, const Data *data, Error *e) {
   const Ids *starts = &data->starts;
@@ -8337,10 +8218,6 @@ static const Verb VERBS[] = {
    "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
   {"list", "", 0, "the paper's variants by name", verb_list},
-  {"tokenize", "encode|decode [FILE]", GENERAL | TOKENIZE,
-   "text and its ids", verb_tokenize},
-  {"generate", "MODEL", GENERAL | GENERATE, "text from a model",
-   verb_generate},
   {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
    "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},

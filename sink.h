@@ -373,6 +373,7 @@ typedef struct Acts {
 /* What outlives a block's forward: nothing, and all blocks share the memory of
  * one; everything, for a backward; its keys and values, for later rows. */
 enum { ACTS_ONE, ACTS_ALL, ACTS_KEYS };
+int  model_extend(const Model *m, Acts *a, const int *ids, int T, int from);
 int  acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
 idx  acts_size(const Model *m, int B, int T, int what, Error *e);
 void acts_free(Acts *a);
@@ -447,6 +448,7 @@ typedef struct Tokenizer {
 } Tokenizer;
 typedef int TokenizerReader(const unsigned char *bytes, size_t n, const char *name, Tokenizer *t,
                             Error *e);
+int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e);
 
 /* ---------- 9  Text, packing, interventions */
 
@@ -750,9 +752,6 @@ typedef struct Check {
   const char *name, *about;     /* a heading, and a sentence in a line of its own */
   void (*run)(Page *p);
 } Check;
-/* A token of the logits y [V]; its number is drawn from rng. */
-typedef int TokenDraw(const real *y, int V, const Settings *s, Rng *rng,
-                      Error *e);
 
 /* ./sink has a name alone. A companion in data/ has more, and sink's verbs
  * beside its own; what it has not is NULL. */
@@ -770,7 +769,6 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
-  TokenDraw *draw;
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
   int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
   /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and

@@ -3781,7 +3781,7 @@ int main(int argc, char **argv) {
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
                          .other = PAPER_VERBS, .page = report_write,
                          .heads = outcome_heads, .start = trainer_start,
-                         .edit = position_edit, .draw = likeliest_draw, .open = paper_open,
+                         .edit = position_edit, .open = paper_open,
                          .first = first_open};
   return sink_main(&paper, argc, argv);
 }

@@ -557,7 +557,7 @@ static const char TOY_MAPS_SAY[] =
 /* NO_COLOR: no-color.org. */
 static bool wants_colour(FILE *f) {
   const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-  return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+  return isatty(fileno(f)) && !(no && *no) && !(term && !strcmp(term, "dumb"));
 }
 
 /* Text on a grey as light as a weight 0 .. 1 is large. */
