@@ -1452,7 +1452,7 @@ static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
     {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --resume to go on, --force"},
     {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "it is not the log of this"},
-    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n: two results would go there"},
+    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n.new: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {"train --quiet --start m", 2, "--start: no such flag here. Try: make paper"},
     {"eval " SCRATCH "/m.ckpt --swap-position 3", 2, "no such flag here. Try: make paper"},
