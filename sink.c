@@ -7041,19 +7041,25 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
-/* RFC 3629. The second byte tells codes that have a shorter form, surrogates, and what is above
- * 0x10FFFF. */
+/* Bytes of whole characters (RFC 3629). LEAST is the first code that needs so
+ * many bytes more; codes told in more, surrogates (0xD800 to 0xDFFF) and what
+ * is above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
+  static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
-    const unsigned char b = text[at];
-    more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || n - at <= more)
+    uint32_t code = text[at];
+    more = (size_t)(code >= 0xC0) + (code >= 0xE0) + (code >= 0xF0);
+    if (code >> 6 == 2 || code >= 0xF8 || n - at <= more)
       return at;
-    int least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
-    int most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
-    for (size_t i = 1; i <= more; i++, least = 0x80, most = 0xBF)
-      if (text[at + i] < least || text[at + i] > most)
+    if (more)
+      code &= 0x3F >> more;
+    for (size_t i = 1; i <= more; i++) {
+      if (text[at + i] >> 6 != 2)
         return at;
+      code = code << 6 | (text[at + i] & 0x3F);
+    }
+    if (code < LEAST[more] || code >> 11 == 0x1B || code > 0x10FFFF)
+      return at;
   }
   return n;
 }
@@ -7116,9 +7122,11 @@ int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
 
 /* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
-  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+  FILE *f = stdin;
   unsigned char buffer[1 << 15];
   size_t n;
+  if (strcmp(path, "-"))
+    f = fopen(path, "rb");
   if (!f)
     return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
@@ -7162,7 +7170,6 @@ int files_list(const char *path, Bytes *names, Error *e) {
  * left. Folders on the way are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is;
-  int why = 0;   /* a folder could not be made: errno */
   *w = (Writing){.path = path};
   int n = snprintf(w->beside, sizeof w->beside, "%s.new", path);
   if (n >= (int)sizeof w->beside)
@@ -7173,14 +7180,14 @@ int writing_begin(Writing *w, const char *path, Error *e) {
                 path);
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
     *at = 0;
-    if (make_folder(w->beside) && errno != EEXIST)
-      why = errno;
+    make_folder(w->beside);
   }
   unlink(w->beside);
   w->f = fopen(w->beside, NEW_FILE);
-  return w->f ? 0
-       : fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-              strerror(why ? why : errno));
+  if (!w->f)
+    fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+         strerror(errno));
+  return e->status;
 }
 static void writing_failed(Writing *w) {
   if (!w->cause)
@@ -7412,16 +7419,15 @@ static int differ(const char *a, const char *b) {
 }
 /* Of the words looked at the nearest to `word`, as what it is answered with. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
+/* Takes `right` if it is the nearest so far: a third of the word's letters may
+ * differ, up to three. A first letter is rarely wrong, so it counts twice. */
 static void near_look(Near *n, const char *right, const char *answer) {
-  int size = (int)strlen(n->word), most = (int)at_most((size + 2) / 3, 3);
-  int found = differ(n->word, right);
-  if (tolower((unsigned char)n->word[0]) != *right)
-    found++;   /* a first letter is rarely wrong */
-  if (found && size > 2 && !strncmp(right, n->word, (size_t)size))
-    found = 1;   /* it begins so */
-  if (found > most || n->close > 9 - found)
+  int most = (int)at_most(((idx)strlen(n->word) + 2) / 3, 3);
+  int close = 10 - differ(n->word, right);
+  close -= tolower((unsigned char)*n->word) != *right;
+  if (close < 10 - most || close <= n->close)
     return;
-  n->close = 10 - found;
+  n->close = close;
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
@@ -7564,11 +7570,7 @@ const char *option_idle(const char *flag, const Settings *s) {
 /* Do the positions that flag o names lie within the tokens that there are? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
-  int at[17] = {0}, most = s->eval_T;
-  if (s->groups & GENERATE)   /* the text begins with one token */
-    most = 1;
-  else if (s->groups & MODEL)
-    most = s->model.context;
+  int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
   option_text(o, s, is, sizeof is);
   positions_parse(o->flag, is, at, 16, e);
   for (int i = 0; at[i]; i++)
@@ -7578,12 +7580,15 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
 }
 
 int settings_count(const Settings *s, Error *e) {
-  for (const Option *o = OPTIONS; o->flag && s->groups && !e->status; o++) {
+  for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
+    if (!s->given[o - OPTIONS])
+      continue;
     const char *when = option_idle(o->flag, s);
-    if (s->given[o - OPTIONS] && has_word("fix-token random-tokens T", o->flag))
+    if (has_word("fix-token random-tokens T", o->flag))
       positions_fit(o, s, e);
-    if (s->given[o - OPTIONS] && when)
-      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag, when);
+    if (when)
+      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag,
+           when);
   }
   return e->status;
 }
@@ -7637,41 +7642,42 @@ static int variant_set(Settings *s, const char *name, Error *e) {
               name, near.best);
 }
 
-/* --flag value or --flag=value; one dash does for two, and _ for -. A switch
+/* --flag value, or --flag=value; one dash does for two, and _ for -. A switch
  * needs no value; one that counts takes the next word if that is a number.
  * Returns whether `next` was the value. */
 static bool flag_parse(Settings *s, const char *word, const char *next,
                        unsigned groups, Error *e) {
-  const char *at = word + strspn(word, "-"), *value = strchr(at, '=');
-  char flag[64];
-  snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+  char flag[64] = "";
+  const char *value = strchr(word, '=');
+  sscanf(word, "%*[-]%63[^=]", flag);
   for (char *c = flag; *c; c++)
     if (*c == '_')
       *c = '-';
-  bool no = !strncmp(flag, "no-", 3) && !value;
-  bool variant = !strcmp(flag, "variant") && groups & MODEL;
-  const Option *o = option_find(flag + (no ? 3 : 0), groups);
+  bool no = !value && !strncmp(flag, "no-", 3);
+  bool variant = groups & MODEL && !strcmp(flag, "variant");
+  const Option *o = option_find(flag + 3 * no, groups);
+  bool needs = !o || o->kind != 'b';
   s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
-  if (!s->help && !variant && (!o || (no && o->kind != 'b')))
+  if (!s->help && !variant && (!o || (no && needs)))
     flag_unknown(s, word, flag, groups, e);
   if (s->help || e->status)
     return false;
-  bool counts = o && o->most > 1 && next && *next
+  bool counts = !needs && o->most > 1 && next && *next
                 && !next[strspn(next, "0123456789")];
-  bool takes = !value && !no && (variant || o->kind != 'b' || counts);
-  if (takes)
+  bool takes = !value && !no && (needs || counts);
+  if (value)
+    value++;
+  else if (takes)
     value = next;
   else
-    value = value ? value + 1 : no ? "0" : "1";
+    value = no ? "0" : "1";
   if (!value)
     fail(e, 2, "%s: expected a value after it. Try: %s help", word,
          s->program->name);
   else if (variant)
     variant_set(s, value, e);
-  else {
-    option_set(o, s, value, true, e);
+  else if (!option_set(o, s, value, true, e))
     s->given[o - OPTIONS] = true;
-  }
   return takes;
 }
 
@@ -7941,18 +7947,11 @@ static void command_echo(const Settings *s) {
 typedef struct Work {
   Trainer t;
   Outcome o;
-  Numbers row, besides;
-  Ids ids;
-  Bytes in, out, table;
+  Numbers row;
 } Work;
 static int work_end(Work *w, Error *e) {
   trainer_free(&w->t);
   outcome_free(&w->o);
-  ids_free(&w->ids);
-  bytes_free(&w->in);
-  bytes_free(&w->out);
-  bytes_free(&w->table);
-  numbers_free(&w->besides);
   numbers_free(&w->row);
   return e->status;
 }
@@ -8012,12 +8011,6 @@ static int verb_train(Settings *s, Error *e) {
  * top of them. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t,
                       Error *e) {
-  DIR *folder = opendir(path);
-  if (folder)
-    closedir(folder);
-  if (folder && !MORE_HELP)
-    return fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
-                "hf, and ./hf %s --out FILE", path, path);
   (void)room;
   if (!MORE_OPEN(path, room, t, e))
     checkpoint_load(path, NULL, t, e);
@@ -8080,8 +8073,9 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
   if (hash)
     return tokenizer_same(t, path, e);
-  return t->data.vocab == vocab ? 0
-       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
+  if (t->data.vocab == vocab)
+    return 0;
+  return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
               "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
@@ -8092,7 +8086,9 @@ static int results_ready(const Settings *s, Error *e) {
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
   bool natural = s->input == INPUT_NATURAL;
-  printf(natural ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  printf("%s", w->o.name);
+  if (natural)
+    printf(" on %s (%s)", w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (natural)
     printf(" (%d at the start of a document)", starts);
@@ -8102,21 +8098,18 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens)
     printf(", its training's random tokens not drawn");
-  printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
+  printf(", rows %s\n\n", s->metric_rows ? "plus1" : "real");
   sinks_print(r, &s->model, s->eval_k, stdout);
   if (natural)
     printf("\nloss %.4f nats a token\n", r->loss);
 }
 
-static void eval_write(Work *w, const Settings *s, Error *e) {
+static void eval_row(Work *w, const Settings *s, Error *e) {
   put_text(&w->row, e, "text", w->o.text);
   put_text(&w->row, e, "read", w->o.read);
   if (*w->t.data.drawn)
     put_text(&w->row, e, "first", w->t.data.drawn);
   eval_numbers(&w->row, &w->o.s, s, e);
-  for (int i = 0; i < w->besides.n; i++)
-    put(&w->row, e, w->besides.at[i].x, "%s", w->besides.at[i].name);
-  rows_write(&w->row, 1, false, s, e);
 }
 
 static int verb_eval(Settings *s, Error *e) {
@@ -8133,7 +8126,8 @@ static int verb_eval(Settings *s, Error *e) {
            && !outcome_measure(&w.o, &w.t, s, &starts, e)) {
     if (!results_alone(s))
       eval_print(&w, s, starts);
-    eval_write(&w, s, e);
+    eval_row(&w, s, e);
+    rows_write(&w.row, 1, false, s, e);
   }
   return work_end(&w, e);
 }
@@ -8161,17 +8155,15 @@ static int verb_list(Settings *s, Error *e) {
 static void dump_shape(Dump *d, const Data *data, Error *e) {
   const Ids *starts = &data->starts;
   idx B = (idx)starts->size, size = (idx)data->held.size;
-  idx line = B > 1 ? starts->at[1] : size;
-  for (idx b = 1; b <= B; b++)
-    if ((b < B ? starts->at[b] : size) != b * line)
-      fail(e, 1, "%s: expected lines of one length, found another in line "
-           "%lld. Try: as many ids in each", d->s->ids, b);
-  if (line < 2)
-    fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3",
-         d->s->ids);
-  if (line > d->m->c.context + 1)
-    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones",
-         d->s->ids, d->m->c.context + 1);
+  idx line = B ? size / B : 0;
+  int most = d->m->c.context + 1;
+  for (idx b = 0; b < B; b++)
+    if (starts->at[b] != b * line || size != B * line)
+      fail(e, 1, "%s: expected lines of one length, found another. Try: as "
+           "many ids in each", d->s->ids);
+  if (line < 2 || line > most)
+    fail(e, 1, "%s: expected 2 to %d ids a line, found %lld. Try: a line like "
+         "1 2 3", d->s->ids, most, line);
   d->B = B;
   d->T = line - 1;
   d->N = config_rows(&d->m->c, (int)d->T);
@@ -8239,18 +8231,20 @@ static const Verb *verb_find(const Program *program, const char *name) {
   return v;
 }
 
-/* near may know words that are no verbs. */
+/* `near` may have looked at words that are no verbs. */
 static int verb_unknown(const Settings *s, Near near, Error *e) {
-  const Program *program = s->program;
-  for (const Verb *v = NULL; (v = verb_after(v, program));)
+  for (const Verb *v = NULL; (v = verb_after(v, s->program));)
     near_look(&near, v->name, v->name);
   near_theirs(&near, &s->data, 0);
-  if (!near.best[0])
-    strcpy(near.best, program->other ? "list"
-                                     : "sink help; make paper, ./paper list");
-  bool said = strchr(near.best, ' ');
-  return fail(e, 2, "there is no verb '%s' here. Try: %s%s%s", near.word,
-              said ? "" : program->name, said ? "" : " ", near.best);
+  if (!near.best[0] && s->program->other)
+    strcpy(near.best, "list");
+  else if (!near.best[0])
+    strcpy(near.best, "sink help; make paper, ./paper list");
+  if (strchr(near.best, ' '))
+    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word,
+                near.best);
+  return fail(e, 2, "there is no verb '%s' here. Try: %s %s", near.word,
+              s->program->name, near.best);
 }
 
 /* A verb's flags; a blank line where another group begins. */
@@ -8267,10 +8261,13 @@ static int help_verb(const Program *program, const Verb *v) {
       printf("\n");
     about = o->groups & KEPT;
     snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "",
-           o->help);
-    printf(strcmp(o->fallback, "0") && *o->fallback ? " [%s]\n" : "\n",
-           o->fallback);
+    printf("  %-24s", left);
+    if (strlen(left) > 22)
+      printf("\n%26s", "");
+    printf("%s", o->help);
+    if (*o->fallback && strcmp(o->fallback, "0"))
+      printf(" [%s]", o->fallback);
+    printf("\n");
   }
   return 0;
 }

@@ -1269,7 +1269,7 @@ static void settings_count__rows(Test *t) {
     {"eval: --input random --ids a", "--inputs and --ids."}, {"--normalizer pnorm --pnorm 1", ""},
     {"--context 32 --T 33", "there are 32"}, {"run: --extra-dims 2", "--extra k|kv."},
     {"eval: --fix-token 65", "there are 64"}, {"generate: --grammar g --prompt a", "prompt: it"},
-    {"generate: --fix-token 2", "there are 1"}, {"--extra-shared --extra logit", "--extra k|kv."},
+    {"generate: --fix-token 2", "at 1, where the text"}, {"--extra-shared --extra logit", "--extra k|kv."},
     {"dump: --pnorm 3", "--normalizer pnorm."}, {"--extra-order last --extra k", "--extra-dims."},
     {"--optimizer sgd --beta2 0.5", "--optimizer sgd."},
     {"--tokens a --tokenizer b", "without --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
@@ -1569,9 +1569,9 @@ static void sink__wrong_files(Test *t) {
      sizeof(void *) > 4 ? "memory: 524562.8 MB" : "memory: 8589.9 MB"},
     {"dump --vocab 9 --out " SCRATCH "/d --ids " SCRATCH "/ids",
      "ids:2: expected ids below the vocabulary's 9"},
-    {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids", "found another in line 3"},
-    {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "at least 2 ids"},
-    {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "at most 3 ids"}};
+    {"dump --out " SCRATCH "/d --ids " SCRATCH "/ids", "found another. Try: as many"},
+    {"dump --out " SCRATCH "/d --ids " SCRATCH "/empty", "expected 2 to 129 ids"},
+    {"dump --context 2 --out " SCRATCH "/d --ids " SCRATCH "/long", "expected 2 to 3 ids"}};
   Settings s; Error e = {0};
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   file_write(SCRATCH "/empty", "", 0, &e);

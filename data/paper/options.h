@@ -185,6 +185,8 @@
   PUBLISHED_BELONGS \
   {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
   {"qk-whole", "with --qk-norm", m->qk_norm}, \
+  {"fix-token", "at 1, where the text begins", \
+   strcmp(s->verb, "generate") || s->data.fix_token == 1}, \
   {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \
   {"isolate-blocks", "with --isolate", s->isolate}, \
   {"positions", "with --cache", s->cache[0]}, \

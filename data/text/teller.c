@@ -640,10 +640,24 @@ static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
 /* -------------------------------------------------------------------------------------------------
  * 4  generate MODEL */
 
+/* What generate and tokenize hold: a model, ids, and text that comes and goes. */
+typedef struct Told {
+  Trainer t;
+  Ids ids;
+  Bytes in, out;
+} Told;
+static int told_end(Told *w, Error *e) {
+  trainer_free(&w->t);
+  ids_free(&w->ids);
+  bytes_free(&w->in);
+  bytes_free(&w->out);
+  return e->status;
+}
+
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
  * one row with the cache. A full context drops the oldest but the first; then
  * keys move, and a token is a forward. */
-static void generate(Work *w, const Settings *s, int most, Error *e) {
+static void generate(Told *w, const Settings *s, int most, Error *e) {
   const Tokenizer *known = &w->t.data.tokenizer;
   Model *m = &w->t.m;
   Acts *a = &w->t.a;
@@ -680,7 +694,7 @@ static void generate(Work *w, const Settings *s, int most, Error *e) {
 }
 
 static int verb_generate(Settings *s, Error *e) {
-  Work w = {0};
+  Told w = {0};
   Data *d = &w.t.data;
   const char *path = s->words[0];
   if (!open_model(s, path, 4e9, &w.t, e)
@@ -696,7 +710,7 @@ static int verb_generate(Settings *s, Error *e) {
     fputs(s->prompt, stdout);
     generate(&w, s, s->how_many ? s->how_many : 100, e);
   }
-  return work_end(&w, e);
+  return told_end(&w, e);
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -197,7 +197,7 @@ static int vocabulary_train(Settings *s, Error *e) {
 /* ---- 5  tokenize encode|decode [FILE] --- */
 
 static int verb_tokenize(Settings *s, Error *e) {
-  Work w = {0};
+  Told w = {0};
   Data *d = &w.t.data;
   const Tokenizer *t = &d->tokenizer;
   const char *what = s->words[0] ? s->words[0] : "";
@@ -222,7 +222,7 @@ static int verb_tokenize(Settings *s, Error *e) {
     if (w.out.size)
       fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
   }
-  return work_end(&w, e);
+  return told_end(&w, e);
 }
 
 static int vocabulary_tokenize(Settings *s, Error *e) {
