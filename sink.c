@@ -3775,7 +3775,9 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
  * the model's own text, and all of another one, unless --valid is said. */
 
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
-  return hash_numbers(seed, &n, 8, 8);
+  unsigned char bytes[8];
+  number_put(bytes, n, 8);
+  return hash64(seed, bytes, 8);
 }
 
 static bool document_held(double share, uint64_t number) {
@@ -7005,7 +7007,9 @@ int fail(Error *e, int status, const char *format, ...) {
 
 void *grab(idx count, size_t size, Error *e) {
   bool fits = count >= 0 && (uint64_t)count <= PTRDIFF_MAX / size;
-  void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
+  void *p = NULL;
+  if (fits)
+    p = calloc((size_t)count + !count, size);
   if (!p)
     fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, "
          "--batch, --context, --dim or --layers",
@@ -7063,21 +7067,15 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   }
   return n;
 }
-/* Each number's lowest byte first, whatever order the machine has. */
-uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
-  size_t flip = *(char *)&(int){1} ? 0 : width - 1;
-  uint64_t h = hash_start(seed);
-  for (size_t i = 0; i < n; i++)
-    h = hash_add(h, (const char *)x + (i ^ flip), 1);
-  return hash_end(h);
-}
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
-    size_t room = b->room ? b->room : 256;
+    size_t room = 2 * b->room + 256;
+    void *at = NULL;
     while (room - b->size < n && room <= SIZE_MAX / 2)
       room *= 2;
-    void *at = room - b->size < n ? NULL : realloc(b->at, room);
+    if (room - b->size >= n)
+      at = realloc(b->at, room);
     if (!at)
       return fail(e, 1, "memory: %zu more bytes are not to be had. "
                   "Try: a smaller file", n);
@@ -7189,37 +7187,28 @@ int writing_begin(Writing *w, const char *path, Error *e) {
          strerror(errno));
   return e->status;
 }
-static void writing_failed(Writing *w) {
-  if (!w->cause)
-    w->cause = errno ? errno : EIO;
-}
+/* A fault shows in writing_end, by ferror. */
 void writing_add(Writing *w, const void *at, size_t n) {
-  errno = 0;
-  if (!w->cause && n && fwrite(at, 1, n, w->f) != n)
-    writing_failed(w);
+  if (n)
+    fwrite(at, 1, n, w->f);
 }
 /* Where PATH is written twice at once, the first file loses its name to the
  * second, which then stands there and stays. */
-static bool writing_lost(const Writing *w) {
-  struct stat is;
-  return !fstat(fileno(w->f), &is) && is.st_nlink == 0;
-}
 int writing_end(Writing *w, Error *e) {
-  bool lost = writing_lost(w);
-  errno = 0;
-  if (fflush(w->f) || !to_disk(w->f))
-    writing_failed(w);
+  struct stat is;
+  bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
+  bool done = !fflush(w->f) && !ferror(w->f) && to_disk(w->f);
   if (fclose(w->f))
-    writing_failed(w);
+    done = false;
   if (lost)
     return fail(e, 1, "%s: another process writes it, too. Try: another name",
                 w->path);
-  if (!w->cause && !e->status && take_name(w->beside, w->path))
+  if (done && !e->status && take_name(w->beside, w->path))
     return 0;
-  writing_failed(w);
+  fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another "
+       "folder", w->path, strerror(errno));
   remove(w->beside);
-  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or "
-              "another folder", w->path, strerror(w->cause));
+  return e->status;
 }
 int file_write(const char *path, const void *at, size_t n, Error *e) {
   Writing w;
@@ -7392,8 +7381,11 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
     at = strchr(at + 1, ',');
   if (at)
     sscanf(strchr(at, '_'), "_%95[^, ]", word);
-  for (char *c = word; *c; c++)
-    *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+  for (char *c = word; *c; c++) {
+    *c = (char)tolower((unsigned char)*c);
+    if (*c == '_')
+      *c = '-';
+  }
   return word;
 }
 
@@ -7404,8 +7396,8 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     return o->value;
   *text = 0;
   for (int i = 0; *option_word(o, i, word); i++)
-    strcat(strcat(text, i ? "|" : ""), word);
-  return text;
+    strcat(strcat(text, "|"), word);
+  return text + 1;
 }
 
 /* How many letters lie between what two words begin and end with alike. */
@@ -7415,7 +7407,7 @@ static int differ(const char *a, const char *b) {
   idx n = (idx)strlen(a), m = (idx)strlen(b);
   while (n > 0 && m > 0 && a[n - 1] == b[m - 1])
     n--, m--;
-  return (int)(n > m ? n : m);
+  return (int)(n + m - at_most(n, m));
 }
 /* Of the words looked at the nearest to `word`, as what it is answered with. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
@@ -7460,9 +7452,9 @@ static int number_set(const Option *o, void *at, const char *text,
     x = fmin(fmax(atof(o->fallback), o->least), o->most);
     if (!none)
       snprintf(to, sizeof to, "%.15g", x);
-    return fail(e, 2, "--%s %s: expected %sa %snumber, %.10g to %.10g. "
-                "Try: --%s %s", o->flag, text, none ? "none or " : "",
-                whole ? "whole " : "", o->least, o->most, o->flag, to);
+    return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
+                "Try: --%s %s", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag, to);
   }
   if (whole)
     *(int *)at = (int)x;
@@ -7488,8 +7480,10 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
   const void *at = (const char *)base + o->field;
-  const double x = o->kind == 'd' ? *(const double *)at : 0;
+  double x = 0;
   char word[VALUE_ROOM];
+  if (o->kind == 'd')
+    x = *(const double *)at;
   if (o->kind == 's' || o->kind == 'f')
     snprintf(text, room, "%s", (const char *)at);
   else if (o->kind == 'c')
@@ -7593,25 +7587,20 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
-/* data/words.txt says what other programs call our flags, and what to try for
- * words of the companions. Its line counts where that is a flag of these
- * groups, or advice for this very word. Without the file nothing is known. */
+/* A line of data/words.txt is a word and its answer: a flag of ours, for a word
+ * of other programs, where the verb has that flag; or advice, which has a blank,
+ * for this very word. Without the file only our own words are known. */
 static void near_theirs(Near *n, const Source *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
-  char path[PATH_ROOM], ours[80], words[400];
+  char path[PATH_ROOM], word[80], answer[80];
   file_read(located(path, "data/words.txt", s, &e), &file, &e);
   bytes_add(&file, "", 1, &e);
-  for (char *line = (char *)file.at; line; line = strchr(line, '\n')) {
-    line += *line == '\n';
-    if (sscanf(line, "%79[^:\n]: %399[^\n]", ours, words) < 2)
-      continue;
-    bool advice = strchr(ours, ' ') != NULL;
-    if (advice ? !has_word(words, n->word) : !option_find(ours, groups))
-      continue;
-    for (char *word = strtok(words, " \r"); word; word = strtok(NULL, " \r"))
-      near_look(n, word, ours);
-  }
+  for (char *line = (char *)file.at; line; line = strchr(line + 1, '\n'))
+    if (sscanf(line, "%79s %79[^\r\n]", word, answer) == 2
+        && (option_find(answer, groups)
+            || (strchr(answer, ' ') && !strcmp(word, n->word))))
+      near_look(n, word, answer);
   bytes_free(&file);
 }
 
@@ -7627,8 +7616,9 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
   near_theirs(&near, &s->data, groups);
-  return fail(e, 2, "%s: no such flag here. Try: %s%s", word,
-              strchr(near.best, ' ') ? "" : "--", near.best);
+  if (strchr(near.best, ' '))
+    return fail(e, 2, "%s: no such flag here. Try: %s", word, near.best);
+  return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
 }
 
 static int variant_set(Settings *s, const char *name, Error *e) {
@@ -7685,7 +7675,9 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
   for (int i = 0; i < argc && !e->status && !s->help; i++) {
-    const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+    const char *word = argv[i], *next = NULL;
+    if (i + 1 < argc)
+      next = argv[i + 1];
     if (*word == '-' && strcmp(word, "-"))
       i += flag_parse(s, word, next, groups, e);
     else if (n < WORDS_MOST)
@@ -7828,15 +7820,13 @@ void progress_start(Progress *p, const char *name, bool quiet) {
 }
 /* A line every ten seconds, and one at the end. */
 void progress_show(const Trainer *t, Progress *p) {
-  const Train *r = &t->s.train;
-  double now = seconds(), left = r->steps - (double)t->step;
+  double now = seconds(), left = t->s.train.steps - (double)t->step;
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  double tokens = (double)r->batch * r->accumulate * t->s.model.context;
   if (p->quiet || (left > 0 && now - p->shown < 10))
     return;
   fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
-          "%.0f tok/s  %.0f s left\n", p->name, t->step, r->steps, t->loss,
-          100 * p->now[SINK_1], p->now[ALPHA_1], tokens / each, each * left);
+          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
+          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
   p->shown = now;
 }
 
@@ -7854,24 +7844,23 @@ static const char *column_label(char text[16], const Config *c, int j) {
 
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
-  int first = config_column_first(c), star = config_column_star(c);
-  double even = s->even;
+  int first = config_column_first(c), from = config_column_star(c);
   char name[16];
+  if (from < 0)
+    from = first;
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
-  for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-    double alpha = sinks_alpha(s, j);
+  for (int j = from; j < s->S && j < first + kmax; j++)
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
             column_label(name, c, j), 100 * sinks_sink(s, j, 1),
-            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha,
-            alpha / even);
-  }
-  for (int prev = 0; prev < 2 && s->T > 1; prev++) {
-    double alpha = prev ? sinks_prev(s) : sinks_self(s);
-    fprintf(out, "%-38s %9.4f %9.2f\n", prev ? "prev" : "self", alpha,
-            alpha / s->even_self);
+            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2),
+            sinks_alpha(s, j), sinks_alpha(s, j) / s->even);
+  if (s->T > 1) {
+    double self = sinks_self(s), prev = sinks_prev(s);
+    fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
+            self / s->even_self, "prev", prev, prev / s->even_self);
   }
   fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. "
-          "Row mass %.3f.\n", s->eps[0], even, sinks_mass(s));
+          "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
 }
 
 /* A line for each block, with means over its heads. */
@@ -7888,9 +7877,12 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
     is[9] = norm_ratio(s->prenorm + row, s->N);
     for (int i = 0; i < 6; i++)
       for (int h = l * s->H; h < (l + 1) * s->H; h++)
-        is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
+        is[3 + i] += of_head[i][h * (1 + (i < 4))] / s->H;
+    int shown = 1;
+    if (s->attends[l])
+      shown = 9 + post;
     fprintf(out, "%5d", l + 1);
-    for (int i = 0; i < (s->attends[l] ? 9 + post : 1); i++)
+    for (int i = 0; i < shown; i++)
       if (isfinite(is[i]))
         fprintf(out, " %8.3f", is[i]);
       else
@@ -7916,13 +7908,11 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
           "%s times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
-  heat_maps(maps, star >= 0 ? 2 : 1, out);
+  heat_maps(maps, 1 + (star >= 0), out);
 }
 
 /* ----------
  * 16.3  Verbs */
-
-static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
 
 /* The command as it was given, to be typed again. What the shell would change
  * in a word stands in quotes. */
@@ -7931,15 +7921,16 @@ static void command_echo(const Settings *s) {
     return;
   fprintf(stderr, "%s %s", s->program->name, s->verb);
   for (int i = 0; i < s->argc; i++) {
-    const char *word = s->argv[i];
-    bool plain = *word && !strpbrk(word, " \t\n\"'`$&;()*?[]{}!<>|\\#~");
-    fputs(plain ? " " : " " QUOTE, stderr);
+    const char *word = s->argv[i], *quote = "";
+    if (!*word || strpbrk(word, " \t\n\"'`$&;()*?[]{}!<>|\\#~"))
+      quote = QUOTE;
+    fprintf(stderr, " %s", quote);
     for (; *word; word++)
       if (*word == *QUOTE)
         fputs(QUOTED, stderr);
       else
         fputc(*word, stderr);
-    fputs(plain ? "" : QUOTE, stderr);
+    fputs(quote, stderr);
   }
   fputc('\n', stderr);
 }
@@ -7957,7 +7948,10 @@ static int work_end(Work *w, Error *e) {
 }
 
 static int verb_run(Settings *s, Error *e) {
-  return demo_run(s, results_alone(s) ? stderr : stdout, e);
+  FILE *out = stdout;
+  if (results_alone(s))
+    out = stderr;
+  return demo_run(s, out, e);
 }
 
 static void cell_print(const char *name, double x) {
@@ -7966,7 +7960,9 @@ static void cell_print(const char *name, double x) {
 
 /* What a training ends with, as name=value; - for what there is none of. */
 static void train_print(const Trainer *t, const Outcome *o) {
-  double never = t->step ? 0 : NAN;
+  double never = 0;
+  if (!t->step)
+    never = NAN;
   printf("steps=%ld ", t->step);
   cell_print("loss", t->loss + never);
   cell_print("valid_loss", o->loss);
@@ -7974,8 +7970,10 @@ static void train_print(const Trainer *t, const Outcome *o) {
   cell_print("alpha_1", o->p.now[ALPHA_1] + never);
   cell_print("sink_1", o->p.now[SINK_1] + never);
   cell_print("mass", o->p.now[ROW_MASS] + never);
-  printf("parameters=%lld text=%s%s%s\n", t->m.count, t->data.name,
-         t->s.out[0] ? " out=" : "", t->s.out);
+  printf("parameters=%lld text=%s", t->m.count, t->data.name);
+  if (t->s.out[0])
+    printf(" out=%s", t->s.out);
+  printf("\n");
 }
 
 /* Into o, which the caller frees with t. A training that diverges is no error
@@ -8133,7 +8131,7 @@ static int verb_eval(Settings *s, Error *e) {
 }
 
 static int verb_check(Settings *s, Error *e) {
-  return checks_run(s->program, s->n_words ? s->words[0] : NULL, stdout, e);
+  return checks_run(s->program, s->words[0], stdout, e);
 }
 
 static int verb_list(Settings *s, Error *e) {
@@ -8142,8 +8140,9 @@ static int verb_list(Settings *s, Error *e) {
   for (const Variant *v = VARIANTS; v->name; v++) {
     int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink,
                     v->loss);
-    bool wide = at + (int)strlen(v->flags) > 79;
-    printf(wide ? "\n    %s\n" : "%s\n", v->flags);
+    if (at + (int)strlen(v->flags) > 79)
+      printf("\n    ");
+    printf("%s\n", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
          "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
@@ -8202,9 +8201,9 @@ static int verb_dump(Settings *s, Error *e) {
 
 static int verb_help(Settings *s, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | TABLES | GENERAL | RUN,
+  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN,
    "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run},
-  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE,
+  {"train", "", KEPT | OUTPUT | GENERAL | ALONE,
    "text in, checkpoint out", verb_train},
   {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL,
    "the sink, norms and the alpha map", verb_eval},
@@ -8218,11 +8217,14 @@ static const Verb VERBS[] = {
 
 /* The verb after v, the first after NULL: a program's own precede sink's. */
 static const Verb *verb_after(const Verb *v, const Program *program) {
-  if (!v)
-    v = program->verbs ? program->verbs : VERBS;
-  else if (!(++v)->name)
-    v = v == VERBS + sizeof VERBS / sizeof *VERBS - 1 ? NULL : VERBS;
-  return v;
+  const Verb *last = VERBS + sizeof VERBS / sizeof *VERBS - 2;
+  if (v == last)
+    return NULL;
+  if (!v && program->verbs)
+    return program->verbs;
+  if (v && v[1].name)
+    return v + 1;
+  return VERBS;
 }
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
@@ -8275,20 +8277,18 @@ static int help_verb(const Program *program, const Verb *v) {
 static int verb_help(Settings *s, Error *e) {
   const Program *program = s->program;
   const char *name = s->words[0];
-  const Verb *v = name ? verb_find(program, name) : NULL;
-  if (name && !v)
-    v = program->other;
+  const Verb *v = NULL;
+  if (name && !(v = verb_find(program, name)) && !(v = program->other))
+    return verb_unknown(s, (Near){.word = name}, e);
   if (v)
     return help_verb(program, v);
-  if (name)
-    return verb_unknown(s, (Near){.word = name}, e);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
   while ((v = verb_after(v, program)))
     if (verb_find(program, v->name) == v)   /* no other has taken its place */
-      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help),
-             v->help);
+      printf("  %-9s %-27s %.*s\n", v->name, v->words,
+             (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
          "0 done, 1 something failed, 2 wrong usage.\n", program->name,
          program->name);

@@ -53,8 +53,8 @@ typedef struct Bytes { unsigned char *at; size_t size, room; } Bytes;     /* a g
 
 /* A file in the making. After writing_begin returned 0, writing_end must follow: it gives the file
  * its name, or where e holds an error leaves what stood there. */
-typedef struct Writing {   /* the caller's path; PATH.new; errno of the first fault; new folders */
-  FILE *f; const char *path; char beside[1100]; int cause, made;
+typedef struct Writing {   /* the caller's path; PATH.new */
+  FILE *f; const char *path; char beside[1100];
 } Writing;
 
 #define PI              3.14159265358979323846
@@ -649,8 +649,6 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
 uint64_t hash_start(uint64_t seed);         /* the same in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
-/* n bytes of numbers of that width, alike on every machine */
-uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */

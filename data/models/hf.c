@@ -521,7 +521,8 @@ static int model_file_end(ModelWriter *w, Error *e) {
   if (!e->status) {
     head_pass(&c, &w->head, w->at);
     pass(&c, hash_end(c.hash), 8);
-    if (fflush(c.w.f) || !file_seek(c.w.f, 8)) c.w.cause = errno ? errno : EIO;
+    if (fflush(c.w.f) || !file_seek(c.w.f, 8))
+      fail(e, 1, "%s: cannot be written, %s. Try: free some space", w->w.path, strerror(errno));
     number_put(start, w->at, 8);
     writing_add(&c.w, start, 8);
   }
