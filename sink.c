@@ -6926,7 +6926,10 @@ void acts_free(Acts *a) {
 }
 
 /* ==========
- * 15  Files, memory, random numbers, errors */
+ * 15  Files, memory, random numbers, errors
+ *
+ * All that the program asks of a machine beyond the C library stands here: POSIX
+ * calls, and in the first branch what Windows has in their place. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -6934,15 +6937,16 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
-#define QUOTE "\""   /* around a word with spaces, for the shell; inside */
-#define QUOTED "\\\""
+#define QUOTE "\""      /* around a word with spaces, for the shell */
+#define QUOTED "\\\""   /* one inside */
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
 #define isatty _isatty
 #define own_path(path, room) 0
 #define make_folder _mkdir
-static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
+#define to_disk(f) (!_commit(fileno(f)))
+/* Text streams would turn each \n into two bytes. */
 static void streams_begin(void) {
   for (int f = 0; f < 3; f++)
     _setmode(f, _O_BINARY);
@@ -6963,6 +6967,7 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
 #define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
+/* EINVAL, ENOTSUP: a file system that cannot be asked. */
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
@@ -7045,9 +7050,10 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
-/* Bytes of whole characters (RFC 3629). LEAST is the first code that needs so
- * many bytes more; codes told in more, surrogates (0xD800 to 0xDFFF) and what
- * is above 0x10FFFF are no characters. */
+
+/* How many bytes are whole characters (RFC 3629). A code below LEAST has a form
+ * with fewer bytes; two forms of one text would get two lists of ids. Surrogates
+ * (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -7068,6 +7074,8 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
+/* Room doubles, so that n small pieces cost some 2 n copied bytes. Even nothing
+ * added leaves at non-NULL. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = 2 * b->room + 256;
@@ -7112,6 +7120,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
     x = x << 8 | p[i];
   return x;
 }
+
 int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   unsigned char out[8];
   number_put(out, x, 8);
@@ -7138,6 +7147,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
   return e->status;
 }
 
+/* Sorted, because the order of a folder is the file system's, and the order of
+ * texts decides a training's bits. */
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100];
@@ -7217,12 +7228,13 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   writing_add(&w, at, n);
   return writing_end(&w, e);
 }
+
 bool file_missing(const char *path) {
   return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* The folder of the program, with its slash: of the path that the system
- * tells, or else of argv[0]; "" where neither has one. */
+/* The folder of the program, with its slash, where data/ is looked for: of the
+ * path that the system tells, or else of argv[0]; "" where neither has one. */
 static void program_folder(char home[PATH_ROOM], const char *name) {
   if (own_path(home, PATH_ROOM - 1) <= 0)
     snprintf(home, PATH_ROOM, "%.500s", name);
@@ -7423,6 +7435,7 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
+/* An unknown word is answered with the nearest, or with the default. */
 static int choice_set(const Option *o, int *at, const char *text, Error *e) {
   char word[VALUE_ROOM];
   Near near = {.word = text};
@@ -7463,6 +7476,8 @@ static int number_set(const Option *o, void *at, const char *text,
   return 0;
 }
 
+/* `bounded`: a number must lie within least and most. A default need not: 0 often
+ * means that another number decides (head-dim: C / H). */
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e) {
   void *at = (char *)base + o->field;
@@ -7573,6 +7588,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
+/* Refuses what was given and changes nothing here, since a run of hours that
+ * ignored a flag would be read as one with it. */
 int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
@@ -7621,6 +7638,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
 }
 
+/* A variant is its flags, where it stands: later ones go on top of it. */
 static int variant_set(Settings *s, const char *name, Error *e) {
   Near near = {.word = name, .best = "sigmoid"};
   for (const Variant *v = VARIANTS; v->name; v++) {
@@ -7691,6 +7709,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
+/* Flags in one string: of a variant, of an arm, of a row of an experiment. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -7712,7 +7731,7 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* One file, however its name is spelt and through links? */
+/* One file, however its name is spelt and through links? (Windows: st_ino is 0.) */
 static bool same_file(const char *a, const char *b) {
   struct stat x, y;
   return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
@@ -7739,11 +7758,12 @@ static void names_read(Bytes *names, const Settings *s) {
       name_add(names, s, (const char *)s + o->field);
 }
 
+/* Is it one of these names, or another spelling of one? */
 static bool is_named(const Bytes *names, const char *path) {
-  const char *at = (const char *)names->at, *end = at + names->size;
-  while (at < end && !same_file(path, at))
-    at += strlen(at) + 1;
-  return at < end;
+  size_t at = 0;
+  while (at < names->size && !same_file(path, (char *)names->at + at))
+    at += strlen((char *)names->at + at) + 1;
+  return at < names->size;
 }
 
 /* May a result go to this path? Not where the command reads, --force or not,
@@ -7842,6 +7862,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
+/* Sink and alpha of the first columns, at three thresholds: a claim that turns
+ * with the threshold shows that here. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
   int first = config_column_first(c), from = config_column_star(c);
@@ -8048,6 +8070,8 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   return 0;
 }
 
+/* What open_model's model is measured on: --ids, drawn tokens, or a text whose
+ * tokens must mean to the model what they meant in its training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
@@ -8102,6 +8126,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf("\nloss %.4f nats a token\n", r->loss);
 }
 
+/* The same numbers for --csv and --json, behind what they are of. */
 static void eval_row(Work *w, const Settings *s, Error *e) {
   put_text(&w->row, e, "text", w->o.text);
   put_text(&w->row, e, "read", w->o.read);
@@ -8169,6 +8194,7 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   d->S = config_columns(&d->m->c, (int)d->T);
 }
 
+/* Every check comes before the first array is written. */
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
@@ -8226,6 +8252,7 @@ static const Verb *verb_after(const Verb *v, const Program *program) {
     return v + 1;
   return VERBS;
 }
+
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
   while (v && strcmp(v->name, name))
@@ -8295,6 +8322,7 @@ static int verb_help(Settings *s, Error *e) {
   return 0;
 }
 
+/* v->words shows how many words a verb takes: none, one, or with a blank any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   if (s->n_words > most)
@@ -8309,6 +8337,7 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
   return v->run(s, e);
 }
 
+/* All programs begin here, each with its own Program. */
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
@@ -8327,17 +8356,19 @@ static int sink_main(const Program *program, int argc, char **argv) {
   if (!strcmp(name, "--help") || !strcmp(name, "-h"))
     name = "help";
   const Verb *v = verb_find(program, name);
-  int used = v ? 2 : 1;   /* words before the verb's own */
-  if (!v)
+  s.argv = argv + 2;
+  s.argc = argc - 2;
+  if (!v && program->other) {   /* the name is a word of this verb */
     v = program->other;
+    s.argv--;
+    s.argc++;
+  }
   if (!strcmp(name, "--version"))
     printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
            sizeof(real));
   else if (!v)
     verb_unknown(&s, (Near){.word = name}, &e);
   else {
-    s.argc = argc > used ? argc - used : 0;
-    s.argv = argv + used;
     s.verb = v->name;
     s.groups = v->groups;
     if (v->run == verb_run)

@@ -553,7 +553,7 @@ enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
   const char *name;
-  bool quiet, live;            /* on a terminal */
+  bool quiet;
   bool has_star, holds;        /* a column *; the held loss is looked at too */
   double start, shown;         /* seconds; when it was last shown, 0: not */
   long from;                   /* the step at `start` */
