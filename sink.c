@@ -7494,23 +7494,22 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
-  const void *at = (const char *)base + o->field;
-  double x = 0;
+  const char *at = (const char *)base + o->field;
+  const int *whole = (const void *)at;
+  const double *x = (const void *)at;
   char word[VALUE_ROOM];
-  if (o->kind == 'd')
-    x = *(const double *)at;
-  if (o->kind == 's' || o->kind == 'f')
-    snprintf(text, room, "%s", (const char *)at);
-  else if (o->kind == 'c')
-    snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
+  if (o->kind == 'c')
+    at = option_word(o, *whole, word);
+  if (strchr("csf", o->kind))
+    snprintf(text, room, "%s", at);
   else if (o->kind != 'd')
-    snprintf(text, room, "%d", *(const int *)at);
-  else if (isnan(x))
+    snprintf(text, room, "%d", *whole);
+  else if (isnan(*x))
     snprintf(text, room, "none");
   else {
-    snprintf(text, room, "%.15g", x);
-    if (strtod(text, NULL) != x)
-      snprintf(text, room, "%.17g", x);
+    snprintf(text, room, "%.15g", *x);
+    if (strtod(text, NULL) != *x)
+      snprintf(text, room, "%.17g", *x);
   }
 }
 
@@ -7559,7 +7558,6 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"extra-order", "with --extra-dims", m->extra_dims},
     {"extra-value", "with --extra k", m->extra == EXTRA_K},
     {"extra-norm", "with --extra-value e1|ones", m->extra_value},
-    {"init", "without --start", !s->start[0]},
     {"min-lr", "with --schedule cosine", r->schedule},
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      r->optimizer != OPTIMIZER_SGD},
@@ -7768,16 +7766,17 @@ static bool is_named(const Bytes *names, const char *path) {
 
 /* May a result go to this path? Not where the command reads, --force or not,
  * and not where another result is `taken` to. A file that is there stays, but
- * with --force and with --resume. */
+ * with --force, and where a training or its log goes on. */
 static void path_take(const Settings *s, const char *path, const Bytes *read,
                       Bytes *taken, Error *e) {
   struct stat is;
+  bool on = s->resume && (path == s->log || !file_missing(s->out));
   if (is_named(read, path))
     fail(e, 2, "%s: it is read, too. Try: another name", path);
   if (is_named(taken, path))
     fail(e, 2, "%s: two results would go there. Try: another name for one",
          path);
-  if (!s->force && !s->resume && !stat(path, &is) && S_ISREG(is.st_mode)
+  if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: it is there already, and stays. Try: another name, "
          "%s--force to replace it", path,
@@ -8283,17 +8282,16 @@ static int help_verb(const Program *program, const Verb *v) {
   if (v->groups & MODEL)
     printf("\n  --variant NAME        a row of `sink list`: its flags\n");
   for (const Option *o = OPTIONS; o->flag; o++) {
-    char left[128], value[VALUE_ROOM];
+    char value[VALUE_ROOM];
     if (option_find(o->flag, v->groups) != o)
       continue;
     if (about != (o->groups & KEPT))
       printf("\n");
     about = o->groups & KEPT;
-    snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-    printf("  %-24s", left);
-    if (strlen(left) > 22)
-      printf("\n%26s", "");
-    printf("%s", o->help);
+    int at = printf("  --%s %s", o->flag, option_value(o, value));
+    if (at > 24)
+      at = printf("\n") - 1;
+    printf("%*s%s", 26 - at, "", o->help);
     if (*o->fallback && strcmp(o->fallback, "0"))
       printf(" [%s]", o->fallback);
     printf("\n");

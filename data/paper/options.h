@@ -184,6 +184,7 @@
 #define MORE_BELONGS \
   PUBLISHED_BELONGS \
   {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
+  {"init", "without --start", !s->start[0]}, \
   {"qk-whole", "with --qk-norm", m->qk_norm}, \
   {"fix-token", "at 1, where the text begins", \
    strcmp(s->verb, "generate") || s->data.fix_token == 1}, \
