@@ -7898,7 +7898,7 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
     is[9] = norm_ratio(s->prenorm + row, s->N);
     for (int i = 0; i < 6; i++)
       for (int h = l * s->H; h < (l + 1) * s->H; h++)
-        is[3 + i] += of_head[i][h * (1 + (i < 4))] / s->H;
+        is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
     int shown = 1;
     if (s->attends[l])
       shown = 9 + post;
@@ -8026,8 +8026,8 @@ static int verb_train(Settings *s, Error *e) {
 }
 
 /* A model; a published one of more than `room` bytes stays in its file. Its own
- * settings of model, training and data hold, and what the command line says on
- * top of them. */
+ * settings of model, training and data hold, so that nobody has to say them
+ * again, and on top of them what the command line says, which is read anew. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t,
                       Error *e) {
   (void)room;
@@ -8046,12 +8046,11 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   strcpy(d->home, s->data.home);
   if (file_missing(d->tokenizer))
     strcpy(d->tokenizer, "tokenizer.bin");
-  bool reads = option_find("valid", s->groups);   /* its text, if still there */
-  bool lost = reads && source_named(d) && file_missing(source_name(d));
   d->own = t->data.source;
   if (d->own)
     strcpy(d->own_name, source_name(d));
-  if (source_named(&s->data) || lost || !reads)
+  if (source_named(&s->data) || file_missing(source_name(d))
+      || !option_find("valid", s->groups))   /* its text is not read */
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
   d->random_tokens[0] = 0;
@@ -8060,10 +8059,6 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
   if (settings_count(&now, e))
     return e->status;
-  bool needs = !now.ids[0] && !now.domains[0] && now.input == INPUT_NATURAL;
-  if (lost && !source_named(d) && needs)
-    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
-                source_name(&t->s.data));
   *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
@@ -8078,15 +8073,18 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     s->data.fix_token = s->data.first_tokens[0] = 0;
     return data_ids(&t->data, s->ids, vocab, e);
   }
-  bool drawn = s->input != INPUT_NATURAL && !fixed_at(&s->data);
-  if (t->m.seams.begin && !hash && drawn) {   /* drawn ids need no tokenizer */
-    t->data.vocab = vocab;
+  bool natural = s->input == INPUT_NATURAL;
+  if (t->m.seams.begin && !hash && !natural && !fixed_at(&s->data)) {
+    t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
+  bool own = natural && s->data.own && !source_named(&s->data);
+  if (own && strcmp(s->data.own_name, SHIPPED_TEXT))
+    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
+                s->data.own_name);
   if (data_open(&t->data, &s->data, 0, 0, e))
     return e->status;
-  bool own = !source_named(&s->data) && !strcmp(s->data.own_name, SHIPPED_TEXT);
-  if (own && t->data.source != s->data.own && s->input == INPUT_NATURAL)
+  if (own && t->data.source != s->data.own)
     return fail(e, 1, "%s: its text is not " SHIPPED_TEXT " as it is now. Try: "
                 "--text FILE, or ./paper and --grammar data/text/story.grammar",
                 path);
