@@ -7121,12 +7121,6 @@ uint64_t number_at(const unsigned char *p, int bytes) {
   return x;
 }
 
-int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
-  unsigned char out[8];
-  number_put(out, x, 8);
-  return bytes_add(b, out, (size_t)bytes, e);
-}
-
 /* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = stdin;

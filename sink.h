@@ -654,7 +654,6 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
 void bytes_free(Bytes *b);
 /* Numbers of 1 to 8 bytes, little-endian. */
-int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e);
 void number_put(unsigned char *p, uint64_t x, int bytes);
 uint64_t number_at(const unsigned char *p, int bytes);
 

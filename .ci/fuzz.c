@@ -10,6 +10,11 @@
 #include "../data/paper/paper.c"
 #else
 #include "../sink.c"
+static int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
+  unsigned char out[8];
+  number_put(out, x, 8);
+  return bytes_add(b, out, (size_t)bytes, e);
+}
 #endif
 #include <stdint.h>
 #ifndef TOKENIZER_READ
@@ -186,12 +191,11 @@ static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
 static void fuzz_flags(const uint8_t *p, size_t n, Error *e) {
     Settings s;
     char text[2048], *words[99];
-    const char *rest[WORDS_MOST];
-    int count = 0, left = 0;
+    int count = 0;
     snprintf(text, sizeof text, "%.*s", (int)n, (const char *)p);
     for (char *w = strtok(text, "\n"); w && count < 99; w = strtok(NULL, "\n")) words[count++] = w;
     settings_default(&s);
-    if (!settings_parse(&s, count, words, "mtdeouajpiyrfxwgb", rest, &left, e))
+    if (!settings_parse(&s, count, words, ~0u, e))
         config_resolve(&s.model, e);
 }
 

@@ -151,6 +151,13 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
 
 /* ---- 3  Writing the file --- */
 
+/* A number of 1 to 8 bytes, little-endian. */
+static int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
+  unsigned char out[8];
+  number_put(out, x, 8);
+  return bytes_add(b, out, (size_t)bytes, e);
+}
+
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_add(out, TOKENIZER_MAGIC, 8, e);
   bytes_number(out, TOKENIZER_OWN, 4, e);
