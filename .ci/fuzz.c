@@ -172,17 +172,20 @@ static const Reader READERS[] = {
 static void fuzz_checkpoint(const uint8_t *p, size_t n, Error *e) {
     Bytes file = {0};
     Trainer t = {0};
+    Settings said;
+    settings_default(&said);
     bytes_add(&file, p, n, e);
     bytes_number(&file, hash_end(hash_add(hash_start(0), p, n)), 8, e);
-    if (!checkpoint_read(file.at, file.size, "checkpoint", &t, true, e)) trainer_free(&t);
+    if (!checkpoint_read(file.at, file.size, "checkpoint", &said, &t, e)) trainer_free(&t);
     bytes_free(&file);
 }
 
 static void fuzz_ids(const uint8_t *p, size_t n, Error *e) {
-    Bytes text = {.at = (unsigned char *)(uintptr_t)(p + 1), .size = n - 1};
+    Bytes text = {0};
     Ids ids = {0}, starts = {0};
-    if (!n) return;
+    bytes_add(&text, p, n, e);
     ids_parse(&text, "ids", 99, &ids, &starts, e);
+    bytes_free(&text);
     ids_free(&ids);
     ids_free(&starts);
 }

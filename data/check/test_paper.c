@@ -1738,7 +1738,7 @@ static void report_write__maps(Test *t) {
     for (int k = 0; k < 2; k++) o->map[k].T -= 8, o->map[k].S -= 8;
     report_write(SCRATCH "/p.html", "train", &r.s, o, 1, NULL, "", &e);
     page_sound(t, SCRATCH "/p.html", 4);       /* of 4 tokens: room for the label */
-    free(maps); sinks_free(&o->s); free(o); acts_free(&a); trainer_free(&r);
+    free(maps); sinks_free(&o->s); free(o->map); free(o); acts_free(&a); trainer_free(&r);
   }
 }
 
