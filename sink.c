@@ -3416,14 +3416,11 @@ typedef struct Writing {
   FILE *f;
   const char *path;              /* the caller's */
   char beside[1100];             /* PATH.new */
-  int cause, made;               /* errno of the first fault; new folders */
 } Writing;
 
 uint64_t hash_start(uint64_t seed);      /* hash64 in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
-/* n bytes of numbers of that width, alike on every machine */
-uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
 int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
@@ -3635,7 +3632,7 @@ enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
 /* The line that a training shows, and its looks. */
 typedef struct Progress {
   const char *name;
-  bool quiet, live;             /* on a terminal */
+  bool quiet;
   bool has_star, holds;         /* a column *; the held loss is looked at too */
   double start, shown;          /* seconds; when it was last shown, 0: not */
   long from;                    /* the step at `start` */
@@ -3746,10 +3743,6 @@ typedef struct Verb {
   int (*run)(Settings *s, Error *e);
 } Verb;
 
-/* A token of the logits y [V]; its number is drawn from rng. */
-typedef int TokenDraw(const real *y, int V, const Settings *s, Rng *rng,
-                      Error *e);
-
 /* ./sink has a name alone. A companion in data/ has more, and sink's verbs
  * beside its own; what it has not is NULL. */
 typedef struct Program {
@@ -3766,7 +3759,6 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
-  TokenDraw *draw;
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
   int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
   /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
@@ -3851,7 +3843,7 @@ static size_t piece_length(const unsigned char *text, size_t n) {
 
 /* ---- 8.2  Reading a tokenizer --- */
 
-static const char HINT[] = "Try: sink help tokenize";
+static const char HINT[] = "Try: ./paper help tokenize";
 
 static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   if (bytes_add(&t->pool, spelling, n, e))
@@ -4035,8 +4027,8 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
   return e->status;
 }
 
-static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n,
-                            Bytes *out, Error *e) {
+int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out,
+                     Error *e) {
   for (size_t i = 0, length; i < n; i++) {
     if (id[i] < 0 || id[i] >= t->vocab)
       return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
@@ -4155,7 +4147,9 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
  * the model's own text, and all of another one, unless --valid is said. */
 
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
-  return hash_numbers(seed, &n, 8, 8);
+  unsigned char bytes[8];
+  number_put(bytes, n, 8);
+  return hash64(seed, bytes, 8);
 }
 
 static bool document_held(double share, uint64_t number) {
@@ -7313,7 +7307,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  * before: their keys and values still lie in every block's fk and v. Makes the R
  * rows after them, to the same bits, and returns R: all rows under --plain, where a
  * block does not attend, or from inside a prefix. */
-static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
   bool whole = m->plain || from < m->c.prefix;
   for (int l = 0; l < m->c.layers; l++)
     whole = whole || !block_attends(m, l);
@@ -7518,7 +7512,10 @@ void acts_free(Acts *a) {
 }
 
 /* ==========
- * 15  Files, memory, random numbers, errors */
+ * 15  Files, memory, random numbers, errors
+ *
+ * All that the program asks of a machine beyond the C library stands here: POSIX
+ * calls, and in the first branch what Windows has in their place. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7526,14 +7523,16 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
-#define QUOTE "\""   /* of a word with spaces, for the shell */
+#define QUOTE "\""      /* around a word with spaces, for the shell */
+#define QUOTED "\\\""   /* one inside */
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
+#define isatty _isatty
 #define own_path(path, room) 0
 #define make_folder _mkdir
-static bool to_disk(FILE *f) { return !_commit(fileno(f)); }
-static bool is_terminal(FILE *f) { return _isatty(fileno(f)); }
+#define to_disk(f) (!_commit(fileno(f)))
+/* Text streams would turn each \n into two bytes. */
 static void streams_begin(void) {
   for (int f = 0; f < 3; f++)
     _setmode(f, _O_BINARY);
@@ -7550,13 +7549,14 @@ double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <unistd.h>
 #define QUOTE "'"
+#define QUOTED "'\\''"
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
 #define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
+/* EINVAL, ENOTSUP: a file system that cannot be asked. */
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
-static bool is_terminal(FILE *f) { return isatty(fileno(f)); }
 /* A file that grows too long is then a full disk, and no signal. */
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
@@ -7598,7 +7598,9 @@ int fail(Error *e, int status, const char *format, ...) {
 
 void *grab(idx count, size_t size, Error *e) {
   bool fits = count >= 0 && (uint64_t)count <= PTRDIFF_MAX / size;
-  void *p = fits ? calloc(count ? (size_t)count : 1, size) : NULL;
+  void *p = NULL;
+  if (fits)
+    p = calloc((size_t)count + !count, size);
   if (!p)
     fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, "
          "--batch, --context, --dim or --layers",
@@ -7634,37 +7636,40 @@ uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
 uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
-/* RFC 3629. The second byte tells codes that have a shorter form, surrogates, and what is above
- * 0x10FFFF. */
+
+/* How many bytes are whole characters (RFC 3629). A code below LEAST has a form
+ * with fewer bytes; two forms of one text would get two lists of ids. Surrogates
+ * (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
+  static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
-    const unsigned char b = text[at];
-    more = b < 0x80 ? 0 : b < 0xE0 ? 1 : b < 0xF0 ? 2 : 3;
-    if ((b >= 0x80 && b < 0xC2) || b > 0xF4 || n - at <= more)
+    uint32_t code = text[at];
+    more = (size_t)(code >= 0xC0) + (code >= 0xE0) + (code >= 0xF0);
+    if (code >> 6 == 2 || code >= 0xF8 || n - at <= more)
       return at;
-    int least = b == 0xE0 ? 0xA0 : b == 0xF0 ? 0x90 : 0x80;
-    int most = b == 0xED ? 0x9F : b == 0xF4 ? 0x8F : 0xBF;
-    for (size_t i = 1; i <= more; i++, least = 0x80, most = 0xBF)
-      if (text[at + i] < least || text[at + i] > most)
+    if (more)
+      code &= 0x3F >> more;
+    for (size_t i = 1; i <= more; i++) {
+      if (text[at + i] >> 6 != 2)
         return at;
+      code = code << 6 | (text[at + i] & 0x3F);
+    }
+    if (code < LEAST[more] || code >> 11 == 0x1B || code > 0x10FFFF)
+      return at;
   }
   return n;
 }
-/* Each number's lowest byte first, whatever order the machine has. */
-uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
-  size_t flip = *(char *)&(int){1} ? 0 : width - 1;
-  uint64_t h = hash_start(seed);
-  for (size_t i = 0; i < n; i++)
-    h = hash_add(h, (const char *)x + (i ^ flip), 1);
-  return hash_end(h);
-}
 
+/* Room doubles, so that n small pieces cost some 2 n copied bytes. Even nothing
+ * added leaves at non-NULL. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
-    size_t room = b->room ? b->room : 256;
+    size_t room = 2 * b->room + 256;
+    void *at = NULL;
     while (room - b->size < n && room <= SIZE_MAX / 2)
       room *= 2;
-    void *at = room - b->size < n ? NULL : realloc(b->at, room);
+    if (room - b->size >= n)
+      at = realloc(b->at, room);
     if (!at)
       return fail(e, 1, "memory: %zu more bytes are not to be had. "
                   "Try: a smaller file", n);
@@ -7701,17 +7706,14 @@ uint64_t number_at(const unsigned char *p, int bytes) {
     x = x << 8 | p[i];
   return x;
 }
-int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
-  unsigned char out[8];
-  number_put(out, x, 8);
-  return bytes_add(b, out, (size_t)bytes, e);
-}
 
 /* Appends to out, which the caller frees in any case. */
 int file_read(const char *path, Bytes *out, Error *e) {
-  FILE *f = strcmp(path, "-") ? fopen(path, "rb") : stdin;
+  FILE *f = stdin;
   unsigned char buffer[1 << 15];
   size_t n;
+  if (strcmp(path, "-"))
+    f = fopen(path, "rb");
   if (!f)
     return fail(e, 1, "%s: %s. Try: check the path", path, strerror(errno));
   while ((n = fread(buffer, 1, sizeof buffer, f)) > 0)
@@ -7725,6 +7727,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
   return e->status;
 }
 
+/* Sorted, because the order of a folder is the file system's, and the order of
+ * texts decides a training's bits. */
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100];
@@ -7755,7 +7759,6 @@ int files_list(const char *path, Bytes *names, Error *e) {
  * left. Folders on the way are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is;
-  int why = 0;   /* a folder could not be made: errno */
   *w = (Writing){.path = path};
   int n = snprintf(w->beside, sizeof w->beside, "%s.new", path);
   if (n >= (int)sizeof w->beside)
@@ -7767,46 +7770,37 @@ int writing_begin(Writing *w, const char *path, Error *e) {
                 path);
   for (char *at = w->beside; (at = strchr(at + 1, '/')); *at = '/') {
     *at = 0;
-    if (make_folder(w->beside) && errno != EEXIST)
-      why = errno;
+    make_folder(w->beside);
   }
   unlink(w->beside);
   w->f = fopen(w->beside, NEW_FILE);
-  return w->f ? 0
-       : fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
-              strerror(why ? why : errno));
+  if (!w->f)
+    fail(e, 1, "%s: cannot be made, %s. Try: another folder", w->beside,
+         strerror(errno));
+  return e->status;
 }
-static void writing_failed(Writing *w) {
-  if (!w->cause)
-    w->cause = errno ? errno : EIO;
-}
+/* A fault shows in writing_end, by ferror. */
 void writing_add(Writing *w, const void *at, size_t n) {
-  errno = 0;
-  if (!w->cause && n && fwrite(at, 1, n, w->f) != n)
-    writing_failed(w);
+  if (n)
+    fwrite(at, 1, n, w->f);
 }
 /* Where PATH is written twice at once, the first file loses its name to the
  * second, which then stands there and stays. */
-static bool writing_lost(const Writing *w) {
-  struct stat is;
-  return !fstat(fileno(w->f), &is) && is.st_nlink == 0;
-}
 int writing_end(Writing *w, Error *e) {
-  bool lost = writing_lost(w);
-  errno = 0;
-  if (fflush(w->f) || !to_disk(w->f))
-    writing_failed(w);
+  struct stat is;
+  bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
+  bool done = !fflush(w->f) && !ferror(w->f) && to_disk(w->f);
   if (fclose(w->f))
-    writing_failed(w);
+    done = false;
   if (lost)
     return fail(e, 1, "%s: another process writes it, too. Try: another name",
                 w->path);
-  if (!w->cause && !e->status && take_name(w->beside, w->path))
+  if (done && !e->status && take_name(w->beside, w->path))
     return 0;
-  writing_failed(w);
+  fail(e, 1, "%s: cannot be written, %s. Try: free some space, or another "
+       "folder", w->path, strerror(errno));
   remove(w->beside);
-  return fail(e, 1, "%s: cannot be written, %s. Try: free some space, or "
-              "another folder", w->path, strerror(w->cause));
+  return e->status;
 }
 int file_write(const char *path, const void *at, size_t n, Error *e) {
   Writing w;
@@ -7815,12 +7809,13 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   writing_add(&w, at, n);
   return writing_end(&w, e);
 }
+
 bool file_missing(const char *path) {
   return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* The folder of the program, with its slash: of the path that the system
- * tells, or else of argv[0]; "" where neither has one. */
+/* The folder of the program, with its slash, where data/ is looked for: of the
+ * path that the system tells, or else of argv[0]; "" where neither has one. */
 static void program_folder(char home[PATH_ROOM], const char *name) {
   if (own_path(home, PATH_ROOM - 1) <= 0)
     snprintf(home, PATH_ROOM, "%.500s", name);
@@ -7963,61 +7958,8 @@ const Option OPTIONS[] = {
   NAME("ids", EVAL | DUMP, ids, "",
        "lines of T+1 token ids; - is standard input"),
   SWITCH("all", DUMP, all, "also q, k, z, features before a post-norm"),
-  STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"),
-  WHOLE("seed", GENERATE | DUMP, train.seed, "0", 0, INT32_MAX,
-        "of what is drawn"),
-  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7,
-        "tokens [100]"),
-  REAL("temperature", GENERATE, temperature, "0.8", 0, 100,
-       "0 takes the likeliest"),
+  WHOLE("seed", DUMP, train.seed, "0", 0, INT32_MAX, "of what is drawn"),
   MORE_OPTIONS {0}
-};
-
-/* Our flag, or advice; and what llm.c, nanoGPT, transformers call it. */
-static const char *const THEIRS[] = {
-  "lr: learning-rate",
-  "prompt: start",
-  "norm-eps: rms-norm-eps",
-  "act: hidden-act",
-  "context: block-size sequence-length max-position-embeddings",
-  "heads: n-head num-attention-heads",
-  "kv-heads: num-key-value-heads n-kv-heads",
-  "layers: n-layer num-hidden-layers",
-  "wd: weight-decay",
-  "dim: hidden-size n-embd d-model",
-  "ffn: intermediate-size",
-  "vocab: vocab-size",
-  "clip: max-grad-norm grad-clip",
-  "warmup: warmup-steps warmup-iters",
-  "batch: batch-size per-device-train-batch-size",
-  "accumulate: gradient-accumulation-steps",
-  "steps: step max-steps max-iters num-iterations num-train-epochs epochs",
-  "temperature: do-sample",
-  "rope-base: rope-theta",
-  "tied: tie-word-embeddings",
-  "tokens: input-bin train-bin",
-  "text: train-file dataset",
-  "lengths: length",
-  "log-every: logging-steps log-interval eval-interval",
-  "save-every: save-steps",
-  "out: output-dir",
-  "start: init-from model-name-or-path",
-  "n: max-new-tokens",
-  "without it, as the paper trains: dropout attention-dropout",
-  "without it, since all runs on the processor in float: device dtype compile "
-      "bf16 fp16",
-  "make paper; ./paper help: csv json grammar tokens input-bin first-tokens "
-      "train-bin report inputs domains lengths ablate isolate probe repro all "
-      "readme toy soft-cap score-scale score-bias clip-low clip-high "
-      "extra-logit gate qk-norm head-norm v-scale xsa",
-  "make paper or hf; ./paper help, ./hf help: top-k top-p signs quantize stream cache "
-      "sinks cache-size positions start replace-position swap-position",
-  "make hf, and ./hf help: import export tokenizer choices pace link experts "
-      "attention-period embed-dim embed-scale rope-pairing rope-scaling "
-      "rope-factor rope-local window-period window-others bias-in "
-      "score-by-layer logit-cap",
-  "make bench, and ./bench help: bench gemm step ops length isa",
-  NULL
 };
 
 enum { VALUE_ROOM = 96 };
@@ -8029,8 +7971,11 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
     at = strchr(at + 1, ',');
   if (at)
     sscanf(strchr(at, '_'), "_%95[^, ]", word);
-  for (char *c = word; *c; c++)
-    *c = *c == '_' ? '-' : (char)tolower((unsigned char)*c);
+  for (char *c = word; *c; c++) {
+    *c = (char)tolower((unsigned char)*c);
+    if (*c == '_')
+      *c = '-';
+  }
   return word;
 }
 
@@ -8041,8 +7986,8 @@ static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
     return o->value;
   *text = 0;
   for (int i = 0; *option_word(o, i, word); i++)
-    strcat(strcat(text, i ? "|" : ""), word);
-  return text;
+    strcat(strcat(text, "|"), word);
+  return text + 1;
 }
 
 /* How many letters lie between what two words begin and end with alike. */
@@ -8052,23 +7997,23 @@ static int differ(const char *a, const char *b) {
   idx n = (idx)strlen(a), m = (idx)strlen(b);
   while (n > 0 && m > 0 && a[n - 1] == b[m - 1])
     n--, m--;
-  return (int)(n > m ? n : m);
+  return (int)(n + m - at_most(n, m));
 }
 /* Of the words looked at the nearest to `word`, as what it is answered with. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
+/* Takes `right` if it is the nearest so far: a third of the word's letters may
+ * differ, up to three. A first letter is rarely wrong, so it counts twice. */
 static void near_look(Near *n, const char *right, const char *answer) {
-  int size = (int)strlen(n->word), most = (int)at_most((size + 2) / 3, 3);
-  int found = differ(n->word, right);
-  if (tolower((unsigned char)n->word[0]) != *right)
-    found++;   /* a first letter is rarely wrong */
-  if (found && size > 2 && !strncmp(right, n->word, (size_t)size))
-    found = 1;   /* it begins so */
-  if (found > most || n->close > 9 - found)
+  int most = (int)at_most(((idx)strlen(n->word) + 2) / 3, 3);
+  int close = 10 - differ(n->word, right);
+  close -= tolower((unsigned char)*n->word) != *right;
+  if (close < 10 - most || close <= n->close)
     return;
-  n->close = 10 - found;
+  n->close = close;
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
+/* An unknown word is answered with the nearest, or with the default. */
 static int choice_set(const Option *o, int *at, const char *text, Error *e) {
   char word[VALUE_ROOM];
   Near near = {.word = text};
@@ -8098,9 +8043,9 @@ static int number_set(const Option *o, void *at, const char *text,
     x = fmin(fmax(atof(o->fallback), o->least), o->most);
     if (!none)
       snprintf(to, sizeof to, "%.15g", x);
-    return fail(e, 2, "--%s %s: expected %sa %snumber, %.10g to %.10g. "
-                "Try: --%s %s", o->flag, text, none ? "none or " : "",
-                whole ? "whole " : "", o->least, o->most, o->flag, to);
+    return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
+                "Try: --%s %s", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag, to);
   }
   if (whole)
     *(int *)at = (int)x;
@@ -8109,6 +8054,8 @@ static int number_set(const Option *o, void *at, const char *text,
   return 0;
 }
 
+/* `bounded`: a number must lie within least and most. A default need not: 0 often
+ * means that another number decides (head-dim: C / H). */
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e) {
   void *at = (char *)base + o->field;
@@ -8125,21 +8072,22 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
 
 /* The field of option o as text that option_set reads back to the same bits. */
 void option_text(const Option *o, const void *base, char *text, size_t room) {
-  const void *at = (const char *)base + o->field;
-  const double x = o->kind == 'd' ? *(const double *)at : 0;
+  const char *at = (const char *)base + o->field;
+  const int *whole = (const void *)at;
+  const double *x = (const void *)at;
   char word[VALUE_ROOM];
-  if (o->kind == 's' || o->kind == 'f')
-    snprintf(text, room, "%s", (const char *)at);
-  else if (o->kind == 'c')
-    snprintf(text, room, "%s", option_word(o, *(const int *)at, word));
+  if (o->kind == 'c')
+    at = option_word(o, *whole, word);
+  if (strchr("csf", o->kind))
+    snprintf(text, room, "%s", at);
   else if (o->kind != 'd')
-    snprintf(text, room, "%d", *(const int *)at);
-  else if (isnan(x))
+    snprintf(text, room, "%d", *whole);
+  else if (isnan(*x))
     snprintf(text, room, "none");
   else {
-    snprintf(text, room, "%.15g", x);
-    if (strtod(text, NULL) != x)
-      snprintf(text, room, "%.17g", x);
+    snprintf(text, room, "%.15g", *x);
+    if (strtod(text, NULL) != *x)
+      snprintf(text, room, "%.17g", *x);
   }
 }
 
@@ -8188,7 +8136,6 @@ const char *option_idle(const char *flag, const Settings *s) {
     {"extra-order", "with --extra-dims", m->extra_dims},
     {"extra-value", "with --extra k", m->extra == EXTRA_K},
     {"extra-norm", "with --extra-value e1|ones", m->extra_value},
-    {"init", "without --start", !s->start[0]},
     {"min-lr", "with --schedule cosine", r->schedule},
     {"beta1 beta2 adam-eps", "without --optimizer sgd",
      r->optimizer != OPTIMIZER_SGD},
@@ -8208,11 +8155,7 @@ const char *option_idle(const char *flag, const Settings *s) {
 /* Do the positions that flag o names lie within the tokens that there are? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
-  int at[17] = {0}, most = s->eval_T;
-  if (s->groups & GENERATE)   /* the text begins with one token */
-    most = 1;
-  else if (s->groups & MODEL)
-    most = s->model.context;
+  int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
   option_text(o, s, is, sizeof is);
   positions_parse(o->flag, is, at, 16, e);
   for (int i = 0; at[i]; i++)
@@ -8221,28 +8164,37 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
+/* Refuses what was given and changes nothing here, since a run of hours that
+ * ignored a flag would be read as one with it. */
 int settings_count(const Settings *s, Error *e) {
-  for (const Option *o = OPTIONS; o->flag && s->groups && !e->status; o++) {
+  for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
+    if (!s->given[o - OPTIONS])
+      continue;
     const char *when = option_idle(o->flag, s);
-    if (s->given[o - OPTIONS] && has_word("fix-token random-tokens T", o->flag))
+    if (has_word("fix-token random-tokens T", o->flag))
       positions_fit(o, s, e);
-    if (s->given[o - OPTIONS] && when)
-      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag, when);
+    if (when)
+      fail(e, 2, "--%s: it acts only %s. Try: so, or without it", o->flag,
+           when);
   }
   return e->status;
 }
 
-/* What THEIRS has for a word: advice, or a flag that is in these groups. */
-static void near_theirs(Near *n, unsigned groups) {
-  char ours[80], words[400];
-  for (int i = 0; THEIRS[i]; i++) {
-    sscanf(THEIRS[i], "%79[^:]: %399[^:]", ours, words);
-    bool advice = strchr(ours, ' ') != NULL;
-    if (advice ? !has_word(words, n->word) : !option_find(ours, groups))
-      continue;
-    for (char *word = strtok(words, " "); word; word = strtok(NULL, " "))
-      near_look(n, word, ours);
-  }
+/* A line of data/words.txt is a word and its answer: a flag of ours, for a word
+ * of other programs, where the verb has that flag; or advice, which has a blank,
+ * for this very word. Without the file only our own words are known. */
+static void near_theirs(Near *n, const Source *s, unsigned groups) {
+  Bytes file = {0};
+  Error e = {0};
+  char path[PATH_ROOM], word[80], answer[80];
+  file_read(located(path, "data/words.txt", s, &e), &file, &e);
+  bytes_add(&file, "", 1, &e);
+  for (char *line = (char *)file.at; line; line = strchr(line + 1, '\n'))
+    if (sscanf(line, "%79s %79[^\r\n]", word, answer) == 2
+        && (option_find(answer, groups)
+            || (strchr(answer, ' ') && !strcmp(word, n->word))))
+      near_look(n, word, answer);
+  bytes_free(&file);
 }
 
 /* A flag that the verb does not take. */
@@ -8256,11 +8208,13 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   for (const Option *o = OPTIONS; o->flag; o++)
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
-  near_theirs(&near, groups);
-  return fail(e, 2, "%s: no such flag here. Try: %s%s", word,
-              strchr(near.best, ' ') ? "" : "--", near.best);
+  near_theirs(&near, &s->data, groups);
+  if (strchr(near.best, ' '))
+    return fail(e, 2, "%s: no such flag here. Try: %s", word, near.best);
+  return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
 }
 
+/* A variant is its flags, where it stands: later ones go on top of it. */
 static int variant_set(Settings *s, const char *name, Error *e) {
   Near near = {.word = name, .best = "sigmoid"};
   for (const Variant *v = VARIANTS; v->name; v++) {
@@ -8272,41 +8226,42 @@ static int variant_set(Settings *s, const char *name, Error *e) {
               name, near.best);
 }
 
-/* --flag value or --flag=value; one dash does for two, and _ for -. A switch
+/* --flag value, or --flag=value; one dash does for two, and _ for -. A switch
  * needs no value; one that counts takes the next word if that is a number.
  * Returns whether `next` was the value. */
 static bool flag_parse(Settings *s, const char *word, const char *next,
                        unsigned groups, Error *e) {
-  const char *at = word + strspn(word, "-"), *value = strchr(at, '=');
-  char flag[64];
-  snprintf(flag, sizeof flag, "%.*s", (int)strcspn(at, "="), at);
+  char flag[64] = "";
+  const char *value = strchr(word, '=');
+  sscanf(word, "%*[-]%63[^=]", flag);
   for (char *c = flag; *c; c++)
     if (*c == '_')
       *c = '-';
-  bool no = !strncmp(flag, "no-", 3) && !value;
-  bool variant = !strcmp(flag, "variant") && groups & MODEL;
-  const Option *o = option_find(flag + (no ? 3 : 0), groups);
+  bool no = !value && !strncmp(flag, "no-", 3);
+  bool variant = groups & MODEL && !strcmp(flag, "variant");
+  const Option *o = option_find(flag + 3 * no, groups);
+  bool needs = !o || o->kind != 'b';
   s->help = !strcmp(flag, "h") || !strcmp(flag, "help");
-  if (!s->help && !variant && (!o || (no && o->kind != 'b')))
+  if (!s->help && !variant && (!o || (no && needs)))
     flag_unknown(s, word, flag, groups, e);
   if (s->help || e->status)
     return false;
-  bool counts = o && o->most > 1 && next && *next
+  bool counts = !needs && o->most > 1 && next && *next
                 && !next[strspn(next, "0123456789")];
-  bool takes = !value && !no && (variant || o->kind != 'b' || counts);
-  if (takes)
+  bool takes = !value && !no && (needs || counts);
+  if (value)
+    value++;
+  else if (takes)
     value = next;
   else
-    value = value ? value + 1 : no ? "0" : "1";
+    value = no ? "0" : "1";
   if (!value)
     fail(e, 2, "%s: expected a value after it. Try: %s help", word,
          s->program->name);
   else if (variant)
     variant_set(s, value, e);
-  else {
-    option_set(o, s, value, true, e);
+  else if (!option_set(o, s, value, true, e))
     s->given[o - OPTIONS] = true;
-  }
   return takes;
 }
 
@@ -8316,7 +8271,9 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
   for (int i = 0; i < argc && !e->status && !s->help; i++) {
-    const char *word = argv[i], *next = i + 1 < argc ? argv[i + 1] : NULL;
+    const char *word = argv[i], *next = NULL;
+    if (i + 1 < argc)
+      next = argv[i + 1];
     if (*word == '-' && strcmp(word, "-"))
       i += flag_parse(s, word, next, groups, e);
     else if (n < WORDS_MOST)
@@ -8330,6 +8287,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
+/* Flags in one string: of a variant, of an arm, of a row of an experiment. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -8351,105 +8309,98 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* One file, however its name is spelt and through links? */
+/* One file, however its name is spelt and through links? (Windows: st_ino is 0.) */
 static bool same_file(const char *a, const char *b) {
   struct stat x, y;
   return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
                            && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
 }
 
-/* Does this command read `path`: a word, a flag's file or one in its folder, the
- * text and the tokenizer that nobody named, the text a model was trained on? */
-static bool is_read(const Settings *s, const char *path) {
-  Bytes names = {0};
-  Error none = {0};
+/* A name and a 0; of a folder those of its files. */
+static void name_add(Bytes *names, const Settings *s, const char *name) {
   char at[PATH_ROOM];
-  bool read = same_file(path, s->data.own_name)
-              || same_file(path, "/dev/stdin");
-  files_list(located(at, source_name(&s->data), &s->data, &none), &names, &none);
+  Error none = {0};
+  if (*name && strcmp(name, "-"))
+    files_list(located(at, name, &s->data, &none), names, &none);
+}
+
+/* What this command reads: its words, its flags' files, the text and the
+ * tokenizer that nobody named, the text that a model was trained on. */
+static void names_read(Bytes *names, const Settings *s) {
+  name_add(names, s, source_name(&s->data));
+  name_add(names, s, s->data.own_name);
+  name_add(names, s, "/dev/stdin");
   for (int i = 0; i < s->n_words; i++)
-    files_list(s->words[i], &names, &(Error){0});
+    name_add(names, s, s->words[i]);
   for (const Option *o = OPTIONS; o->flag; o++)
-    if (o->kind == 'f' && *((const char *)s + o->field))
-      files_list(located(at, (const char *)s + o->field, &s->data, &none),
-                 &names, &(Error){0});
-  MORE_READS(&names);
-  const char *name = (const char *)names.at, *end = name + names.size;
-  for (; name < end; name += strlen(name) + 1)
-    read = read || same_file(path, name);
-  bytes_free(&names);
-  return read;
+    if (o->kind == 'f')
+      name_add(names, s, (const char *)s + o->field);
+  MORE_READS(names);
 }
 
-/* No command replaces what it reads; what is there it replaces with --force,
- * or where it goes on. */
-static int may_replace(const Settings *s, const char *path, bool on, Error *e) {
+/* Is it one of these names, or another spelling of one? */
+static bool is_named(const Bytes *names, const char *path) {
+  size_t at = 0;
+  while (at < names->size && !same_file(path, (char *)names->at + at))
+    at += strlen((char *)names->at + at) + 1;
+  return at < names->size;
+}
+
+/* May a result go to this path? Not where the command reads, --force or not,
+ * and not where another result is `taken` to. A file that is there stays, but
+ * with --force, and where a training or its log goes on. */
+static void path_take(const Settings *s, const char *path, const Bytes *read,
+                      Bytes *taken, Error *e) {
   struct stat is;
-  if (stat(path, &is) || !S_ISREG(is.st_mode))
-    return 0;
-  if (is_read(s, path))
-    return fail(e, 2, "%s: it is read, too. Try: another name", path);
-  return s->force || on || !is.st_size ? 0
-       : fail(e, 1, "%s: it is there already, and stays. Try: another name, "
-              "%s--force to replace it", path,
-              option_find("resume", s->groups) ? "--resume to go on, " : "");
+  bool on = s->resume && (path == s->log || !file_missing(s->out));
+  if (is_named(read, path))
+    fail(e, 2, "%s: it is read, too. Try: another name", path);
+  if (is_named(taken, path))
+    fail(e, 2, "%s: two results would go there. Try: another name for one",
+         path);
+  if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
+      && is.st_size)
+    fail(e, 1, "%s: it is there already, and stays. Try: another name, "
+         "%s--force to replace it", path,
+         option_find("resume", s->groups) ? "--resume to go on, " : "");
+  bytes_add(taken, path, strlen(path) + 1, e);
 }
 
-/* Asked before the work, "" for none: can each be written, is it a file of its
- * own however it is spelt, and may it, and the one beside it, be replaced? */
+/* Asked before the work, so that no hours are lost: can all of these be written
+ * ("" is none)? Each PATH.new is made for a while, because only a file tells
+ * that two names are spellings of one. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
-  for (int i = 0; i < n && !e->status; i++) {
-    const char *to = path[i];
-    bool on = s->resume && (to == s->log || !file_missing(s->out));
-    char beside[PATH_ROOM + 8];
-    snprintf(beside, sizeof beside, "%s.new", to);
-    if (strcmp(to, "-")) {
-      if (*to && !may_replace(s, to, on, e) && !may_replace(s, beside, on, e))
-        writing_begin(&w[i], to, e);
-    } else if (to != s->csv && to != s->json)
-      fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
-    else if (!strcmp(s->csv, s->json))
-      fail(e, 2, "-: two results would go there. Try: a file for one");
-  }
+  Bytes read = {0}, taken = {0};
+  names_read(&read, s);
   for (int i = 0; i < n; i++) {
-    if (!w[i].f)
+    const char *to = path[i];
+    bool stream = !strcmp(to, "-");
+    if (stream && to != s->csv && to != s->json)
+      fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
+    if (*to)
+      path_take(s, to, &read, &taken, e);
+    if (!*to || stream)
       continue;
-    bool same = writing_lost(&w[i]);
-    for (int j = 0; j < n; j++)
-      same = same || same_file(path[j], w[i].beside);
-    if (same)
-      fail(e, 2, "%s: two results would go there. Try: another name for one",
-           w[i].path);
-    fclose(w[i].f);
-    remove(w[i].beside);
+    snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
+    path_take(s, w[i].beside, &read, &taken, e);
+    if (!e->status && !writing_begin(&w[i], to, e))
+      fclose(w[i].f);
   }
+  for (int i = 0; i < n; i++)
+    if (w[i].f)
+      remove(w[i].beside);
+  bytes_free(&read);
+  bytes_free(&taken);
   return e->status;
 }
 
 /* ----------
- * 16.2  Text for a terminal. NO_COLOR: no-color.org. */
-
-static bool wants_colour(FILE *f) {
-  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
-  return is_terminal(f) && !(no && *no) && !(term && !strcmp(term, "dumb"));
-}
-
-/* Text on a grey as light as a weight 0 .. 1 is large. */
-static void heat_cell(const char *text, double x, bool colour, FILE *out) {
-  int grey = 232 + (int)fmin(fmax(24 * x, 0), 23);
-  if (colour)
-    fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm%s\x1b[0m", grey,
-            x > 0.5 ? 16 : 255, text);
-  else
-    fputs(text, out);
-}
+ * 16.2  What a training and an evaluation print */
 
 /* [FIG19] alpha of a column by layer (down) and head (across). */
 void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  bool colour = wants_colour(out);
-  char text[32];
   for (const HeatMap *map = maps; map < maps + n; map++) {
     const Sinks *s = map->s;
     fprintf(out, "%s %s\n", map->title, map->column_name);
@@ -8457,38 +8408,26 @@ void heat_maps(const HeatMap *maps, int n, FILE *out) {
       if (!s->attends[l])
         continue;
       fprintf(out, "%5d ", l + 1);
-      for (int h = 0; h < s->H; h++) {
-        double alpha = s->alpha[((idx)l * s->H + h) * s->S + map->column];
-        snprintf(text, sizeof text, " %.2f ", alpha);
-        heat_cell(text, alpha, colour, out);
-      }
+      for (int h = l * s->H; h < (l + 1) * s->H; h++)
+        fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + map->column]);
       fputc('\n', out);
     }
   }
 }
 
 void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .live = wants_colour(stderr),
-                  .start = seconds()};
+  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
+  p->shown = p->start;
 }
-/* A line every tenth of the steps; on a terminal one that rewrites itself, and
- * is cut where the terminal is narrower (\x1b[?7l: no wrapping). */
+/* A line every ten seconds, and one at the end. */
 void progress_show(const Trainer *t, Progress *p) {
-  const Train *r = &t->s.train;
-  double now = seconds(), left = r->steps - (double)t->step;
+  double now = seconds(), left = t->s.train.steps - (double)t->step;
   double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  double tokens = (double)r->batch * r->accumulate * t->s.model.context;
-  int full = (int)(12 * t->step / r->steps);
-  bool due = p->live ? now - p->shown >= 0.2
-                     : t->step % (r->steps > 9 ? r->steps / 10 : 1) == 0;
-  if (p->quiet || (!due && left > 0))
+  if (p->quiet || (left > 0 && now - p->shown < 10))
     return;
-  fprintf(stderr, "%s%-8s [%.*s%.*s] %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 "
-          "%.3f  %.0f tok/s  %.0f s left%s%s", p->live ? "\r\x1b[?7l" : "",
-          p->name, full, "############", 12 - full, "............", t->step,
-          r->steps, t->loss, 100 * p->now[SINK_1], p->now[ALPHA_1], tokens / each,
-          each * left, p->live ? "\x1b[K\x1b[?7h" : "",
-          p->live && left > 0 ? "" : "\n");
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
+          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
+          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
   p->shown = now;
 }
 
@@ -8504,26 +8443,27 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
+/* Sink and alpha of the first columns, at three thresholds: a claim that turns
+ * with the threshold shows that here. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
-  int first = config_column_first(c), star = config_column_star(c);
-  double even = s->even;
+  int first = config_column_first(c), from = config_column_star(c);
   char name[16];
+  if (from < 0)
+    from = first;
   fprintf(out, "column    Sink 0.2      Sink  Sink 0.4     alpha    x even\n");
-  for (int j = star >= 0 ? star : first; j < s->S && j < first + kmax; j++) {
-    double alpha = sinks_alpha(s, j);
+  for (int j = from; j < s->S && j < first + kmax; j++)
     fprintf(out, "%-8s %8.2f%% %8.2f%% %8.2f%% %9.4f %9.2f\n",
             column_label(name, c, j), 100 * sinks_sink(s, j, 1),
-            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2), alpha,
-            alpha / even);
-  }
-  for (int prev = 0; prev < 2 && s->T > 1; prev++) {
-    double alpha = prev ? sinks_prev(s) : sinks_self(s);
-    fprintf(out, "%-38s %9.4f %9.2f\n", prev ? "prev" : "self", alpha,
-            alpha / s->even_self);
+            100 * sinks_sink(s, j, 0), 100 * sinks_sink(s, j, 2),
+            sinks_alpha(s, j), sinks_alpha(s, j) / s->even);
+  if (s->T > 1) {
+    double self = sinks_self(s), prev = sinks_prev(s);
+    fprintf(out, "%-38s %9.4f %9.2f\n%-38s %9.4f %9.2f\n", "self", self,
+            self / s->even_self, "prev", prev, prev / s->even_self);
   }
   fprintf(out, "Sink at eps %g in the middle; even rows give alpha_1 = %.4f. "
-          "Row mass %.3f.\n", s->eps[0], even, sinks_mass(s));
+          "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
 }
 
 /* A line for each block, with means over its heads. */
@@ -8541,8 +8481,11 @@ static void blocks_print(const Sinks *s, bool post, FILE *out) {
     for (int i = 0; i < 6; i++)
       for (int h = l * s->H; h < (l + 1) * s->H; h++)
         is[3 + i] += of_head[i][i < 4 ? 2 * h : h] / s->H;
+    int shown = 1;
+    if (s->attends[l])
+      shown = 9 + post;
     fprintf(out, "%5d", l + 1);
-    for (int i = 0; i < (s->attends[l] ? 9 + post : 1); i++)
+    for (int i = 0; i < shown; i++)
       if (isfinite(is[i]))
         fprintf(out, " %8.3f", is[i]);
       else
@@ -8568,22 +8511,29 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
           "%s times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
-  heat_maps(maps, star >= 0 ? 2 : 1, out);
+  heat_maps(maps, 1 + (star >= 0), out);
 }
 
 /* ----------
  * 16.3  Verbs */
 
-static int first_line(const char *text) { return (int)strcspn(text, "\n"); }
-
-/* The command as it was given, to repeat what a log shows. */
+/* The command as it was given, to be typed again. What the shell would change
+ * in a word stands in quotes. */
 static void command_echo(const Settings *s) {
   if (s->quiet)
     return;
   fprintf(stderr, "%s %s", s->program->name, s->verb);
   for (int i = 0; i < s->argc; i++) {
-    bool plain = !strpbrk(s->argv[i], " \t\n\"`$&;()*?[]{}!<>|\\#~");
-    fprintf(stderr, plain ? " %s" : " " QUOTE "%s" QUOTE, s->argv[i]);
+    const char *word = s->argv[i], *quote = "";
+    if (!*word || strpbrk(word, " \t\n\"'`$&;()*?[]{}!<>|\\#~"))
+      quote = QUOTE;
+    fprintf(stderr, " %s", quote);
+    for (; *word; word++)
+      if (*word == *QUOTE)
+        fputs(QUOTED, stderr);
+      else
+        fputc(*word, stderr);
+    fputs(quote, stderr);
   }
   fputc('\n', stderr);
 }
@@ -8591,21 +8541,18 @@ static void command_echo(const Settings *s) {
 typedef struct Work {
   Trainer t;
   Outcome o;
-  Ids ids;
-  Bytes in, out, table;
 } Work;
 static int work_end(Work *w, Error *e) {
   trainer_free(&w->t);
   outcome_free(&w->o);
-  ids_free(&w->ids);
-  bytes_free(&w->in);
-  bytes_free(&w->out);
-  bytes_free(&w->table);
   return e->status;
 }
 
 static int verb_run(Settings *s, Error *e) {
-  return demo_run(s, results_alone(s) ? stderr : stdout, e);
+  FILE *out = stdout;
+  if (results_alone(s))
+    out = stderr;
+  return demo_run(s, out, e);
 }
 
 static void cell_print(const char *name, double x) {
@@ -8614,7 +8561,9 @@ static void cell_print(const char *name, double x) {
 
 /* What a training ends with, as name=value; - for what there is none of. */
 static void train_print(const Trainer *t, const Outcome *o) {
-  double never = t->step ? 0 : NAN;
+  double never = 0;
+  if (!t->step)
+    never = NAN;
   printf("steps=%ld ", t->step);
   cell_print("loss", t->loss + never);
   cell_print("valid_loss", o->loss);
@@ -8622,8 +8571,10 @@ static void train_print(const Trainer *t, const Outcome *o) {
   cell_print("alpha_1", o->p.now[ALPHA_1] + never);
   cell_print("sink_1", o->p.now[SINK_1] + never);
   cell_print("mass", o->p.now[ROW_MASS] + never);
-  printf("parameters=%lld text=%s%s%s\n", t->m.count, t->data.name,
-         t->s.out[0] ? " out=" : "", t->s.out);
+  printf("parameters=%lld text=%s", t->m.count, t->data.name);
+  if (t->s.out[0])
+    printf(" out=%s", t->s.out);
+  printf("\n");
 }
 
 /* Into o, which the caller frees with t. A training that diverges is no error
@@ -8665,8 +8616,8 @@ static int no_folder(const char *path, Error *e) {
 }
 
 /* A model; a published one of more than `room` bytes stays in its file. Its own
- * settings of model, training and data hold, and what the command line says on
- * top of them. */
+ * settings of model, training and data hold, so that nobody has to say them
+ * again, and on top of them what the command line says, which is read anew. */
 static int open_model(Settings *s, const char *path, double room, Trainer *t,
                       Error *e) {
   (void)room;
@@ -8685,12 +8636,11 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   strcpy(d->home, s->data.home);
   if (file_missing(d->tokenizer))
     strcpy(d->tokenizer, "tokenizer.bin");
-  bool reads = option_find("valid", s->groups);   /* its text, if still there */
-  bool lost = reads && source_named(d) && file_missing(source_name(d));
   d->own = t->data.source;
   if (d->own)
     strcpy(d->own_name, source_name(d));
-  if (source_named(&s->data) || lost || !reads)
+  if (source_named(&s->data) || file_missing(source_name(d))
+      || !option_find("valid", s->groups))   /* its text is not read */
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
   t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
   d->random_tokens[0] = 0;
@@ -8699,15 +8649,13 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
   if (settings_count(&now, e))
     return e->status;
-  bool needs = !now.ids[0] && !now.domains[0] && now.input == INPUT_NATURAL;
-  if (lost && !source_named(d) && needs)
-    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
-                source_name(&t->s.data));
   *s = t->s = now;
   t->m.plain = s->plain;
   return 0;
 }
 
+/* What open_model's model is measured on: --ids, drawn tokens, or a text whose
+ * tokens must mean to the model what they meant in its training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
@@ -8715,15 +8663,18 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     s->data.fix_token = s->data.first_tokens[0] = 0;
     return data_ids(&t->data, s->ids, vocab, e);
   }
-  bool drawn = s->input != INPUT_NATURAL && !fixed_at(&s->data);
-  if (t->m.seams.begin && !hash && drawn) {   /* drawn ids need no tokenizer */
-    t->data.vocab = vocab;
+  bool natural = s->input == INPUT_NATURAL;
+  if (t->m.seams.begin && !hash && !natural && !fixed_at(&s->data)) {
+    t->data.vocab = vocab;   /* drawn ids need no tokenizer */
     return 0;
   }
+  bool own = natural && s->data.own && !source_named(&s->data);
+  if (own && strcmp(s->data.own_name, SHIPPED_TEXT))
+    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
+                s->data.own_name);
   if (data_open(&t->data, &s->data, 0, 0, e))
     return e->status;
-  bool own = !source_named(&s->data) && !strcmp(s->data.own_name, SHIPPED_TEXT);
-  if (own && t->data.source != s->data.own && s->input == INPUT_NATURAL)
+  if (own && t->data.source != s->data.own)
     return fail(e, 1, "%s: its text is not " SHIPPED_TEXT " as it is now. Try: "
                 "--text FILE, or ./paper and --grammar data/text/story.grammar",
                 path);
@@ -8731,15 +8682,18 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
   if (hash)
     return tokenizer_same(t, path, e);
-  return t->data.vocab == vocab ? 0
-       : fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
+  if (t->data.vocab == vocab)
+    return 0;
+  return fail(e, 1, "%s: expected a vocabulary of %d, found %d in %s. "
               "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
 static void eval_print(const Work *w, const Settings *s, int starts) {
   const Sinks *r = &w->o.s;
   bool natural = s->input == INPUT_NATURAL;
-  printf(natural ? "%s on %s (%s)" : "%s", w->o.name, w->o.text, w->o.read);
+  printf("%s", w->o.name);
+  if (natural)
+    printf(" on %s (%s)", w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (natural)
     printf(" (%d at the start of a document)", starts);
@@ -8749,7 +8703,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf(", token %d fixed", s->data.fix_token);
   if (w->t.random_tokens)
     printf(", its training's random tokens not drawn");
-  printf(", rows %s\n\n", s->metric_rows == METRIC_REAL ? "real" : "plus1");
+  printf(", rows %s\n\n", s->metric_rows ? "plus1" : "real");
   sinks_print(r, &s->model, s->eval_k, stdout);
   if (natural)
     printf("\nloss %.4f nats a token\n", r->loss);
@@ -8773,7 +8727,7 @@ static int verb_eval(Settings *s, Error *e) {
 
 static int verb_check(Settings *s, Error *e) {
   const Program *p = s->program;
-  return checks_run(p->checks, p->name, s->n_words ? s->words[0] : NULL, stdout, e);
+  return checks_run(p->checks, p->name, s->words[0], stdout, e);
 }
 
 static int verb_list(Settings *s, Error *e) {
@@ -8782,8 +8736,9 @@ static int verb_list(Settings *s, Error *e) {
   for (const Variant *v = VARIANTS; v->name; v++) {
     int at = printf("%-15s %-14s %-15s %4s ", v->name, v->source, v->sink,
                     v->loss);
-    bool wide = at + (int)strlen(v->flags) > 79;
-    printf(wide ? "\n    %s\n" : "%s\n", v->flags);
+    if (at + (int)strlen(v->flags) > 79)
+      printf("\n    ");
+    printf("%s\n", v->flags);
   }
   printf("\n--variant NAME sets a row's flags; * a / b: Sink_* and Sink_1; "
          "-: it failed.\nTable 6: rows of Table 15.\nText: " SHIPPED_TEXT
@@ -8791,142 +8746,26 @@ static int verb_list(Settings *s, Error *e) {
   return e->status;
 }
 
-static int verb_tokenize(Settings *s, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
-  const Tokenizer *t = &d->tokenizer;
-  const char *what = s->words[0] ? s->words[0] : "";
-  const char *path = s->n_words > 1 ? s->words[1] : "-";
-  bool encode = !strcmp(what, "encode");
-  if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
-    fail(e, 2, "tokenize %s: expected encode or decode; ./paper has train. %s",
-         what, HINT);
-  else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
-    ;
-  else if (encode) {
-    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
-      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
-    if (s->data.bos)
-      id_add(&w.ids, t->bos, e);
-    tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
-    for (size_t i = 0; i < w.ids.size && !e->status; i++)
-      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
-  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
-             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
-    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* encode's */
-    if (w.out.size)
-      fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
-  }
-  return work_end(&w, e);
-}
-
-/* The likeliest of y [V] at temperature 0, of equals the first; else a draw from
- * softmax(y / temperature). */
-static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
-                      Error *e) {
-  double top = vec_max(V, y), sum = 0;
-  int id = 0;
-  if (!isfinite(top) || isnan(vec_sum(V, y)))
-    return fail(e, 1, "generate: expected logits that are numbers, found "
-                "others. Try: another model");
-  while (y[id] < top)
-    id++;
-  if (s->temperature <= 0)
-    return id;
-  for (int v = 0; v < V; v++)
-    sum += exp((y[v] - top) / s->temperature);
-  double draw = rng_uniform(rng) * sum;
-  for (int v = 0; v < V && draw >= 0; v++) {
-    draw -= exp((y[v] - top) / s->temperature);
-    id = v;
-  }
-  return id;
-}
-
-/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
- * one row with the cache. A full context drops the oldest but the first; then
- * keys move, and a token is a forward. */
-static void generate(Work *w, const Settings *s, int most, Error *e) {
-  const Tokenizer *known = &w->t.data.tokenizer;
-  TokenDraw *draw = s->program->draw ? s->program->draw : token_draw;
-  Model *m = &w->t.m;
-  Acts *a = &w->t.a;
-  int C = m->c.context, V = m->c.vocab;
-  Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
-  real *y = grab(V, sizeof(real), e);
-  int *row = grab(C, sizeof(int), e);
-  stop_gently();
-  for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
-    int size = (int)w->ids.size, have = (int)at_most(size, C);
-    if (size > C)
-      from = 0;   /* the context was full before */
-    for (int k = 0; k < have; k++)
-      row[k] = w->ids.at[k ? size - have + k : 0];
-    int R = model_extend(m, a, row, have, from);
-    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
-    if (!isfinite(vec_sum(V, y)))
-      forward_fault(m, row, 1, have, e);
-    int32_t next = model_fault(m, e) ? 0 : draw(y, V, s, &rng, e);
-    if (e->status || next == known->end)
-      break;
-    from = have;
-    w->out.size = 0;
-    id_add(&w->ids, next, e);
-    if (next < known->vocab)
-      tokenizer_decode(known, &next, 1, &w->out, e);
-    if (w->out.size)
-      fwrite(w->out.at, 1, w->out.size, stdout);
-    fflush(stdout);
-  }
-  fputc('\n', stdout);
-  free(y);
-  free(row);
-}
-
-static int verb_generate(Settings *s, Error *e) {
-  Work w = {0};
-  Data *d = &w.t.data;
-  const char *path = s->words[0];
-  if (!path)
-    fail(e, 2, "generate: expected a model. Try: sink help generate");
-  else if (!open_model(s, path, 4e9, &w.t, e)
-           && !data_open_tokenizer(d, &s->data, e)
-           && !tokenizer_same(&w.t, path, e)
-           && !data_first(d, &s->data, 0, e)
-           && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
-    int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
-    if (fixed_at(&s->data) == 1)
-      start = fixed_id(d, (uint64_t)s->train.seed, 0);
-    id_add(&w.ids, start, e);
-    tokenizer_encode(&d->tokenizer, (const unsigned char *)s->prompt,
-                     strlen(s->prompt), &w.ids, e);
-    fputs(s->prompt, stdout);
-    generate(&w, s, s->how_many ? s->how_many : 100, e);
-  }
-  return work_end(&w, e);
-}
-
 /* The shape of an --ids file: B lines of T + 1. */
 static void dump_shape(Dump *d, const Data *data, Error *e) {
   const Ids *starts = &data->starts;
   idx B = (idx)starts->size, size = (idx)data->held.size;
-  idx line = B > 1 ? starts->at[1] : size;
-  for (idx b = 1; b <= B; b++)
-    if ((b < B ? starts->at[b] : size) != b * line)
-      fail(e, 1, "%s: expected lines of one length, found another in line "
-           "%lld. Try: as many ids in each", d->s->ids, b);
-  if (line < 2)
-    fail(e, 1, "%s: expected at least 2 ids. Try: a line like 1 2 3",
-         d->s->ids);
-  if (line > d->m->c.context + 1)
-    fail(e, 1, "%s: expected at most %d ids a line. Try: shorter ones",
-         d->s->ids, d->m->c.context + 1);
+  idx line = B ? size / B : 0;
+  int most = d->m->c.context + 1;
+  for (idx b = 0; b < B; b++)
+    if (starts->at[b] != b * line || size != B * line)
+      fail(e, 1, "%s: expected lines of one length, found another. Try: as "
+           "many ids in each", d->s->ids);
+  if (line < 2 || line > most)
+    fail(e, 1, "%s: expected 2 to %d ids a line, found %lld. Try: a line like "
+         "1 2 3", d->s->ids, most, line);
   d->B = B;
   d->T = line - 1;
   d->N = config_rows(&d->m->c, (int)d->T);
   d->S = config_columns(&d->m->c, (int)d->T);
 }
 
+/* Every check comes before the first array is written. */
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
@@ -8959,18 +8798,14 @@ static int verb_dump(Settings *s, Error *e) {
 
 static int verb_help(Settings *s, Error *e);
 static const Verb VERBS[] = {
-  {"run", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | TABLES | GENERAL | RUN,
+  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN,
    "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run},
-  {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE,
+  {"train", "", KEPT | OUTPUT | GENERAL | ALONE,
    "text in, checkpoint out", verb_train},
   {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL,
    "the sink, norms and the alpha map", verb_eval},
   {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
   {"list", "", 0, "the paper's variants by name", verb_list},
-  {"tokenize", "encode|decode [FILE]", GENERAL | TOKENIZE,
-   "text and its ids", verb_tokenize},
-  {"generate", "MODEL", GENERAL | GENERATE, "text from a model",
-   verb_generate},
   {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
    "every tensor of a pass, for NumPy", verb_dump},
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
@@ -8979,12 +8814,16 @@ static const Verb VERBS[] = {
 
 /* The verb after v, the first after NULL: a program's own precede sink's. */
 static const Verb *verb_after(const Verb *v, const Program *program) {
-  if (!v)
-    v = program->verbs ? program->verbs : VERBS;
-  else if (!(++v)->name)
-    v = v == VERBS + sizeof VERBS / sizeof *VERBS - 1 ? NULL : VERBS;
-  return v;
+  const Verb *last = VERBS + sizeof VERBS / sizeof *VERBS - 2;
+  if (v == last)
+    return NULL;
+  if (!v && program->verbs)
+    return program->verbs;
+  if (v && v[1].name)
+    return v + 1;
+  return VERBS;
 }
+
 static const Verb *verb_find(const Program *program, const char *name) {
   const Verb *v = verb_after(NULL, program);
   while (v && strcmp(v->name, name))
@@ -8992,17 +8831,20 @@ static const Verb *verb_find(const Program *program, const char *name) {
   return v;
 }
 
-/* near may know words that are no verbs. */
-static int verb_unknown(const Program *program, Near near, Error *e) {
-  for (const Verb *v = NULL; (v = verb_after(v, program));)
+/* `near` may have looked at words that are no verbs. */
+static int verb_unknown(const Settings *s, Near near, Error *e) {
+  for (const Verb *v = NULL; (v = verb_after(v, s->program));)
     near_look(&near, v->name, v->name);
-  near_theirs(&near, 0);
-  if (!near.best[0])
-    strcpy(near.best, program->other ? "list"
-                                     : "sink help; make paper, ./paper list");
-  bool said = strchr(near.best, ' ');
-  return fail(e, 2, "there is no verb '%s' here. Try: %s%s%s", near.word,
-              said ? "" : program->name, said ? "" : " ", near.best);
+  near_theirs(&near, &s->data, 0);
+  if (!near.best[0] && s->program->other)
+    strcpy(near.best, "list");
+  else if (!near.best[0])
+    strcpy(near.best, "sink help; make paper, ./paper list");
+  if (strchr(near.best, ' '))
+    return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word,
+                near.best);
+  return fail(e, 2, "there is no verb '%s' here. Try: %s %s", near.word,
+              s->program->name, near.best);
 }
 
 /* A verb's flags; a blank line where another group begins. */
@@ -9012,17 +8854,19 @@ static int help_verb(const Program *program, const Verb *v) {
   if (v->groups & MODEL)
     printf("\n  --variant NAME        a row of `sink list`: its flags\n");
   for (const Option *o = OPTIONS; o->flag; o++) {
-    char left[128], value[VALUE_ROOM];
+    char value[VALUE_ROOM];
     if (option_find(o->flag, v->groups) != o)
       continue;
     if (about != (o->groups & KEPT))
       printf("\n");
     about = o->groups & KEPT;
-    snprintf(left, sizeof left, "--%s %s", o->flag, option_value(o, value));
-    printf(strlen(left) > 22 ? "  %s\n%26s%s" : "  %-24s%s%s", left, "",
-           o->help);
-    printf(strcmp(o->fallback, "0") && *o->fallback ? " [%s]\n" : "\n",
-           o->fallback);
+    int at = printf("  --%s %s", o->flag, option_value(o, value));
+    if (at > 24)
+      at = printf("\n") - 1;
+    printf("%*s%s", 26 - at, "", o->help);
+    if (*o->fallback && strcmp(o->fallback, "0"))
+      printf(" [%s]", o->fallback);
+    printf("\n");
   }
   return 0;
 }
@@ -9030,26 +8874,25 @@ static int help_verb(const Program *program, const Verb *v) {
 static int verb_help(Settings *s, Error *e) {
   const Program *program = s->program;
   const char *name = s->words[0];
-  const Verb *v = name ? verb_find(program, name) : NULL;
-  if (name && !v)
-    v = program->other;
+  const Verb *v = NULL;
+  if (name && !(v = verb_find(program, name)) && !(v = program->other))
+    return verb_unknown(s, (Near){.word = name}, e);
   if (v)
     return help_verb(program, v);
-  if (name)
-    return verb_unknown(program, (Near){.word = name}, e);
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
   while ((v = verb_after(v, program)))
     if (verb_find(program, v->name) == v)   /* no other has taken its place */
-      printf("  %-9s %-27s %.*s\n", v->name, v->words, first_line(v->help),
-             v->help);
+      printf("  %-9s %-27s %.*s\n", v->name, v->words,
+             (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
          "0 done, 1 something failed, 2 wrong usage.\n", program->name,
          program->name);
   return 0;
 }
 
+/* v->words shows how many words a verb takes: none, one, or with a blank any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = option_find("text", v->groups);
@@ -9077,6 +8920,7 @@ static bool is_exact(void) {
          && isinf(one / x[3]) && x[4] * x[0] > 0 && x[5] != (double)tenth;
 }
 
+/* All programs begin here, each with its own Program. */
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
@@ -9093,17 +8937,19 @@ static int sink_main(const Program *program, int argc, char **argv) {
   if (!strcmp(name, "--help") || !strcmp(name, "-h"))
     name = "help";
   const Verb *v = verb_find(program, name);
-  int used = v ? 2 : 1;   /* words before the verb's own */
-  if (!v)
+  s.argv = argv + 2;
+  s.argc = argc - 2;
+  if (!v && program->other) {   /* the name is a word of this verb */
     v = program->other;
+    s.argv--;
+    s.argc++;
+  }
   if (!strcmp(name, "--version"))
     printf("%s " SINK_VERSION ", %zu-byte numbers\n", program->name,
            sizeof(real));
   else if (!v)
-    verb_unknown(program, (Near){.word = name}, &e);
+    verb_unknown(&s, (Near){.word = name}, &e);
   else {
-    s.argc = argc > used ? argc - used : 0;
-    s.argv = argv + used;
     s.verb = v->name;
     s.groups = v->groups;
     if (v->run == verb_run)

@@ -10,6 +10,11 @@
 #include "../data/paper/paper.c"
 #else
 #include "../sink.c"
+static int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
+  unsigned char out[8];
+  number_put(out, x, 8);
+  return bytes_add(b, out, (size_t)bytes, e);
+}
 #endif
 #include <stdint.h>
 #ifndef TOKENIZER_READ

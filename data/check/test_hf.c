@@ -504,7 +504,7 @@ static void oracle_spell(const Tokenizer *t, int id, char *out) {
 #define TO_LLAMA "export --force " SCRATCH "/m.ckpt " SCRATCH "/llama"
 
 /* tokenizer.json holds tokens by id, and its merges come back: an import makes of it the file that
- * was trained, and an export of that the same folder. A text begins as `sink generate` does. */
+ * was trained, and an export of that the same folder. A text begins as `generate` does. */
 static void hf__tokenizer(Test *t) {
   static const struct { const char *flags, *bos, *back; int id; } STARTS[] = {
     {"--vocab 330", "\"bos_token\": \"<|endoftext|>\"", "--bos 0 --fix-token 0", TOKEN_END},
@@ -3078,7 +3078,7 @@ static bool model_written(Test *t, Model *m, const char *path, int kind) {
   return !e.status;
 }
 
-/* As `sink generate` goes on: 5 tokens, then two after their keys, from a file and in memory. */
+/* As `generate` goes on: 5 tokens, then two after their keys, from a file and in memory. */
 static void extend_from_file(Test *t, const Model *m, const Model *file, const int *ids,
                              const char *flags) {
   real got[64], want[64]; Acts a[2]; Error e = {0}; int V = m->c.vocab, C = m->c.dim;

@@ -1,5 +1,5 @@
 /* test_source.c - ./paper as a user runs it on what ./sink has not: grammars, ids in files, first
- * tokens, a vocabulary of one's own: data/text.
+ * tokens, a vocabulary of one's own, text from a model: data/text.
  *
  *     make paper && cc -O2 data/check/test_source.c -o test -lm && ./test
  *
@@ -73,6 +73,10 @@ static void paper__wrong_texts(Test *t) {
     {"train --quiet --steps 0 --tokens tokenizer.bin", "expected ids below 50304"},
     {"train --quiet --steps 0 --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
     {"generate --grammar " SCRATCH "/bad.grammar", "bad.grammar:2: expected"},
+    {"generate " SCRATCH "/empty", "expected a checkpoint"},
+    {"generate " SCRATCH "/m.ckpt --tokenizer tokenizer.bin", "expected the tokenizer"},
+    {"tokenize encode " SCRATCH "/none", "none: "},
+    {"tokenize decode " SCRATCH "/bad.grammar", "bad.grammar:1: expected token ids"},
     {"tokenize train " SCRATCH "/i --out " SCRATCH "/t", "/t.new: it is there already"},
     {"tokenize train " SCRATCH "/tale.txt --out " SCRATCH "/tale.tok", "it is there already"}};
   Settings s; Error e = {0};
@@ -81,6 +85,7 @@ static void paper__wrong_texts(Test *t) {
   file_write(SCRATCH "/i", "1 2 3\n", 6, &e);
   file_write(SCRATCH "/t.new", "1 2 3\n", 6, &e);
   file_write(SCRATCH "/bad.grammar", "s = a\nt = }\n", 12, &e);
+  said(t, "train --quiet --steps 0 --out " SCRATCH "/m.ckpt" SMALL_RUN);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
   sink_fails(t, "tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t", 2,
              "/t.new: it is read, too");
@@ -91,11 +96,80 @@ static void paper__wrong_texts(Test *t) {
   fact(t, strstr(err, "away: it is neither here nor beside"), "%s", err);
 }
 
+/* Text to ids and back, by file and by standard input. */
+static void paper__tokenize(Test *t) {
+  Settings s; Bytes text = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  bytes_add(&text, SAMPLE, strlen(SAMPLE), fresh(t));
+  for (int i = 0; i < 256; i++) bytes_number(&text, (uint64_t)i, 1, &t->e);
+  file_write(SCRATCH "/text", text.at, text.size, &t->e);
+  for (int input = 0; input < 2; input++) {
+    const char *from = input ? "<" : "", *ids = said(t, "tokenize encode %s" SCRATCH "/text", from);
+    const size_t n = strlen(ids);
+    fact(t, n >= 400 && ids[n - 1] == '\n', "%zu bytes of ids", n);
+    file_write(SCRATCH "/ids", ids, n, &t->e);
+    said(t, "tokenize decode %s" SCRATCH "/ids", from);
+    fact(t, files_same(SCRATCH "/out", SCRATCH "/text"), "another text comes back");
+  }
+  file_write(SCRATCH "/bom", "\xef\xbb\xbf", 3, &t->e);
+  sink_fails(t, "tokenize encode a b", 2, "expected train, encode or decode");
+  answers(t, PROGRAM, "tokenize encode " SCRATCH "/bom", 0, "242 190 194\n|sink: " SCRATCH "/bom:");
+  bytes_free(&text);
+}
+
+/* `generate` at temperature 0 against whole forwards made here: the likeliest token each time;
+ * when the context is full the first token stays while the oldest others go. */
+static void paper__generate(Test *t) {
+  enum { CONTEXT = 16, LENGTH = 30 };                      /* the first of SMALL_RUN */
+  static const char PROMPT[] = "Ann told Bob a story";
+  Settings s; Trainer back; Ids ids = {0}; Bytes text = {0};
+  if (no_binary(t) || !tale_open(t, &s, "")) return;
+  said(t, "train --quiet --steps 4 --window 11 --sink-token --out " SCRATCH "/m.ckpt" SMALL_RUN);
+  const char *out = said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt \"%s\" "
+                         "--tokenizer " SCRATCH "/tale.tok", PROMPT);
+  Error *e = fresh(t);
+  fact(t, !strcmp(out, said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --plain --prompt "
+                            "\"%s\" --tokenizer " SCRATCH "/tale.tok", PROMPT)), "--plain: another");
+  if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e) || tokenizer_load(SCRATCH "/tale.tok",
+      &s.data, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+    fact(t, false, "%s", e->text);
+    return;
+  }
+  ids_add(&ids, (int32_t[]){TOKEN_END}, 1, e);
+  tokenizer_encode(&back.data.tokenizer, (const unsigned char *)PROMPT, strlen(PROMPT), &ids, e);
+  bytes_add(&text, PROMPT, strlen(PROMPT), e);
+  const int V = back.m.c.vocab, prompted = (int)ids.size; real *y = reals(V);
+  for (int i = 0; i < LENGTH; i++) {
+    int row[CONTEXT], n = (int)ids.size < CONTEXT ? (int)ids.size : CONTEXT;
+    for (int k = 0; k < n; k++) row[k] = ids.at[k ? (int)ids.size - n + k : 0];
+    model_forward(&back.m, &back.a, row, 1, n);
+    model_logits(&back.m, &back.a, back.a.nf + n * back.m.c.dim, 1, y);   /* x* is row 0 */
+    int32_t best = 0;
+    for (int v = 1; v < V; v++) if (y[v] > y[best]) best = v;
+    if (best == TOKEN_END) break;
+    ids_add(&ids, &best, 1, e);
+    tokenizer_decode(&back.data.tokenizer, &best, 1, &text, e);
+  }
+  bytes_add(&text, "\n", 2, e);
+  fact(t, !e->status && !strcmp(out, (const char *)text.at), "%s and not %s", out,
+       (const char *)text.at);
+  fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, then %zu", prompted, ids.size);
+  back.m.layer[0].wq.w[8] = (real)NAN;
+  checkpoint_write(SCRATCH "/nan.ckpt", &back, false, e);
+  answers(t, PROGRAM, "generate " SCRATCH "/nan.ckpt --temperature 0", 1, "1 of 1, head 2 of 2: ");
+  for (int hot = 0; hot < 2; hot++)          /* the same text from the same seed */
+    fact(t, !strcmp(said(t, "generate " SCRATCH "/m.ckpt --seed %d --tokenizer " SCRATCH "/tale.tok",
+                         hot), said(t, "generate " SCRATCH "/m.ckpt --seed %d --tokenizer " SCRATCH
+                         "/tale.tok", hot)), "another text");
+  free(y); ids_free(&ids); bytes_free(&text); trainer_free(&back);
+}
+
 /* From elsewhere a grammar is found beside the program. */
 static void paper__elsewhere(Test *t) {
   if (no_binary(t)) return;
   scratch_open();
   answers_elsewhere(t, "generate --grammar data/text/story.grammar", "\n<|endoftext|>");
+  answers_elsewhere(t, "tokenize encode ../../../data/text/story.txt", " ");
 }
 
 /* A vocabulary trained as in memory. */
@@ -157,7 +231,7 @@ static void paper__first_tokens(Test *t) {
 
 static const TestEntry TESTS[] = {
   RUNS(paper__sources), RUNS(paper__wrong_texts), RUNS(paper__elsewhere),
-  RUNS(paper__tokenize_train), RUNS(paper__first_tokens)};
+  RUNS(paper__tokenize_train), RUNS(paper__tokenize), RUNS(paper__generate), RUNS(paper__first_tokens)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,

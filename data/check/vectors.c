@@ -1137,6 +1137,11 @@ static double off_difference(Case *c, int input, real **to, Error *e) {
  * 8  Files */
 
 /* NumPy's format 1.0, of numbers of so many bytes; `pair`: two such arrays. */
+static void bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
+  for (; bytes > 0; bytes--, x >>= 8)
+    bytes_add(b, (unsigned char[]){x & 255}, 1, e);
+}
+
 static void npy_head(const Case *c, int array, int bytes, bool pair, Bytes *out,
                      Error *e) {
   char head[160], axes[80] = "";

@@ -521,7 +521,8 @@ static int model_file_end(ModelWriter *w, Error *e) {
   if (!e->status) {
     head_pass(&c, &w->head, w->at);
     pass(&c, hash_end(c.hash), 8);
-    if (fflush(c.w.f) || !file_seek(c.w.f, 8)) c.w.cause = errno ? errno : EIO;
+    if (fflush(c.w.f) || !file_seek(c.w.f, 8))
+      fail(e, 1, "%s: cannot be written, %s. Try: free some space", w->w.path, strerror(errno));
     number_put(start, w->at, 8);
     writing_add(&c.w, start, 8);
   }
@@ -574,7 +575,7 @@ static idx slab_lines(idx lines, idx line) {
 /* "model: 41 %, 212 s left; 147 s so far, 3.0 of them for the disk", on a terminal, in place. */
 static void stream_show(struct ModelFile *f, bool end) {
   double now = seconds(), part = f->expected ? (double)f->read / (double)f->expected : 0;
-  if (f->quiet || !is_terminal(stderr) || (!end && now - f->shown < 0.2)) return;
+  if (f->quiet || !isatty(fileno(stderr)) || (!end && now - f->shown < 0.2)) return;
   f->shown = now;
   if (end) fprintf(stderr, "\r\033[K");
   else if (part > 0)
@@ -1225,7 +1226,7 @@ static int llama_refuses(const Settings *s, const char *name, Error *e) {
   return 0;
 }
 
-/* The token that `sink generate` puts before a prompt: what transformers calls bos. */
+/* The token that `generate` puts before a prompt: what transformers calls bos. */
 static int start_token(const Source *s) {
   return s->fix_token == 1 && !s->first_tokens[0] ? TOKEN_FIX : s->bos ? TOKEN_BOS : TOKEN_END;
 }
@@ -1456,7 +1457,7 @@ static int safetensors(Bytes *out, const Model *m, Error *e) {
  * expression of bytes, and exact even where a piece ends inside a character.
  *
  * One thing differs: a text that spells <|endoftext|>, <|bos|> or <|fix|> gives the id there, and
- * bytes in sink. And as `sink generate` does, a text gets the token that begins a sequence in
+ * bytes in sink. And as `generate` does, a text gets the token that begins a sequence in
  * front, unless it is encoded with add_special_tokens=False. */
 
 /* The letter of a byte. */
@@ -1514,7 +1515,7 @@ static int spellings_differ(const Tokenizer *t, const char *path, Error *e) {
   const Spelling *two = spelt_twice(s, (size_t)t->vocab);
   if (two)
     fail(e, 1, "%s: expected tokens spelt differently, which tokenizer.json asks for, found %d "
-         "and %d alike. Try: sink tokenize train makes none such", path, two[0].id, two[1].id);
+         "and %d alike. Try: ./hf tokenize train makes none such", path, two[0].id, two[1].id);
   free(s);
   return e->status;
 }
@@ -3573,7 +3574,7 @@ static int check_model(const char *path, FILE *out, Error *e) {
   if (!e->status) {
     fprintf(out, "%s: %d blocks of %d heads, positions %s; %d tokens\n", path, c->layers,
             c->heads, positions, y->T);
-    parts_begin(&y->m, 3, false, !is_terminal(stderr));
+    parts_begin(&y->m, 3, false, !isatty(fileno(stderr)));
     trained_feed(y, T / 2, c->vocab);
     for (idx l = 0; l <= L; l++) copy(was + l * T * C, toy_state(y, (int)l, 1), T * C);
     trained_feed(y, T, c->vocab);
@@ -3810,7 +3811,6 @@ int main(int argc, char **argv) {
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
                       .heads = outcome_heads, .checks = checks, .start = trainer_start,
                       .edit = position_edit,
-                      .draw = likeliest_draw,
                       .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
   for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);

@@ -150,6 +150,12 @@
          "or one of N|text|other|natural, N[^X][:SET] (Table 10)"),
 
 #define DRAW_OPTIONS \
+  STRING("prompt", GENERATE, prompt, "TEXT", "how the text begins"), \
+  WHOLE("seed", GENERATE, train.seed, "0", 0, INT32_MAX, \
+        "of what is drawn"), \
+  WHOLE("n", GENERATE, how_many, "0", 1, 1.6e7, "tokens [100]"), \
+  REAL("temperature", GENERATE, temperature, "0.8", 0, 100, \
+       "0 takes the likeliest"), \
   WHOLE("top-k", GENERATE, top_k, "0", 1, 1.6e7, \
         "draw among the N likeliest [all]"), \
   REAL("top-p", GENERATE, top_p, "1", 0, 1, \
@@ -187,7 +193,10 @@
 #define MORE_BELONGS \
   PUBLISHED_BELONGS \
   {"extra-logit", "with --extra logit", m->extra == EXTRA_LOGIT}, \
+  {"init", "without --start", !s->start[0]}, \
   {"qk-whole", "with --qk-norm", m->qk_norm}, \
+  {"fix-token", "at 1, where the text begins", \
+   strcmp(s->verb, "generate") || s->data.fix_token == 1}, \
   {"behind-only", "with --place sandwich", m->place == PLACE_SANDWICH}, \
   {"isolate-blocks", "with --isolate", s->isolate}, \
   {"positions", "with --cache", s->cache[0]}, \

@@ -1459,33 +1459,40 @@ static int train_paged(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
+/* Sink's tables, what was said besides, and the row of all numbers. */
+static void eval_tell(Work *w, Numbers *besides, const Bytes *table, const Bytes *said,
+                      int starts, const Settings *s, Error *e) {
+  w->o.loss = w->o.s.loss;
+  w->o.tokens = (idx)w->o.s.n * w->o.s.T;
+  if (!results_alone(s)) {
+    eval_print(w, s, starts);
+    if (table->size)
+      printf("\n%s", (const char *)table->at);
+    printf("%.*s", (int)said->size, (const char *)said->at);
+  }
+  eval_write(w, besides, s, e);
+  if (s->report[0])
+    report_write(s->report, "eval", s, &w->o, 1, (const char *)table->at, "", e);
+}
+
 static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
-  Numbers besides = {0};
+  Numbers besides = {0}; Bytes table = {0}, said = {0};
   int starts = 0;
   if (!path)
     return fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
   if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
     return survey(s, s->words, s->n_words, more, e);
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
-  if (!open_model(s, path, kept, &w.t, e) && !results_ready(s, e) && !open_data(s, &w.t, path, e)
-      && !outcome_measure(&w.o, &w.t, s, &starts, e)
-      && !eval_causes(&besides, &w.table, s, &w.t, &w.o.s, e)
-      && (!more || !more(&besides, &w.out, s, &w.t, e))) {
-    w.o.loss = w.o.s.loss;
-    w.o.tokens = (idx)w.o.s.n * w.o.s.T;
-    if (!results_alone(s)) {
-      eval_print(&w, s, starts);
-      if (w.table.size)
-        printf("\n%s", (const char *)w.table.at);
-      printf("%.*s", (int)w.out.size, (const char *)w.out.at);
-    }
-    eval_write(&w, &besides, s, e);
-    if (s->report[0])
-      report_write(s->report, "eval", s, &w.o, 1, (const char *)w.table.at, "", e);
-  }
+  if (!open_model(s, path, kept, &w.t, e) && !results_ready(s, e)
+      && !open_data(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, &starts, e)
+      && !eval_causes(&besides, &table, s, &w.t, &w.o.s, e)
+      && !(more && more(&besides, &said, s, &w.t, e)))
+    eval_tell(&w, &besides, &table, &said, starts, s, e);
   numbers_free(&besides);
+  bytes_free(&table);
+  bytes_free(&said);
   return work_end(&w, e);
 }
 

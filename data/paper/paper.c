@@ -3666,7 +3666,7 @@ static int command_words(Command *q, const char **words, int n, Error *e) {
       (q->item = entry_of(x->item, x->items, sizeof *x->item, words[0])) < 0) {
     Near near = {.word = words[0]};
     for (int i = 0; i < x->items; i++) near_look(&near, x->item[i].name, x->item[i].name);
-    return verb_unknown(q->s->program, near, e);
+    return verb_unknown(q->s, near, e);
   }
   if (q->own->show) flag = "show";
   if (flag && *some)
@@ -3791,7 +3791,7 @@ int main(int argc, char **argv) {
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
                          .other = PAPER_VERBS, .page = report_write,
                          .heads = outcome_heads, .start = trainer_start,
-                         .edit = position_edit, .draw = likeliest_draw, .open = paper_open,
+                         .edit = position_edit, .open = paper_open,
                          .first = first_open};
   return sink_main(&paper, argc, argv);
 }

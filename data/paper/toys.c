@@ -554,6 +554,22 @@ static const char TOY_MAPS_SAY[] =
     "\nWeights of the first held sequence in tenths: . below 0.05, # from 0.95 on. Rows: queries,\n"
     "> at a trigger. Columns: keys, 1 the first token, v a trigger, * the extra column.\n";
 
+/* NO_COLOR: no-color.org. */
+static bool wants_colour(FILE *f) {
+  const char *no = getenv("NO_COLOR"), *term = getenv("TERM");
+  return isatty(fileno(f)) && !(no && *no) && !(term && !strcmp(term, "dumb"));
+}
+
+/* Text on a grey as light as a weight 0 .. 1 is large. */
+static void heat_cell(const char *text, double x, bool colour, FILE *out) {
+  int grey = 232 + (int)fmin(fmax(24 * x, 0), 23);
+  if (colour)
+    fprintf(out, "\x1b[48;5;%dm\x1b[38;5;%dm%s\x1b[0m", grey,
+            x > 0.5 ? 16 : 255, text);
+  else
+    fputs(text, out);
+}
+
 /* A toy's maps before and after. */
 static void toy_print(const Result *r, FILE *out) {
   int n, m, told, cells;

@@ -101,6 +101,16 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   return e->status;
 }
 
+/* n bytes of numbers of that width, each one's lowest byte first, whatever order the machine has. */
+static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
+  bool turned = !*(char *)&(int){1};   /* the highest byte lies first */
+  size_t flip = turned * (width - 1);
+  uint64_t h = hash_start(seed);
+  for (size_t i = 0; i < n; i++)
+    h = hash_add(h, (const char *)x + (i ^ flip), 1);
+  return hash_end(h);
+}
+
 /* The ids of all files, and where their documents are. */
 static void tokens_read_all(const Source *s, int below, Bytes *all, Bytes *documents, Error *e) {
   Bytes names = {0}, file = {0};

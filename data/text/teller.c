@@ -3,7 +3,7 @@
  * SPDX-License-Identifier: MIT
  *
  * ./paper and ./hf include this; ./sink reads texts alone. Chapter 1 is the language and its
- * interpreter, chapter 2 a generated text as data, chapter 3 `generate --grammar`.
+ * interpreter, chapter 2 a generated text as data; 3 to 5 are the verb generate.
  * The tests are in data/check/test_text.c.
  *
  * 1  The language
@@ -572,37 +572,30 @@ static int grammar_open(Data *d, const Source *s, int T, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3  generate --grammar FILE */
+ * 3  A token from logits: --temperature, --top-k, --top-p */
 
-/* Documents of the grammar that s names, at least so many, and so many bytes of them. */
-static int grammar_documents(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
-  Grammar g;
-  uint64_t hash;
-  size_t start = out->size;
-  grammar_load(&g, &hash, s->data.grammar, &s->data, e);
-  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
-    if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
-      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
-  grammar_free(&g);
-  return e->status;
-}
-
-static int grammar_generate(Settings *s, Error *e) {
-  const int n = s->n_words;
-  Bytes out = {0};
-  if (!n && s->data.grammar[0]) {
-    if (!grammar_documents(s, s->how_many ? s->how_many : 1, 0, &out, e))
-      fwrite(out.at, 1, out.size, stdout);
-    bytes_free(&out);
-    return e->status;
+/* The likeliest of y [V] at temperature 0, of equals the first; else a draw from
+ * softmax(y / temperature). */
+static int token_draw(const real *y, int V, const Settings *s, Rng *rng,
+                      Error *e) {
+  double top = vec_max(V, y), sum = 0;
+  int id = 0;
+  if (!isfinite(top) || isnan(vec_sum(V, y)))
+    return fail(e, 1, "generate: expected logits that are numbers, found "
+                "others. Try: another model");
+  while (y[id] < top)
+    id++;
+  if (s->temperature <= 0)
+    return id;
+  for (int v = 0; v < V; v++)
+    sum += exp((y[v] - top) / s->temperature);
+  double draw = rng_uniform(rng) * sum;
+  for (int v = 0; v < V && draw >= 0; v++) {
+    draw -= exp((y[v] - top) / s->temperature);
+    id = v;
   }
-  if (!n || s->data.grammar[0])
-    return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: %s help generate",
-                s->program->name);
-  return verb_generate(s, e);
+  return id;
 }
-
-/* ---- 4  generate --top-k K --top-p P --- */
 
 typedef struct Scored {
   double x;
@@ -615,8 +608,8 @@ static int likelier(const void *a, const void *b) {
   return p->x > q->x ? -1 : 1;
 }
 
-/* As token_draw (sink.c, 16.4), but of the K likeliest alone (--top-k), of
- * equals the smaller ids, and then of the fewest that hold P (--top-p). */
+/* As token_draw, but of the K likeliest alone (--top-k), of equals the smaller
+ * ids, and then of the fewest that hold P (--top-p). */
 static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
                           Error *e) {
   if (!s->top_k && s->top_p >= 1)
@@ -649,4 +642,111 @@ static int likeliest_draw(const real *y, int V, const Settings *s, Rng *rng,
   }
   free(by);
   return id;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 4  generate MODEL */
+
+/* What generate and tokenize hold: a model, ids, and text that comes and goes. */
+typedef struct Told {
+  Trainer t;
+  Ids ids;
+  Bytes in, out;
+} Told;
+static int told_end(Told *w, Error *e) {
+  trainer_free(&w->t);
+  ids_free(&w->ids);
+  bytes_free(&w->in);
+  bytes_free(&w->out);
+  return e->status;
+}
+
+/* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
+ * one row with the cache. A full context drops the oldest but the first; then
+ * keys move, and a token is a forward. */
+static void generate(Told *w, const Settings *s, int most, Error *e) {
+  const Tokenizer *known = &w->t.data.tokenizer;
+  Model *m = &w->t.m;
+  Acts *a = &w->t.a;
+  int C = m->c.context, V = m->c.vocab;
+  Rng rng = {hash64((uint64_t)s->train.seed, "generate", 8)};
+  real *y = grab(V, sizeof(real), e);
+  int *row = grab(C, sizeof(int), e);
+  stop_gently();
+  for (int i = 0, from = 0; i < most && !e->status && !interrupted; i++) {
+    int size = (int)w->ids.size, have = (int)at_most(size, C);
+    if (size > C)
+      from = 0;   /* the context was full before */
+    for (int k = 0; k < have; k++)
+      row[k] = w->ids.at[k ? size - have + k : 0];
+    int R = model_extend(m, a, row, have, from);
+    model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
+    if (!isfinite(vec_sum(V, y)))
+      forward_fault(m, row, 1, have, e);
+    int32_t next = model_fault(m, e) ? 0 : likeliest_draw(y, V, s, &rng, e);
+    if (e->status || next == known->end)
+      break;
+    from = have;
+    w->out.size = 0;
+    id_add(&w->ids, next, e);
+    if (next < known->vocab)
+      tokenizer_decode(known, &next, 1, &w->out, e);
+    if (w->out.size)
+      fwrite(w->out.at, 1, w->out.size, stdout);
+    fflush(stdout);
+  }
+  fputc('\n', stdout);
+  free(y);
+  free(row);
+}
+
+static int verb_generate(Settings *s, Error *e) {
+  Told w = {0};
+  Data *d = &w.t.data;
+  const char *path = s->words[0];
+  if (!open_model(s, path, 4e9, &w.t, e)
+      && !data_open_tokenizer(d, &s->data, e)
+      && !tokenizer_same(&w.t, path, e) && !data_first(d, &s->data, 0, e)
+      && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
+    int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
+    if (fixed_at(&s->data) == 1)
+      start = fixed_id(d, (uint64_t)s->train.seed, 0);
+    id_add(&w.ids, start, e);
+    tokenizer_encode(&d->tokenizer, (const unsigned char *)s->prompt,
+                     strlen(s->prompt), &w.ids, e);
+    fputs(s->prompt, stdout);
+    generate(&w, s, s->how_many ? s->how_many : 100, e);
+  }
+  return told_end(&w, e);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 5  generate --grammar FILE */
+
+/* Documents of the grammar that s names, at least so many, and so many bytes of them. */
+static int grammar_documents(const Settings *s, int least, size_t bytes, Bytes *out, Error *e) {
+  Grammar g;
+  uint64_t hash;
+  size_t start = out->size;
+  grammar_load(&g, &hash, s->data.grammar, &s->data, e);
+  for (int i = 0; !e->status && (i < least || out->size - start < bytes); i++)
+    if (!grammar_document(&g, (uint64_t)s->train.seed + 1, (uint64_t)i, out, e))
+      bytes_print(out, e, "\n%s\n", DOCUMENT_END);
+  grammar_free(&g);
+  return e->status;
+}
+
+static int grammar_generate(Settings *s, Error *e) {
+  const int n = s->n_words;
+  Bytes out = {0};
+  if (!n && s->data.grammar[0]) {
+    if (!grammar_documents(s, s->how_many ? s->how_many : 1, 0, &out, e))
+      fwrite(out.at, 1, out.size, stdout);
+    bytes_free(&out);
+    return e->status;
+  }
+  if (!n || s->data.grammar[0])
+    return fail(e, 2, "generate: expected one model, or --grammar FILE. Try: %s "
+                "help generate", s->program->name);
+  return verb_generate(s, e);
 }

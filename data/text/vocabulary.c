@@ -1,11 +1,11 @@
-/* vocabulary.c - a tokenizer learnt from text, for `tokenize train`: sink.c's chapter 8 says what a
- * tokenizer is, and reads the file that this writes.
+/* vocabulary.c - a tokenizer learnt from text, and a text's ids: the verb tokenize. sink.c's chapter
+ * 8 says what a tokenizer is, and reads the file that this writes.
  *
  * SPDX-License-Identifier: MIT
  *
  * ./paper and ./hf include this, behind teller.c. Training starts from the 256 bytes and merges,
  * again and again, a text's most frequent pair of neighbours. The tests are in
- * data/check/test_text.c.
+ * data/check/test_text.c and test_source.c.
  */
 
 /* ---- 1  Numbered pairs --- */
@@ -151,6 +151,13 @@ static int tokenizer_train(Tokenizer *t, const unsigned char *text, size_t n, in
 
 /* ---- 3  Writing the file --- */
 
+/* A number of 1 to 8 bytes, little-endian. */
+static int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
+  unsigned char out[8];
+  number_put(out, x, 8);
+  return bytes_add(b, out, (size_t)bytes, e);
+}
+
 static int tokenizer_bytes(const Tokenizer *t, Bytes *out, Error *e) {
   bytes_add(out, TOKENIZER_MAGIC, 8, e);
   bytes_number(out, TOKENIZER_OWN, 4, e);
@@ -192,6 +199,37 @@ static int vocabulary_train(Settings *s, Error *e) {
   tokenizer_free(&t);
   bytes_free(&in);
   return e->status;
+}
+
+/* ---- 5  tokenize encode|decode [FILE] --- */
+
+static int verb_tokenize(Settings *s, Error *e) {
+  Told w = {0};
+  Data *d = &w.t.data;
+  const Tokenizer *t = &d->tokenizer;
+  const char *what = s->words[0] ? s->words[0] : "";
+  const char *path = s->n_words > 1 ? s->words[1] : "-";
+  bool encode = !strcmp(what, "encode");
+  if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
+    fail(e, 2, "tokenize %s: expected train, encode or decode. %s", what,
+         HINT);
+  else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
+    ;
+  else if (encode) {
+    if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
+      fprintf(stderr, "sink: %s: its byte order mark has ids too\n", path);
+    if (s->data.bos)
+      id_add(&w.ids, t->bos, e);
+    tokenizer_encode(t, w.in.at, w.in.size, &w.ids, e);
+    for (size_t i = 0; i < w.ids.size && !e->status; i++)
+      printf("%d%c", w.ids.at[i], i + 1 < w.ids.size ? ' ' : '\n');
+  } else if (!ids_parse(&w.in, path, t->vocab, &w.ids, &d->starts, e)
+             && !tokenizer_decode(t, w.ids.at, w.ids.size, &w.out, e)) {
+    bool blank = t->blank && w.out.size && w.out.at[0] == ' ';   /* encode's */
+    if (w.out.size)
+      fwrite(w.out.at + blank, 1, w.out.size - blank, stdout);
+  }
+  return told_end(&w, e);
 }
 
 static int vocabulary_tokenize(Settings *s, Error *e) {

@@ -11,8 +11,8 @@ folder:
 
     logits    |theirs - ours| for random ids over the whole context, ours from `sink dump`: at most
               1e-5, or 4 times what float and double differ by in torch for this model
-    greedy    `generate` continues a prompt as `sink generate --temperature 0` does
-    ids       the tokenizer gives the ids of `sink tokenize encode`, and decodes them to the text;
+    greedy    `generate` continues a prompt as `hf generate --temperature 0` does
+    ids       the tokenizer gives the ids of `hf tokenize encode`, and decodes them to the text;
               for the first model only, since all have the same
 
 The rounding of a logit grows with it: the models here have logits up to 15, where a step between
@@ -58,8 +58,8 @@ TEXTS = [
 
 
 def sink(*words, text=None):
-    """What ./sink with these words writes on stdout, as bytes."""
-    return subprocess.run(["./sink", *words], input=text, capture_output=True, check=True).stdout
+    """What ./hf, which has sink's verbs, writes on stdout for these words, as bytes."""
+    return subprocess.run(["./hf", *words], input=text, capture_output=True, check=True).stdout
 
 
 def made(name, flags):
