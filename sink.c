@@ -87,8 +87,8 @@
  * Part IV, each held to the plain one by a test (`--plain` runs the plain).
  *
  * A companion is a program in data/ that includes sink.c and adds to its model,
- * through pointers called seams. In ./sink these are NULL: a reader passes over
- * every `if (m->seams.x)`.
+ * through pointers called seams. In ./sink all but seams.row are NULL: a reader
+ * passes over every `if (m->seams.x)`.
  *
  *   Part I    1 Config and variants    2 Parameters    3 Operators
  *             4 The block and the model    5 Loss, AdamW, schedule
