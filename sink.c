@@ -17,19 +17,22 @@
  * executable checks.
  *
  * THE FORMULA. Every attention of the paper is these lines, with one row, that
- * is one choice, on each axis:
+ * is one choice, on each axis (LETTERS, below):
  *
- *   q, k, v = LN(x) W + b            head h reads key head floor(h K/H); the
- *                                    first r <= D dims of q and k rotate by R
+ *   q, k, v = LN(x) W + b            query head h reads key head floor(h K/H);
+ *                                    the paper has K = H, so head h its own
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
+ *                                    R_i rotates r <= D dims by an angle that
+ *                                    grows with i; phi is a kernel; b_h(n) is
+ *                                    a bias of the distance n
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     the extra column; or a number
  *   s_ij = sim(z_ij) where j is visible, else 0     j <= i and j > i-w, or
  *                                    token j is one of the p of the prefix
- *   Z_i  = sum s + e | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
- *                                    e is 0 for exp, 1e-8 else
+ *   Z_i  = sum s + 1e-8 | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
+ *                                    exp has no 1e-8, here and in m
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        every sum is over * and all
- *                                    visible keys
- *   m_ij = |s_ij| / (sum |s| + e)    what the sink metric reads
+ *                                    visible keys; v+ is learned
+ *   m_ij = |s_ij| / (sum |s| + 1e-8)        what the sink metric reads
  *
  * and its backward, from do as far as dz, with a_j = s_j / Z:
  *
@@ -55,11 +58,12 @@
  *   scale  C.4's alpha, equation 29; alpha_k is chapter 6's alone
  *   *  the extra column, with key k* and value v*: a null key, K or KV bias
  *   x* a sink token    v+ the value bias    b_h the bias of a distance
- *   R_i rotation (3.4)    w window    p prefix, and the power of the p-norm
+ *   R_i rotation (3.4)    phi kernel (3.5)    w window    p prefix, and the
+ *   power of the p-norm
  *   dw the gradient by w, whatever w is
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
- * (`make xref`).
+ * (`make xref`). A first reading skips this list.
  *   [E1] the objective   [E2] pre-norm block   [E3] post-norm block
  *   [E4] attention   [E5] absolute positions   [E6] relative bias   [E7] ALiBi
  *   [E8] rotary (9)   [E10] states of a repeated token stay equal (10 to 17)
@@ -81,6 +85,11 @@
  * CONTENTS. Part I is all of the paper's mathematics, in its plainest form; a
  * reader may stop after it. The fast forms of a row and of attention stand in
  * Part IV, each held to the plain one by a test (`--plain` runs the plain).
+ *
+ * A companion is a program in data/ that includes sink.c and adds to its model,
+ * through pointers called seams. In ./sink all but seams.row are NULL: a reader
+ * passes over every `if (m->seams.x)`.
+ *
  *   Part I    1 Config and variants    2 Parameters    3 Operators
  *             4 The block and the model    5 Loss, AdamW, schedule
  *             6 The sink metrics    7 The propositions, executable
@@ -91,8 +100,8 @@
  *             14 Attention in tiles, a cache
  *             15 Files, memory, random numbers, errors    16 Command line
  *
- * WHERE TO CHANGE WHAT, in this order. If a place is forgotten, the build or a
- * test fails.
+ * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. If a
+ * place is forgotten, the build or a test fails.
  *   an axis row   its CHOICE in sink.h; what it refuses, config_resolve (1);
  *                 its tensors (2); its arrays, take_all (14.4); its operator,
  *                 both ways: positions 3.1 or 3.4, norm 3.2, activation and phi
@@ -109,8 +118,8 @@
  * af49727), or say nothing:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
- *   F2  start: PyTorch's (`torch`), since their own (`authors`) seems bypassed
- *       on several GPUs
+ *   F2  start: PyTorch's (`torch`), which on several GPUs seems to stand in
+ *       place of their own (`authors`; chapter 2)
  *   F3  relative positions: a fixed bias equal to the bucket number, as in
  *       their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions
@@ -147,11 +156,11 @@
 typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
 Isa isa_best(void);
 
-/* PARALLEL shares a loop's iterations among threads. WIDE(f, (parameters), (their
- * names)) { body } reads as void f(parameters) { body }: its plain loops are
- * compiled for every instruction set of the processor family, and the best
- * instance runs. INSTANCES makes the table of these by Isa; BYTES is the width of
- * each one's vectors. */
+/* PARALLEL shares a loop's iterations among threads.
+ *
+ * WIDE(f, (int n), (n)) { body } is void f(int n) { body }, compiled for every
+ * instruction set of the processor family; the best instance runs. INSTANCES makes
+ * the table of these by Isa; BYTES is the width of each one's vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -193,8 +202,8 @@ static inline Matrix transpose_of(const real *at, idx ld) {
  * on the instruction set, and neither on threads nor on m and n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
-/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), Phi(x[i]) (the
- * normal's distribution), log(x[i]) for i < n; y may be x. NaN stays (13.3). */
+/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), the cumulative
+ * distribution of N(0,1), log(x[i]); i < n; y may be x. NaN stays (13.3). */
 void vec_exp(idx n, real *y, const real *x, real less);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
@@ -388,9 +397,9 @@ static int config_column_star(const Config *c) {
   return c->extra || c->sink_token ? 0 : -1;
 }
 
-/* [T13] Does k* learn dim d? Table 13 learns d_a of its D dims, leaves the
- * others 0, and does not say which. It matters under rotary positions: q is
- * rotated and k* is not. With the pair (0, D/2) learned,
+/* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
+ * dims, leaves the others 0, and does not say which. It matters under rotary
+ * positions (3.4): q is rotated and k* is not. With the pair (0, D/2) learned,
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
  *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
@@ -421,8 +430,7 @@ static bool config_learned_dim(const Config *c, int d) {
   return D - r + 2 * (half - 1 - pair) + second < learned;
 }
 
-/* Fills the fields that follow from others. None of them is 0 afterwards, so
- * that resolving twice changes nothing. */
+/* Fills the fields that follow from others. A second call changes nothing. */
 static void config_fill(Config *c) {
   if (!c->vocab)
     c->vocab = VOCAB_DEFAULT;
@@ -446,10 +454,10 @@ static void config_fill(Config *c) {
 /* Calls config_fill, and refuses what means nothing. Returns 0 or 2.
  *
  * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is
- * positive where the elu kernel makes q and k so, but k* and the logit bypass
- * the kernel. A sum of either sign can pass through 0 in the middle of a
- * training: hence the paper's max(|sum s|, 1). A p-norm with p < 1 has no bounded
- * slope near s = 0. Tests: config_resolve__refuses, __near_misses. */
+ * where the elu kernel makes q and k positive; k* and the logit do not pass
+ * through a kernel. A sum of either sign can pass through 0 in the middle of a
+ * training: hence the paper's max(|sum s|, 1). With p < 1 a p-norm has the slope
+ * |s|^(p-1): infinite at 0. Tests: config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);
@@ -528,8 +536,8 @@ static int config_resolve(Config *c, Error *e) {
  *
  * torch is PyTorch's default. authors is their code's own, where DOWN is
  * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, whose 2L
- * terms then have the variance of one. On several GPUs the authors' code builds
- * the model without memory, and PyTorch's start fills it (F2).
+ * terms then have the variance of one. On several GPUs the authors' code allocates
+ * the model without values, and PyTorch's start fills it (F2).
  *
  * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
  * paper's model. The stream starts from it, and so do the norm ratios of
@@ -554,9 +562,9 @@ static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
 
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
-/* Puts t [rows,cols], if present, at the end of the list. A vector has cols 0. Its
- * name is "l0." and `name` in block 0. A companion may lack it, or have further
- * tensors behind it. */
+/* Puts t [rows,cols], if present, at the end of the list. cols 0 is a vector, which
+ * keeps cols 1. Its name is "l0." and `name` in block 0. A companion may lack it,
+ * or have further tensors behind it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
   const Seams *s = &m->seams;
@@ -621,7 +629,7 @@ static void has_attention(Model *m, Layer *w, int l) {
   has_bias(m, &w->wo, &w->bo, "bo", l);
 }
 
-/* Files number the matrices in their order: without a gate the last is "w2". */
+/* Without a gate a file calls our w3 "w2": it numbers the matrices in order. */
 static void has_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
@@ -867,7 +875,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  * Backward, through the normalised row n_c = (x_c - mu) r. As y_c = g_c n_c +
  * b_c, dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
  *
- *   dv/dx_c    = 2 (x_c - mu) / C       mu adds -2/C mean_k (x_k - mu) = 0
+ *   dv/dx_c    = 2 (x_c - mu) / C       through mu: 0, as deviations sum to 0
  *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
  *   dn_k/dx_c  = r (1[k = c] - 1/C) + (x_k - mu) dr/dx_c
  *              = r (1[k = c] - 1/C - n_k n_c / C)
@@ -929,7 +937,7 @@ WIDE(norm_row_backward,
       off[j] = x[from + j] - mu;
     if (centred)
       mean += vec_sum(some, dn);
-    along += vec_dot(some, dn, off);     /* sum dn (x - mu) */
+    along += vec_dot(some, dn, off);     /* <dn, off>, off = x - mu */
   }
   mean *= r / (real)C;                   /* r mean dn */
   along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
@@ -1030,18 +1038,18 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
  *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians a position
  *
- * The paper's row q R_(-n) is R_n q here. Rotations add up: R_i^T R_j = R_(j-i).
- * So <R_i q, R_j k> = <q, R_(j-i) k> knows the distance alone. Lengths stay:
- * |z_ij| <= |q||k|/sqrt(D), the xi of Proposition 4 (whose proof omits the root).
- * By hand: a pair q = k = (1, 0) with w = 1 has <R_i q, R_j k> = cos(i - j), which
- * at distance 0, 1, 2, 3 is 1, 0.54, -0.42, -0.99. With w = 0.01 all are near 1.
+ * The paper's row q R_(-n) is R_n q here, transposed, since R_(-n) = R_n^T.
+ * Rotations add up: R_i^T R_j = R_(j-i). So <R_i q, R_j k> = <q, R_(j-i) k> knows
+ * the distance alone. Lengths stay. By hand: a pair q = k = (1, 0) with w = 1 has
+ * <R_i q, R_j k> = cos(i - j), which at distance 0, 1, 2, 3 is 1, 0.54, -0.42,
+ * -0.99. With w = 0.01 all are near 1.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3   equation 9
  *
- * The two are one model with its dims renamed (F4). Backward: x' = R_n x, so dx =
- * R_n^T dx' = R_(-n) dx', the same loop with the sine negated.
+ * The two are one model, dims renamed (F4). Backward: x' = R_n x, so dx = R_(-n)
+ * dx', the sine negated. At an angle of 1 dx' = (1, 0) has dx = (0.540, -0.841).
  *
  * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
  * division by sqrt(D). A key ahead of its query, in a prefix, is at distance 0:
@@ -1058,10 +1066,10 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * Backward: z_ij = .. + b_h(i-j), so db_h(n) sums dz_ij over i - j = n. Only T5
  * learns from it: drel[bucket(n),h] += db_h(n). */
 
-/* [E6] with the paper's B = 32 and D = 128, as the authors' code computes it:
- * a bucket each for 0 to 15, then bucket 16 + k from distance 16 * 8^(k/16) on.
- * The printed floor stands before the factor B/2 and would send 16..127 all to
- * bucket 16. */
+/* [E6] with the paper's B = 32 buckets and largest distance 128, as the authors'
+ * code computes it: a bucket each for 0 to 15, then bucket 16 + k from distance
+ * 16 * 8^(k/16) on, 8 = 128/16. The printed floor closes before the factor B/2:
+ * it is 0 up to 127, and 16..127 would share bucket 16. */
 static int position_bucket(idx distance) {
   if (distance < 0)
     return 0;
@@ -1087,7 +1095,7 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
   for (idx p = 0; a->cosine && p < half; p++) {
     double w = pow(c->rope_base, -2.0 * (double)p / c->rotary_dims);
     for (idx n = 0; n < N; n++) {
-      real angle = (real)n * (real)w;
+      real angle = (real)n * (real)w;    /* rounded as in PyTorch */
       a->cosine[n * half + p] = (real)cos(angle);
       a->sine[n * half + p] = (real)sin(angle);
     }
@@ -1097,7 +1105,7 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
       a->sinusoid[n * C + ch] = (real)absolute_position(c->dim, n, ch);
 }
 
-/* Biases [H,2N-1] by j - i, so that a row of scores adds a run of them. */
+/* bias [H,2N-1]: bias[N-1 + j-i] of head h is b_h(i-j). Row i adds a run of it. */
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1157,14 +1165,14 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity.
  *
  *   swish      x g,  g = 1/(1 + e^-x)       g (1 + x (1 - g)),  g' = g (1 - g)
- *   gelu       x Phi(x), by erf             Phi(x) + x phi(x),  phi = Phi'
+ *   gelu       x cdf(x), of N(0,1)          cdf(x) + x density(x)
  *   gelutanh   x g, g = (1 + tanh u)/2      g + x g (1 - g) 2u'
  *              u = sqrt(2/pi) (x + 0.044715 x^3);  g = 1/(1 + e^-2u)
  *   relu       max(x, 0)                    1 above 0, else 0, as PyTorch
  *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
- * The derivative is in the second column. elu + 1 takes e^ of min(x, 0) only, so
- * nothing overflows. A masked z, -infinity, has f = f' = 0. In numbers:
+ * The derivative is in the second column. elu + 1 takes e^ of min(x, 0) only:
+ * nothing overflows, and a masked z of -infinity has 0 in both. In numbers:
  *
  *   x           -3      -1       0       1       3
  *   swish     -0.142  -0.269     0     0.731   2.858
@@ -1172,7 +1180,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   relu         0       0       0       1       3
  *   elu + 1    0.050   0.368     1       2       4     never negative */
 
-/* f(x) of n numbers, and f'(x) unless df is NULL; n <= CHUNK but for the last. */
+/* f(x) of n <= CHUNK numbers (buffers on the stack); f'(x) unless df is NULL. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
@@ -1185,17 +1193,17 @@ WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
 }
 
 static void act_gelu(idx n, const real *x, real *f, real *df) {
-  real Phi[CHUNK], density[CHUNK];
-  vec_cumulative(n, Phi, x);   /* (1 + erf)/2 has no digits left below -6 */
+  real cdf[CHUNK], density[CHUNK];
+  vec_cumulative(n, cdf, x);   /* (1 + erf)/2 has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++)
-      density[j] = -x[j] * x[j] / 2;     /* phi sqrt(2 pi) = e^(-x^2/2) */
+      density[j] = -x[j] * x[j] / 2;     /* times sqrt(2 pi): e^(-x^2/2) */
     vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++)
-      df[j] = Phi[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
+      df[j] = cdf[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
   }
   for (idx j = 0; j < n; j++)
-    f[j] = x[j] * Phi[j];
+    f[j] = x[j] * cdf[j];
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
@@ -1219,7 +1227,7 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
 
 static real positive(real x) { return x > 0 ? x : 0; }
 
-/* f may not lie over x: it is written before x is read again. */
+/* Takes any n. f may not lie over x: it is written before x is read again. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++)
     f[j] = x[j] > 0 ? 0 : x[j];
@@ -1237,8 +1245,8 @@ static Activation *const ACTS[] = {
   [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu, [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
 
-/* phi acts on q and k alike, head by head, after the rotation; k* joins past it.
- * x, y [rows,D] have a row for each head of each token (Table 15, 6, 7, 10, 11):
+/* phi acts on q and k, not on k*, head by head and after the rotation. x, y
+ * [rows,D] have a row for each head of each token (Table 15, 6, 7, 10, 11):
  *
  *   elu   y = elu(x) + 1      every score is positive, and can be summed
  *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores of either sign
@@ -1301,17 +1309,17 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * is a sink. Section 7.4 therefore changes s and Z, one at a time:
  *
  *   sim        s            s'                normaliser   Z
- *   exp        e^z          s                 sum          sum s + e
+ *   exp        e^z          s                 sum          sum s + 1e-8
  *   sigmoid    1/(1+e^-z)   s (1 - s)         one          1
  *   elu        elu(z) + 1   1 above 0, or s   clamp        max(|sum s|, 1)
  *   identity   z            1                 p-norm       (sum |s|^p)^(1/p)
  *
- * e is 0 for exp and 1e-8 else. Table 15 answers: sigmoid over its sum has a sink
- * (30.24 %), with Z = 1 hardly any (0.44 %). What a row does not see has z =
- * -infinity, the mask M of equation 4, and there s = s' = 0. The scale [E29] is
- * not in a: 3.7 applies it to the output.
+ * exp has no 1e-8. Table 15 answers: sigmoid over its sum has a sink (30.24 %),
+ * with Z = 1 hardly any (0.44 %). What a row does not see has z = -infinity, the
+ * mask M of equation 4, and there s = s' = 0. The scale [E29] is not in a: 3.7
+ * applies it to the output.
  *
- * BACKWARD. Write X|k for the partial derivative of X by z_k, and da_j = dL/da_j.
+ * BACKWARD. X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
  *
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2              quotient rule on s_j / Z
  *         = (s'_k / Z) 1[j = k] - a_j dlogz_k      dlogz_k = Z|k / Z = (log Z)|k
@@ -1350,7 +1358,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * paper's training diverged. The paper's p-norm writes s^p, which has no real
  * value for a negative s and a broken p: hence |s|. */
 
-/* e, from the authors' code (Table 15, operations 3, 5, 6). */
+/* From the authors' code (Table 15, operations 3, 5, 6). */
 static const real NORMALIZER_EPS = (real)1e-8;
 
 /* s of one score, and its slope s'. A masked z has 0 for both. */
@@ -1384,7 +1392,7 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
   real top = 0, sum = 0, most = 0, powers = 0, Z = 1;
   if (c->sim == SIM_EXP && c->normalizer != NORMALIZER_ONE)
     top = vec_max(n, z);
-  real unit = real_exp(-top);
+  real unit = real_exp(-top);            /* the clamp's 1, times e^-top */
   for (idx j = 0; j < n; j++) {
     a[j] = similarity(c->sim, z[j] - top, &deriv[j]);      /* s, s' */
     sum += a[j];
@@ -1405,15 +1413,15 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
   for (idx j = 0; j < n; j++) {
     real sign = a[j] < 0 ? -1 : 1;
     a[j] /= over;
-    deriv[j] /= over;
+    deriv[j] /= over;                    /* s'/Z */
     dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       dlogz[j] = deriv[j];
     if (c->normalizer == NORMALIZER_CLAMP && real_abs(sum) > unit)
       dlogz[j] = sum < 0 ? -deriv[j] : deriv[j];
     if (c->normalizer == NORMALIZER_PNORM && a[j] != 0) {
-      /* |a|^(p-1) sign s'/Z; by halves, as for p < 1 the power of a small a
-       * might overflow before a small s' multiplies it */
+      /* |a|^(p-1) sign s'/Z, with |a|^(p-1) as a product of two square roots:
+       * for p < 1 a small a's overflows before a small s' multiplies it */
       real half = real_pow(real_abs(a[j]), (real)((c->pnorm - 1) / 2));
       dlogz[j] = sign * half * (half * deriv[j]);
     }
@@ -1421,12 +1429,12 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
   return Z;
 }
 
-/* What the sink metric reads, m [n] = |s| / (sum |s| + e): the paper's proxy
- * scores (section 7.4). As |s| = |a| Z, m = |a| / (sum |a| + e/Z). No scale is in
- * it; else no head could pass 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41
- * %. A row of zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. With
- * Z = 1 a row of little weight counts as much as any: hence raw mass, sum |scale
- * a|, stands beside Sink (6). */
+/* What the sink metric reads: m [n] = |s| / (sum |s| + 1e-8), section 7.4's proxy
+ * scores. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z). No scale is in it; else no
+ * head could pass 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of
+ * zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. With Z = 1 a row
+ * of little weight counts as much as any: hence raw mass, sum |scale a|, stands
+ * beside Sink (6). */
 static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
   for (idx j = 0; j < n; j++)
     m[j] = real_abs(a[j]);
@@ -1440,8 +1448,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
 /* ----------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Query i of a
- * head goes through three steps; a column * joins the keys:
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. A row always has
+ * column 0 for *, z_i* = -infinity where the variant has none; a map drops it then:
  *
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)      -infinity if unseen
@@ -1450,7 +1458,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *
  * q and k come rotated (3.4) and through phi (3.5).
  *
- * THE EXTRA COLUMN is section 7.3 in these terms (Table 4):        Sink_*  Sink_1
+ * THE EXTRA COLUMN, section 7.3, with Sink_* and Sink_1 of Table 4 in percent:
  *
  *   default      no column *                                        -      18.18
  *   sink token   x* is a row of the input, a key like any other    74.12    0.00
@@ -1483,8 +1491,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * A K bias with k* = log 4 has the weights (1/2; 1/8, 3/8) for (*; 1, 2), and o_2 =
  * -1/4. The output is halved, its direction stays: u / (u + e^z*) is 4 / (4 + 4).
  *
- * FlashAttention computes delta_i as <do_i, o_i>. A K bias has da_i* = 0 and
- * learns from dz_i* = -dlogz_i* delta_i alone; with Z = 1 from nothing.
+ * Why the k* of a K bias learns: v* = 0, so da_i* = 0, but s_i* is in Z. So dz_i* =
+ * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1.
  *
  * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five
  * times backward (z again, da, dq, dk, dv). These loops are for --plain and the
@@ -1503,9 +1511,9 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
- * w counts the query itself, as section 6 does. Only rows 1 .. w see token 1
- * then, and alpha_1 is at most w/T. The prefix counts tokens: x* is a key that a
- * window forgets, and its row sees the prefix, too. w: of the block, 0: all. */
+ * w, the block's window, counts the query itself, as section 6 does; 0 is none.
+ * Only rows 1 .. w see token 1 then, and alpha_1 is at most w/T. x* is outside the
+ * prefix: a window forgets its key. The row of x* sees the prefix, too. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
@@ -1530,31 +1538,33 @@ typedef struct Head {
   const real *q, *k, *v;
   const real *kstar, *vstar;     /* [D] or NULL */
   real star;                     /* z_i* where there is no k* */
-  const real *bias;              /* b_h by j - i, from b_h(0) on; or NULL */
+  const real *bias;              /* bias[j-i] = b_h(i-j), or NULL */
   real *o, *row_stat;            /* [N,D]; [N] (14.1) */
-  Probe map;                     /* of the block, or NULL; its rows from `first` */
+  Probe map;                     /* NULL where not asked for; from row `first` */
   idx first;
-  const real *dout;              /* the gradient of o */
+  const real *dout;              /* do. From here on NULL without gradients */
   real *dq, *dk, *dv;
-  real *dkstar, *dvstar, *dvplus, *dlogit;   /* a slot: of this sequence alone */
-  real *dbias;                   /* by j - i, or NULL */
+  real *dkstar, *dvstar, *dvplus, *dlogit;   /* its slot */
+  real *dbias;                   /* as bias */
 } Head;
 
+/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
-/* Head h of sequence b in block l, for N keys; queries begin at row a->past. */
+/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
+ * R queries behind these. The loops below run with past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
   idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
-  idx star = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
+  idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
   Head x = {
     .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
     .window = w->window, .root = w->root, .scale = (real)c->scale,
     .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
-    .kstar = offset(w->kstar.w, star), .vstar = offset(w->vstar.w, star),
+    .kstar = offset(w->kstar.w, star0), .vstar = offset(w->vstar.w, star0),
     .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
     .row_stat = la->row_stat + bh * R, .first = bh * R};
   if (c->extra == EXTRA_NONE)
@@ -1590,12 +1600,12 @@ static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
     y[d] += a * x[d];
 }
 
-/* This thread's scratch. */
+/* This thread's scratch: six rows of 1 + N, or more. */
 static real *attention_scratch(const Acts *a) {
   return a->scratch + worker() * a->scratch_size;
 }
 
-/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. y: of a seam. */
+/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. A seam fills y. */
 static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
                         real *y) {
   const real *q_i = x->q + i * x->of_q;
@@ -1613,7 +1623,7 @@ static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
     m->seams.scores(m, a, &x->at, x->N, z, y);
 }
 
-/* A row of z, of weights or of m goes to its map, at key `lo` and on. */
+/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
 static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
                     const real *z, real *map, real factor, const real *from) {
   idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
@@ -1628,59 +1638,59 @@ static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
       to[extra + lo + j] = factor * from[1 + j];
 }
 
-/* One head: from q, k, v to o. */
+/* One head: from q, k, v to o. weight [1+N] is a_i: a_i*, then every a_ij. */
 static void head_forward(const Model *m, const Acts *a, Head *x) {
   idx N = x->N, D = x->D, n = N + 1;
-  real *z = attention_scratch(a), *w = z + n, *deriv = w + n;
+  real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
   real *dlogz = deriv + n, *metric = dlogz + n;
   for (idx i = 0; i < N; i++) {
     real *o_i = x->o + i * x->of_q;
     /* z_i, then a_i = s/Z, 0 where not visible */
     head_scores(m, a, x, i, z, deriv);
-    real Z = m->seams.row->plain(&m->c, n, z, w, deriv, dlogz);
+    real Z = m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
     if (a->probe)
-      m->seams.row->metric(&m->c, n, w, Z, metric);
+      m->seams.row->metric(&m->c, n, weight, Z, metric);
     if (m->seams.weights)
-      m->seams.weights(m, a, &x->at, N, w);
+      m->seams.weights(m, a, &x->at, N, weight);
     map_row(&m->c, x, i, 0, N, z, x->map.z, 1, z);
-    map_row(&m->c, x, i, 0, N, z, x->map.weight, x->scale, w);
+    map_row(&m->c, x, i, 0, N, z, x->map.weight, x->scale, weight);
     map_row(&m->c, x, i, 0, N, z, x->map.metric, 1, metric);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (x->vstar)
-      add_times(D, o_i, x->scale * w[0], x->vstar);
+      add_times(D, o_i, x->scale * weight[0], x->vstar);
     for (idx j = 0; j < N; j++)
-      add_times(D, o_i, x->scale * w[1 + j], x->v + j * x->of_k);
+      add_times(D, o_i, x->scale * weight[1 + j], x->v + j * x->of_k);
   }
 }
 
 /* One head backward: dq is overwritten, all else is added to. */
 static void head_backward(Model *m, const Acts *a, Head *x) {
   idx N = x->N, D = x->D, n = N + 1;
-  real *z = attention_scratch(a), *w = z + n, *deriv = w + n;
+  real *z = attention_scratch(a), *weight = z + n, *deriv = weight + n;
   real *dlogz = deriv + n, *da = dlogz + n, *y = da + n, *dz = z;
   for (idx i = 0; i < N; i++) {
     const real *q_i = x->q + i * x->of_q, *do_i = x->dout + i * x->of_q;
     real *dq_i = x->dq + i * x->of_q;
     /* the row again: a = s/Z, s'/Z, dlogz, all 0 where not visible */
     head_scores(m, a, x, i, z, y);
-    m->seams.row->plain(&m->c, n, z, w, deriv, dlogz);
+    m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     da[0] = x->vstar ? x->scale * vec_dot(D, do_i, x->vstar) : 0;
     for (idx j = 0; j < N; j++)
       da[1 + j] = x->scale * vec_dot(D, do_i, x->v + j * x->of_k);
     if (m->seams.weights_backward)
-      m->seams.weights_backward(m, a, &x->at, N, w, da);
+      m->seams.weights_backward(m, a, &x->at, N, weight, da);
     /* a_ij = s_ij / Z_i */
-    real delta = vec_dot(n, w, da);
+    real delta = vec_dot(n, weight, da);
     for (idx j = 0; j < n; j++)
       dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
-    /* dv, by the weights that the values met */
+    /* dv_j += scale a_ij do_i, by the a_ij that a seam left */
     if (m->seams.weights)
-      m->seams.weights(m, a, &x->at, N, w);
-    add_times(D, x->dvstar, x->scale * w[0], do_i);
+      m->seams.weights(m, a, &x->at, N, weight);
+    add_times(D, x->dvstar, x->scale * weight[0], do_i);
     for (idx j = 0; j < N; j++)
-      add_times(D, x->dv + j * x->of_k, x->scale * w[1 + j], do_i);
+      add_times(D, x->dv + j * x->of_k, x->scale * weight[1 + j], do_i);
     if (m->seams.scores_backward)
       m->seams.scores_backward(m, a, &x->at, N, dz, y);
     /* z_ij = <q_i, k_j> / sqrt(D) + b(i-j) */
@@ -2003,9 +2013,9 @@ static void add_rows(real *y, const real *x, idx n) {
     vec_add(chunk(n, j), y + j, x + j);
 }
 
-/* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. All arrays stay for
- * the backward. The input is not read any more when the output's array is
- * begun, so that blocks may share arrays. */
+/* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. Arrays stay for the
+ * backward, or with ACTS_ONE all blocks share them: x is not read any more when
+ * y's array is begun. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
@@ -2035,14 +2045,15 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
 /* a->dh [B,N,C] holds dy on entry and dx on return. With MHSA'^T for the
  * transposed Jacobian of MHSA, and s1 = x + MHSA(.), s2 = u + FFN(.):
  *
- *          pre                                post
+ *          pre: MHSA reads n1, FFN n2         post: MHSA reads x, FFN u, in la->n1
  *                                             ds2 = n2'^T dy
  *   du  =  dy + n2'^T FFN'^T dy               du  = ds2 + FFN'^T ds2
  *                                             ds1 = n1'^T du
  *   dx  =  du + n1'^T MHSA'^T du              dx  = ds1 + MHSA'^T ds1
  *
- * Under pre-norm dy itself is a term of dx: gradients reach every block as they
- * left the loss. a->dn holds the gradient of what FFN or MHSA read. */
+ * By hand, post-norm of x = (3, 4), MHSA = FFN = 0, eps = 0: dy = (1, 0) has du =
+ * (0.64, -0.48) and dx = (0.181, -0.136). ffn_ and mhsa_backward overwrite a->dn,
+ * the gradient of what they read; norm_backward adds; a->dx is free. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -2146,9 +2157,9 @@ int model_fault(const Model *m, Error *e) {
  * A batch has n scored targets. share is 1, or 1/k where a step adds the
  * gradients of k forwards.
  *
- *   y = nf W_cls     L = (1/n) sum of (log S - y_target)     S = sum_v e^{y_v}
+ *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
- *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log S / dy_v = e^{y_v}/S
+ *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log Z / dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
  * By hand: the logits (0, log 3) with the second as target have p = 3/4, the loss
@@ -2162,7 +2173,7 @@ int model_fault(const Model *m, Error *e) {
  * Cost: C V multiplications a row forward, twice that backward. SLICE = 160 rows
  * of logits exist at a time; all rows of the authors' forward would be 6.6 GB. */
 
-/* y [R,V] = nf W_cls, for R <= SLICE rows. A tied W_cls is W_E^T. */
+/* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
                          real *logits) {
   idx C = m->c.dim, V = m->c.vocab;
@@ -2267,7 +2278,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  *
  * SGD has the same decay, then w <- w - lr g (equation 32). t counts from 1.
  *
- * m and v are running means that start at 0. After t steps of a constant g they
+ * Here m and v are running means, 0 at first. After t steps of a constant g they
  * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
  * lr times g's sign, whatever b1 and b2 (the authors': 0.9, 0.95).
  *
@@ -2275,9 +2286,9 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * divided 2 and 4: w becomes 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided
  * 0.421 and 2.46: w becomes 0.873. The step follows m, not yet the new sign of g.
  *
- * Let a model use U = a W, so that dL/dW = a dL/dU. AdamW cancels this a, and U
- * moves by a lr: a is a start and an lr times a (equations 36 to 42). SGD keeps
- * it, and U moves by a^2 lr (32 to 35). The scale of Table 14 left is such a
+ * Let a model use U = a W, a number a, so that dL/dW = a dL/dU. Under AdamW U's
+ * steps are a times larger, as with a start and an lr times a (equations 36 to
+ * 42); under SGD a^2 times (32 to 35). The scale of Table 14 left is such a
  * factor of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. The authors'
@@ -2410,8 +2421,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * each sequence, then averaged over the sequences, 100 in the paper (F7): a head
  * counts by how often it has a sink. The paper's eps is 0.3 and its T 64.
  *
- * 1/T <= alpha_1 <= 1, since A_11 = 1 (section 3.2, where i != 0 should read
- * i != 1). Rows that spread evenly give alpha_1 = 0.0741 at T = 64 (sink_uniform):
+ * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i != 0
+ * should read i != 1). Even rows give alpha_1 = 0.0741 at T = 64 (sink_uniform):
  * eps = 0.3 is four times that. Below T = 10 even rows pass for sinks. Sink of one
  * sequence moves in steps of 1/(L H); mean alpha_1 moves earlier, so it and its
  * multiple of the even value stand beside Sink.
@@ -2422,11 +2433,11 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * sum)/(T+1). It also sums over all rows, where the paper sums over i >= k; that
  * differs inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of one head's map m [N,S]. rows: METRIC_*. */
+/* [M1] alpha of column j of a map m [N,S]. plus1: of * and x* over T+1 rows. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
-  idx k = j > token1 ? j - token1 : 0;   /* token k+1 has T-k rows; * has all T */
+  idx k = j > token1 ? j - token1 : 0;   /* token - 1: T-k rows; *, x*: all T */
   bool plus1 = rows == METRIC_PLUS1;
   double sum = 0, count = (double)(T - k);
   for (idx i = plus1 ? first : first + k; i < N; i++)
@@ -2438,7 +2449,7 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
-/* The mean over blocks and heads of a column, 0 .. n-1, of at [L,H,n]. */
+/* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
   for (idx i = 0; i < s->L * s->H; i++)
@@ -2573,26 +2584,26 @@ static double plogp(idx n, const real *p, double *sum) {
  *             counts, and it has none before it */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m, const real *weight) {
-  idx S = s->S, first = s->N - s->T, heads = s->L * s->H;
+  idx S = s->S, first = s->N - s->T, all = s->L * s->H;
   for (idx j = 0; j < S; j++) {
     double alpha = sink_alpha(c, s->T, rows, m, j);
     s->alpha[lh * S + j] += alpha;
     for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * heads + lh) * S + j] +=
+      s->over[(x * all + lh) * S + j] +=
           isnan(alpha) ? NAN : alpha > s->eps[x];
   }
   for (idx i = first; i < s->N; i++) {
-    double sum, mass = 0, raw = 0, H = plogp(S, m + i * S, &sum);
-    s->plain_entropy[lh] += H / s->T;
-    /* H(m / sum m) = H(m) / sum m + log(sum m); a sum of 1 to rounding is 1 */
+    double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
+    s->plain_entropy[lh] += nats / s->T;
+    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
     if (sum > 0 && fabs(sum - 1) > SUM_ROUNDS)
-      H = H / sum + log(sum);
-    s->told[lh] += sum > 0;
+      nats = nats / sum + log(sum);
+    s->weighing[lh] += sum > 0;
     for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
       mass += weight[i * S + j];
       raw += fabs(weight[i * S + j]);
     }
-    s->entropy[lh] += H / s->T;
+    s->entropy[lh] += nats / s->T;
     s->mass[lh] += mass / s->T;
     s->raw[lh] += raw / s->T;
   }
@@ -2607,7 +2618,8 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
  * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
  * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
- * Adds both of row i, as means over those keys `from` .. `to`-1 that it sees. */
+ * Adds both of row i, as means over those keys `from` .. `to`-1 that it sees;
+ * key 0 counts for all rows, as in Figure 2, even where a window hides it. */
 static void row_angles(Sinks *s, const Model *m, int l, idx i, const real *q_i,
                        const real *k, idx from, idx to, idx at) {
   idx D = m->c.head_dim, of_k = m->c.kv_heads * D;
@@ -5301,7 +5313,7 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
   memcpy(s->eps, eps, (size_t)n_eps * sizeof *eps);
   const struct { double **field; idx size; } MEANS[] = {
     {&s->alpha, heads * S}, {&s->over, n_eps * heads * S},
-    {&s->entropy, heads}, {&s->told, heads}, {&s->plain_entropy, heads},
+    {&s->entropy, heads}, {&s->weighing, heads}, {&s->plain_entropy, heads},
     {&s->mass, heads}, {&s->raw, heads}, {&s->self, heads}, {&s->prev, heads},
     {&s->cosine, 2 * heads}, {&s->product, 2 * heads}, {&s->hnorm, rows + N},
     {&s->prenorm, rows}, {&s->qnorm, rows}, {&s->knorm, rows},
@@ -5481,7 +5493,7 @@ void sinks_finish(Sinks *s) {
     s->sums[i] /= n;
   for (int i = 0; i < s->L * s->H; i++)
     if (s->attends[i / s->H])
-      s->entropy[i] *= s->T / s->told[i];
+      s->entropy[i] *= s->T / s->weighing[i];
   s->massive /= n;
   s->median /= n;
   s->loss /= n;

@@ -252,9 +252,9 @@ typedef struct Seams {
                           real *dz, const real *y);
   /* 3.7: weights a [1+n] behind Z; da before delta is taken */
   void (*weights)(const Model *m, const Acts *a, const RowAt *at, idx n,
-                  real *w);
+                  real *weight);
   void (*weights_backward)(const Model *m, const Acts *a, const RowAt *at,
-                           idx n, const real *w, real *da);
+                           idx n, const real *weight, real *da);
   /* 3.7: before, and behind, the heads of a block in the backward */
   void (*slots)(Model *m, Acts *a, int l, int B, idx N, bool begin);
   /* 4: behind q, k, v, before they rotate; x is what W_Q reads */
@@ -343,7 +343,7 @@ struct Acts {
   Probe *probe;                 /* [L] or NULL: set before a forward */
   real *cosine, *sine;          /* [N,r/2] of the rotations */
   real *sinusoid;               /* [N,C] absolute positions */
-  real *bias, *dbias;           /* [H,2N-1] b_h by j-i; [B,H,2N-1] */
+  real *bias, *dbias;           /* [H,2N-1] b_h(i-j) at N-1 + j-i; [B,H,2N-1] */
   real *dh, *dx, *dn;           /* [B,N,C] gradients that go down the stack */
   real *dq, *dk, *dv;           /* like q, k, v */
   real *dout, *dosum;           /* like o, osum */
@@ -393,7 +393,8 @@ typedef struct Sinks {
   double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
   double *entropy, *mass, *raw; /* [L,H] nats of a row; sum of its weights, |..| */
   double *self, *prev;          /* [L,H] mean m_ii, m_i,i-1 over rows 2 .. T */
-  double *told, *plain_entropy; /* [L,H] rows that weigh at all; -sum m log m */
+  double *weighing;             /* [L,H] rows with a weight that is not 0 */
+  double *plain_entropy;        /* [L,H] -sum m log m */
   double *hnorm, *prenorm;      /* [L+1,N] |h_n^l|; [L,N] before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;     /* [L,H,2] cos(q_t, k_j), |q_t| |k_j| */
