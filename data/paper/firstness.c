@@ -443,7 +443,7 @@ static int firstness_pairs(Bytes *out, const Results *r, bool markdown, int *bey
     const bool far = !open && ratio > PAIRS[i].most;
     const char *said = open ? ", not judged: a run is censored" : !far ? ""
                        : row_whole(r, a) && row_whole(r, b) ? ": falsified"
-                       : ": beyond it so far, with runs missing";
+                       : ": beyond it so far";
     if (!n++)
       bytes_print(out, e, "\nForetold to differ by less than:\n%s", markdown ? "\n" : "");
     *beyond += far;

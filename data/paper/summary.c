@@ -220,7 +220,7 @@ static void brief_numbers(Bytes *out, const Results *r, Error *e) {
 
 /* -------------------------------------------------------------------------------------------------
  * 3  Their picture: estimate and interval of each claim on each text, in three panels, a unit each */
-enum { UNIT_ALPHA, UNIT_TIMES, UNIT_OTHER, UNITS };
+enum { UNIT_ALPHA, UNIT_TIMES, UNIT_OTHER, UNIT_KINDS };
 
 static int claim_unit(const Claim *c) {
   const char *measure = c->side[0].measure;
@@ -244,7 +244,7 @@ enum { EFFECT_LEFT = -250, EFFECT_FROM = 10, EFFECT_TO = 350, EFFECT_HIGH = 24 }
 
 /* The claims of a unit from y = top on, below them their axis; where the next panel begins. */
 static double effects_panel(Html *h, Told on, int unit, double top) {
-  static const char *const names[UNITS] = {"difference of mean weight (alpha)",
+  static const char *const names[UNIT_KINDS] = {"difference of mean weight (alpha)",
     "times even rows, over what the claim asks", "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
   Axis a = {.name = names[unit]};
@@ -292,7 +292,7 @@ static int effects_draw(Bytes *out, Told on, Error *e) {
   enum { TOP = 20, WIDE = 620 };
   Html body = {.e = e}, h = {.e = e};
   double at = TOP;
-  for (int unit = 0; unit < UNITS; unit++) at = effects_panel(&body, on, unit, at);
+  for (int unit = 0; unit < UNIT_KINDS; unit++) at = effects_panel(&body, on, unit, at);
   svg_begin(&h, "By how much each headline claim holds, with its 95 % interval; right of 0 it "
             "speaks for the paper", EFFECT_LEFT, WIDE, at);
   for (int k = 0; k < TEXTS_TOLD; k++) {
@@ -326,7 +326,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
   static const char *const names[FIRSTS] = {
     "Tokens *absent* from the text:", "The *commonest* tokens:",
     "Neighbours in frequency (second of a q: half rarer, half commoner):", "A share of the text, or drawn by frequency:",
-    "Ordinary tokens, for powers of 4:"};
+    "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;
   for (int i = 0; i < item->count; i++) {
@@ -335,7 +335,7 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     Cell onset = "";
     const double N = drawn_from(r, row, &ordinary);
     double q = NAN;
-    if (kind == FIRST_ORDINARY && fmod(log2(N), 2) != 0) continue;     /* the picture has them */
+    if (kind == FIRST_ORDINARY && fmod(log2(N), 4) != 0) continue;     /* the picture has them */
     for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++) q = run_q(r, row, seed);
     if (first_kind(&r->x->row[row]) != kind || isnan(threshold_cell(onset, r, row, AT_2))) continue;
     bytes_print(&line, e, "%s N=%.0f (q %.2g) %s", shown++ ? ";" : names[kind], N, q, onset);
