@@ -5,7 +5,7 @@
 # make mutants    fifty faults put into Part I and data/later, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/paper/experiments.txt that is missing; TEXTS=FOLDER has books.txt
-# make readme     data/results/README.md and its picture, from data/results
+# make readme     data/results: SUMMARY.md, README.md and their pictures, from its runs
 # make film       the README's picture: three trainings, one to three minutes
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments

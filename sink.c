@@ -7660,7 +7660,7 @@ size_t utf8_length(const unsigned char *text, size_t n) {
     if (code >> 6 == 2 || code >= 0xF8 || n - at <= more)
       return at;
     if (more)
-      code &= 0x3F >> more;
+      code &= 0x3Fu >> more;
     for (size_t i = 1; i <= more; i++) {
       if (text[at + i] >> 6 != 2)
         return at;
@@ -8359,23 +8359,25 @@ static bool is_named(const Bytes *names, const char *path) {
 }
 
 /* May a result go to this path? Not where the command reads, --force or not,
- * and not where another result is `taken` to. A file that is there stays, but
- * with --force, and where a training or its log goes on. */
-static void path_take(const Settings *s, const char *path, const Bytes *read,
-                      Bytes *taken, Error *e) {
-  struct stat is;
-  bool on = s->resume && (path == s->log || !file_missing(s->out));
+ * and not where another result is `taken` to. */
+static void path_take(const char *path, const Bytes *read, Bytes *taken,
+                      Error *e) {
   if (is_named(read, path))
     fail(e, 2, "%s: it is read, too. Try: another name", path);
   if (is_named(taken, path))
     fail(e, 2, "%s: two results would go there. Try: another name for one",
          path);
+  bytes_add(taken, path, strlen(path) + 1, e);
+}
+
+/* A file that is there stays, but with --force, and where it goes `on`. */
+static void path_stays(const Settings *s, const char *path, bool on, Error *e) {
+  struct stat is;
   if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: it is there already, and stays. Try: another name, "
          "%s--force to replace it", path,
          option_find("resume", s->groups) ? "--resume to go on, " : "");
-  bytes_add(taken, path, strlen(path) + 1, e);
 }
 
 /* Asked before the work, so that no hours are lost: can all of these be written
@@ -8392,11 +8394,13 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
     if (stream && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (*to)
-      path_take(s, to, &read, &taken, e);
+      path_take(to, &read, &taken, e);
     if (!*to || stream)
       continue;
+    path_stays(s, to, s->resume && (to == s->log || !file_missing(s->out)), e);
     snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
-    path_take(s, w[i].beside, &read, &taken, e);
+    path_take(w[i].beside, &read, &taken, e);
+    path_stays(s, w[i].beside, s->resume, e);
     if (!e->status && !writing_begin(&w[i], to, e))
       fclose(w[i].f);
   }

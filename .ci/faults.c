@@ -1,12 +1,14 @@
 /* Preloaded before sink by .ci/kill: FAULT=CALL:K makes the K-th such call on a file that is being
  * written fail, CALL being open, write, flush, sync, close or rename. A write that fails puts half
- * of its bytes into the file first. Build: cc -shared -fPIC .ci/faults.c -o out/faults.so -ldl */
+ * of its bytes into the file first; then the disk is full, as /dev/full is. Build: cc -shared -fPIC .ci/faults.c -o out/faults.so -ldl */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { OPEN_MOST = 64 };
 static FILE *being_written[OPEN_MOST];
@@ -44,9 +46,12 @@ size_t fwrite(const void *at, size_t size, size_t n, FILE *f) {
         (size_t(*)(const void *, size_t, size_t, FILE *))dlsym(RTLD_NEXT, "fwrite");
     int i;
     if (!place(f, &i) || !strikes("write")) return real(at, size, n, f);
-    n = real(at, size, n / 2, f);
-    errno = ENOSPC;
-    return n;
+    size_t half = real(at, size, n / 2, f);
+    fflush(f);
+    int full = open("/dev/full", O_WRONLY);
+    if (full < 0 || dup2(full, fileno(f)) < 0) abort();
+    close(full);
+    return half + real((const char *)at + half * size, size, n - half, f);
 }
 
 int fflush(FILE *f) {

@@ -291,6 +291,8 @@ static void rows_threshold(const Config *c, int n, const double *z, Scores *r) {
 /* Clipped weights do not change m. */
 static void rows_row(const Config *c, int n, int keys, const double *z, Scores *r) {
   long double spread = c->clip_high - c->clip_low;
+  if (c->sparse_top)                     /* n_i is of what is left */
+    keys = n - (c->extra != EXTRA_NONE);
   if (c->sim == SIM_SOFTPICK)
     rows_softpick(n, z, r);
   else if (config_thresholds(c))

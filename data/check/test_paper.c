@@ -1547,18 +1547,77 @@ static void readme_with__marks(Test *t) {
       "<!-- results -->\n<!-- results -->\n<!-- /results -->\n", "<!-- results -->\n",
       "in `<!-- results -->`\n<!-- /results -->\n"};
   Error e = {0}; Bytes *once = bytes_of(t), *twice = bytes_of(t);
-  readme_with(once, README, sizeof README - 1, "new\n", 4, &e);
+  readme_with(once, "README.md", README, sizeof README - 1, "new\n", 4, &e);
   bytes_add(once, "", 1, &e);
   fact(t, !e.status && !strcmp((char *)once->at,
        "# x\n<!-- results -->\nnew\n<!-- /results -->\nrest\n"), "%s", (char *)once->at);
-  readme_with(twice, (char *)once->at, once->size - 1, "new\n", 4, &e);
+  readme_with(twice, "README.md", (char *)once->at, once->size - 1, "new\n", 4, &e);
   fact(t, !e.status && twice->size == once->size - 1 && !memcmp(twice->at, once->at, twice->size),
        "a second time it is not the same");
   for (int i = 0; i < 5; i++) {
     e = (Error){0};
-    fact(t, readme_with(bytes_of(t), bad[i], strlen(bad[i]), "new\n", 4, &e) &&
+    fact(t, readme_with(bytes_of(t), "README.md", bad[i], strlen(bad[i]), "new\n", 4, &e) &&
          strstr(e.text, "README.md: expected one line"), "%s was taken", bad[i]);
   }
+}
+
+/* The page says what the results say: another verdict is another word there, and another count. */
+static void summary_text__verdicts(Test *t) {
+  Experiments x; Results r; Error e = {0}; results_open(t, &x, &r, &e);
+  Told on = {[BOOKS] = &r};
+  Bytes *was = bytes_of(t), *now = bytes_of(t), *pictures = bytes_of(t);
+  summary_text(was, on, &e), bytes_add(was, "", 1, &e);
+  has_part(t, (char *)was->at, "| 1 | It is \\| far | yes | not run | not run | not asked | loss |\n");
+  has_part(t, (char *)was->at, "5 seeds reproduce 1 of 2 headline claims: 1 undecided.\n");
+  has_part(t, (char *)was->at, "| 1 | a, b | 18.18, - | 13.0, 86.0 | 0.065 \302\261 0.008, 0.430 ");
+  r.judged[0].verdict = OPPOSITE, on[STORY] = &r;
+  summary_text(now, on, &e), bytes_add(now, "", 1, &e);
+  has_part(t, (char *)now->at, "| 1 | It is \\| far | opposite | not run | opposite |");
+  has_part(t, (char *)now->at, "reproduce 0 of 2 headline claims: 1 opposite, 1 undecided.\n");
+  fact(t, !effects_draw(pictures, on, &e) && !onset_q_draw(pictures, &r, &e), "%s", e.text);
+  bytes_add(pictures, "", 1, &e);
+  has_part(t, (char *)pictures->at, ">1  It is | far</text>");
+  fact(t, !strstr((char *)pictures->at, "nan"), "a place that is no number");
+  results_free(&r); experiments_free(&x);
+}
+
+/* Lines of the shipped pages are of at most 110 columns, a character of UTF-8 being one. */
+static int page_lines(Test *t, const char *at) {
+  int lines = 0;
+  for (const char *end; (end = strchr(at, '\n')); at = end + 1, lines++) {
+    int columns = 0;
+    for (const char *c = at; c < end; c++) columns += (*c & 0xC0) != 0x80;
+    fact(t, columns <= 110, "%d columns: %.*s", columns, (int)(end - at), at);
+  }
+  return lines;
+}
+
+/* SUMMARY.md as it is shipped and as it is made again; and README.md quotes lines of it. */
+static void summary_text__shipped(Test *t) {
+  Experiments x; Results r[TEXTS_TOLD]; Told on; Error e = {0};
+  Bytes *section = bytes_of(t), *page = bytes_of(t);
+  const char *kept = text_in(t, RESULTS_FOLDER "/SUMMARY.md"), *readme = text_in(t, "README.md");
+  table_open(&x, text_in(t, EXPERIMENTS_FILE));
+  for (int k = 0; k < TEXTS_TOLD; k++)
+    results_load(&r[k], &x, RESULTS_FOLDER, TOLD[k], &e), on[k] = &r[k];
+  summary_text(section, on, &e), bytes_add(section, "", 1, &e);
+  readme_with(page, "SUMMARY.md", kept, strlen(kept), (char *)section->at, section->size - 1, &e);
+  fact(t, !bytes_add(page, "", 1, &e), "%s", e.text);
+  fact(t, page_lines(t, kept) <= 120, "SUMMARY.md has %d lines", page_lines(t, kept));
+  fact(t, page_lines(t, (char *)page->at) <= 120, "made again it has more lines");
+  fact(t, !strstr((char *)section->at, "nan"), "a number that is none");
+  const char *at = strstr(readme, "In its words:\n\n-");
+  int quoted = 0;
+  for (at = at ? strchr(at, '-') : NULL; at && *at == '-'; quoted++) {
+    char line[200];
+    const int n = (int)strcspn(at, "\n");
+    snprintf(line, sizeof line, "\n%.*s\n", n, at);
+    has_part(t, kept, "%s", line);
+    at += n + 1;
+  }
+  fact(t, quoted == 3, "README.md quotes %d lines of SUMMARY.md", quoted);
+  for (int k = 0; k < TEXTS_TOLD; k++) results_free(&r[k]);
+  experiments_free(&x);
 }
 
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
@@ -2325,7 +2384,8 @@ static const TestEntry TESTS[] = {
   RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
   RUNS(judge_mean__by_hand), RUNS(claim_decide__by_hand), RUNS(play_look__by_hand),
   RUNS(claims_judge__holm), RUNS(item_text__shows), RUNS(item_text__narrow),
-  RUNS(readme_with__marks), RUNS(paper_write__sound), RUNS(paper_write__numbers),
+  RUNS(readme_with__marks), RUNS(summary_text__verdicts), RUNS(summary_text__shipped),
+  RUNS(paper_write__sound), RUNS(paper_write__numbers),
   RUNS(trigger_draw__rules), RUNS(trigger_loss__gradients), RUNS(backcopy_draw__rules),
   RUNS(toy_measure__by_hand), RUNS(measure_layers__by_hand), RUNS(onset_run__by_hand),
   RUNS(part_read__goes_on), RUNS(text_repeats__by_hand),

@@ -673,9 +673,9 @@ static void gradients__every_pair(Test *t) {
     check_gradients(t, &y, &b, SAMPLES);
   fact(t, v->pairs == v->refused + v->covered, "%d pairs, %d checked", v->pairs,
        v->covered);
-  /* softpick and rectified: six normalisers, a kernel; exp and count; six
-   * normalisers, a clip */
-  fact(t, v->refused == 21, "%d refused: each other pair can be completed", v->refused);
+  /* softpick, rectified, sparsemax, entmax: six normalisers, a kernel; the last two:
+   * a clip; exp and count; six normalisers, a clip */
+  fact(t, v->refused == 37, "%d refused: each other pair can be completed", v->refused);
   note(t, "%d pairs = %d refused + %d checked, %d configurations; ", v->pairs,
        v->refused, v->covered, v->n);
   tell_tally(t, &y);

@@ -231,7 +231,7 @@ static void scores_backward(const Config *c, const Layer *w, idx h, idx seen, id
  * 4  Similarities and sums
  *
  *   relu       s = max(z, 0)     s' = 1 above 0, else 0
- *   count      Z = n_i: how many keys the mask shows row i, * not among them
+ *   count      Z = n_i: how many keys row i attends to, * not among them
  *   rectified  e^z, but 0 where z < 0; then as exp over its sum
  *   softpick   max(e^z - 1, 0) / (sum |e^z - 1| + e)
  *

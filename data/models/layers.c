@@ -274,9 +274,10 @@ static void expert_tensors(Model *m, int l) {
     has_ffn(m, &w->expert[x], l);
     for (int i = first; i < m->n_tensors; i++) {
       Tensor *t = m->all[i];
-      char own[sizeof t->name];
+      char own[sizeof t->name], all[2 * sizeof t->name];
       snprintf(own, sizeof own, "%s", strchr(t->name, '.') + 1);
-      snprintf(t->name, sizeof t->name, "l%d.e%d.%.8s", l, x, own);
+      snprintf(all, sizeof all, "l%d.e%d.%s", l, x, own);
+      snprintf(t->name, sizeof t->name, "%.31s", all);
     }
   }
 }

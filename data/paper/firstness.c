@@ -413,9 +413,15 @@ static void firstness_rows(Bytes *out, const Results *r, const Item *item, bool 
   free(g.cell);
 }
 
+static bool row_whole(const Results *r, int row) {
+  int state[RUN_STATES] = {0};
+  count_runs(r, row, seeds_of(r, row), state);
+  return state[RUN_HELD] + state[RUN_DIVERGED] == seeds_of(r, row);
+}
+
 /* What firstness.txt foretells of pairs: sets matched in q, or at q = 1, and by how much their
- * means may differ. */
-static void firstness_pairs(Bytes *out, const Results *r, Error *e) {
+ * means may differ. Returns how many there are; *beyond: those that differ by more. */
+static int firstness_pairs(Bytes *out, const Results *r, bool markdown, int *beyond, Error *e) {
   static const struct { const char *a, *b; double most; } PAIRS[] = {
     {"first-absent-125", "onset-1", 2.5}, {"first-absent-64", "onset-1", 2.5},
     {"first-absent-32", "onset-1", 2.5}, {"first-absent-16", "onset-1", 2.5},
@@ -423,7 +429,8 @@ static void firstness_pairs(Bytes *out, const Results *r, Error *e) {
     {"first-q20-16", "first-q20-wide", 2}, {"first-2p-0", "first-2p-half", 2},
     {"first-2p-0", "first-2p-1", 2}, {"first-2p-half", "first-2p-1", 2},
     {"onset-64", "first-q50-16", 2}, {"onset-256", "first-q20-16", 2}};
-  bool any = false;
+  int n = 0;
+  *beyond = 0;
   for (size_t i = 0; i < sizeof PAIRS / sizeof *PAIRS && !e->status; i++) {
     const int a = experiments_row(r->x, PAIRS[i].a), b = experiments_row(r->x, PAIRS[i].b);
     Cell one = "", other = "";
@@ -433,17 +440,22 @@ static void firstness_pairs(Bytes *out, const Results *r, Error *e) {
     const double ratio = fmax(fabs(x / y), fabs(y / x));
     /* a bound above the other mean makes the ratio a bound as well */
     const bool bound = (x < 0 && -x >= fabs(y)) || (y < 0 && -y >= fabs(x)), open = x < 0 || y < 0;
-    if (!any) bytes_print(out, e, "\nForetold to differ by less than:\n");
-    any = true;
-    bytes_print(out, e, "%s %s, %s %s: %s%.2f times, of at most %.1f%s\n", PAIRS[i].a, one,
-                PAIRS[i].b, other, bound ? ">" : "", ratio, PAIRS[i].most,
-                open ? ", not judged: a run is censored" : ratio > PAIRS[i].most ? ": falsified"
-                     : "");
+    const bool far = !open && ratio > PAIRS[i].most;
+    const char *said = open ? ", not judged: a run is censored" : !far ? ""
+                       : row_whole(r, a) && row_whole(r, b) ? ": falsified"
+                       : ": beyond it so far";
+    if (!n++)
+      bytes_print(out, e, "\nForetold to differ by less than:\n%s", markdown ? "\n" : "");
+    *beyond += far;
+    bytes_print(out, e, "%s%s %s, %s %s: %s%.2f times, of at most %.1f%s\n", markdown ? "- " : "",
+                PAIRS[i].a, one, PAIRS[i].b, other, bound ? ">" : "", ratio, PAIRS[i].most, said);
   }
+  return n;
 }
 
 static int firstness_text(Bytes *out, const Results *r, const Item *item, bool markdown, Error *e) {
   Bytes line = {0};
+  int beyond;
   firstness_rows(out, r, item, markdown, e);
   for (int at = AT_1_5; at <= AT_3; at++) firstness_laws(out, r, item, at, markdown, e);
   bytes_print(out, e, "\n");
@@ -451,7 +463,7 @@ static int firstness_text(Bytes *out, const Results *r, const Item *item, bool m
               "log likelihood of the rows first- by the law fitted without them; a row out: of "
               "each row by the others'. More is better of these two.");
   wrapped(out, 0, WIDTH, "", &line, e);
-  firstness_pairs(out, r, e);
+  firstness_pairs(out, r, markdown, &beyond, e);
   bytes_free(&line);
   return e->status;
 }

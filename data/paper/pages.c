@@ -1468,7 +1468,8 @@ static void eval_tell(Work *w, Numbers *besides, const Bytes *table, const Bytes
     eval_print(w, s, starts);
     if (table->size)
       printf("\n%s", (const char *)table->at);
-    printf("%.*s", (int)said->size, (const char *)said->at);
+    if (said->size)
+      printf("%.*s", (int)said->size, (const char *)said->at);
   }
   eval_write(w, besides, s, e);
   if (s->report[0])

@@ -12,7 +12,7 @@
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
  * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
- * of that, is in onset.c and firstness.c. Two toys (3) show the mechanism in seconds. It has sink's
+ * of that, is in onset.c and firstness.c; the summary's page in summary.c. Two toys (3) show the mechanism in seconds. It has sink's
  * own verbs too; its run, train and eval leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
@@ -2087,7 +2087,7 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   for (int i = 0; i < r->x->claims; i++) {
     const Claim *c = &r->x->claim[i];
     const Judged *j = &r->judged[i];
-    Evidence is = evidence_of(j);
+    Evidence is = j->unrun ? (Evidence){"", "", ""} : evidence_of(j);
     char verdict[sizeof j->why + 40];
     if (item < 0 ? !claim_again(c, r->times) : c->item != item) continue;
     if (*head)
@@ -2151,7 +2151,10 @@ static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
     if (is_elsewhere(r->x, i)) continue;
     bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n%s%s", item->reference,
                 item->title, item->note ? item->note : "", item->note ? "\n\n" : "");
-    if (item->count) rows_grid(out, r, item, true, e);
+    int needed, done = runs_done(r, item, &needed);
+    if (done < needed) bytes_print(out, e, "Unfinished: %d of %d runs are there.\n%s", done, needed,
+                                    done ? "\n" : "");
+    if (done) rows_grid(out, r, item, true, e);
     claims_markdown(out, r, i, e);
     bytes_print(out, e, "\n</details>\n");
   }
@@ -2182,13 +2185,13 @@ static ptrdiff_t mark_at(const char *text, size_t n, const char *mark) {
 
 /* A text [n] with the section [size], which ends with a line's end, in place of what stands between
  * the lines <!-- results --> and <!-- /results -->. */
-static int readme_with(Bytes *out, const char *text, size_t n, const char *section, size_t size,
-                       Error *e) {
+static int readme_with(Bytes *out, const char *name, const char *text, size_t n,
+                       const char *section, size_t size, Error *e) {
   static const char begin[] = "<!-- results -->", end[] = "<!-- /results -->";
   ptrdiff_t from = mark_at(text, n, begin), to = mark_at(text, n, end);
   if (from < 0 || to < from)
-    return fail(e, 1, "README.md: expected one line %s and below it one line %s, found %s. Try: "
-                "put them where the results go", begin, end,
+    return fail(e, 1, "%s: expected one line %s and below it one line %s, found %s. Try: "
+                "put them where the results go", name, begin, end,
                 from < 0 || to < 0 ? "none or several" : "them the other way round");
   bytes_add(out, text, (size_t)from, e);
   bytes_print(out, e, "%s\n", begin);
@@ -2581,6 +2584,7 @@ static void html_bytes(Html *h, Bytes *b) {
 #include "onset.c"
 #include "firstness.c"
 #include "remedies.c"
+#include "summary.c"
 
 static const Kind KINDS[PICTURE_KINDS] = {
   [PICTURE_ONSET] = {draw_onset, .caption = ""}, [PICTURE_CORNERS] = {draw_corners, .caption = ""},
@@ -3736,15 +3740,47 @@ static void others_markdown(Bytes *out, const Command *q, Error *e) {
   }
 }
 
-/* The tables of the results' README.md: every claim and item on the corpus. */
-static int verb_readme(Settings *s, Error *e) {
-  Command q; Results r; Bytes out = {0}, text = {0}, page = {0}; char path[PATH_ROOM + 16];
-  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
-  snprintf(path, sizeof path, "%s/README.md", own_of(s)->results);
+/* The file `name` of the results' folder with another section between its marks. */
+static int page_renew(const Settings *s, const char *name, const Bytes *section, Error *e) {
+  char path[PATH_ROOM + 32];
+  Bytes text = {0}, page = {0};
+  snprintf(path, sizeof path, "%s/%s", own_of(s)->results, name);
   if (!e->status && !file_read(path, &text, e) &&
-      !readme_with(&page, (const char *)text.at, text.size, (const char *)out.at, out.size, e) &&
+      !readme_with(&page, name, (const char *)text.at, text.size, (const char *)section->at,
+                   section->size, e) &&
       !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
-  bytes_free(&text); bytes_free(&page);
+  bytes_free(&text), bytes_free(&page);
+  return e->status;
+}
+
+static int picture_leave(const Settings *s, const char *name, const Bytes *svg, Error *e) {
+  char path[PATH_ROOM + 32];
+  snprintf(path, sizeof path, "%s/%s", own_of(s)->results, name);
+  return file_write(path, svg->at, svg->size, e);
+}
+
+/* SUMMARY.md, and its pictures beside it: of the first corpus and of those of TOLD. */
+static int summary_renew(const Settings *s, const Command *q, const Results *books, Error *e) {
+  Results other[TEXTS_TOLD] = {{0}};
+  Told on = {[BOOKS] = books};
+  Bytes section = {0}, effects = {0}, onsets = {0};
+  for (int k = LONGER; k < TEXTS_TOLD && !e->status; k++) {
+    if (entry_of(q->x.corpus, q->x.corpora, sizeof *q->x.corpus, TOLD[k]) < 0) continue;
+    if (!results_load(&other[k], &q->x, q->own->results, TOLD[k], e)) on[k] = &other[k];
+  }
+  if (!e->status && !summary_text(&section, on, e) && !effects_draw(&effects, on, e) &&
+      !onset_q_draw(&onsets, books, e) && !page_renew(s, "SUMMARY.md", &section, e) &&
+      !picture_leave(s, "effects.svg", &effects, e)) picture_leave(s, "onset-q.svg", &onsets, e);
+  for (int k = LONGER; k < TEXTS_TOLD; k++) if (on[k]) results_free(&other[k]);
+  bytes_free(&section), bytes_free(&effects), bytes_free(&onsets);
+  return e->status;
+}
+
+/* The tables of the results' README.md, every claim and item on the corpus; and SUMMARY.md. */
+static int verb_readme(Settings *s, Error *e) {
+  Command q; Results r; Bytes out = {0};
+  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
+  if (!e->status && !page_renew(s, "README.md", &out, e)) summary_renew(s, &q, &r, e);
   return command_close(&q, &r, &out, e);
 }
 
@@ -3782,7 +3818,7 @@ static const Verb PAPER_VERBS[] = {
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(verb_eval_paper),
-  {"readme", "", KEPT_RUNS, "the tables of " RESULTS_FOLDER "/README.md", verb_readme},
+  {"readme", "", KEPT_RUNS, "the pages of " RESULTS_FOLDER, verb_readme},
   {NULL, NULL, 0, NULL, NULL}
 };
 
