@@ -1564,7 +1564,7 @@ static void readme_with__marks(Test *t) {
 /* The page says what the results say: another verdict is another word there, and another count. */
 static void summary_text__verdicts(Test *t) {
   Experiments x; Results r; Error e = {0}; results_open(t, &x, &r, &e);
-  Told on = {[BOOKS] = &r};
+  Corpora on = {[BOOKS] = &r};
   Bytes *was = bytes_of(t), *now = bytes_of(t), *pictures = bytes_of(t);
   summary_text(was, on, &e), bytes_add(was, "", 1, &e);
   has_part(t, (char *)was->at, "| 1 | It is \\| far | yes | not run | not run | not asked | loss |\n");
@@ -1594,7 +1594,7 @@ static int page_lines(Test *t, const char *at) {
 
 /* SUMMARY.md as it is shipped and as it is made again; and README.md quotes lines of it. */
 static void summary_text__shipped(Test *t) {
-  Experiments x; Results r[TEXTS_TOLD]; Told on; Error e = {0};
+  Experiments x; Results r[TEXTS_TOLD]; Corpora on; Error e = {0};
   Bytes *section = bytes_of(t), *page = bytes_of(t);
   const char *kept = text_in(t, RESULTS_FOLDER "/SUMMARY.md"), *readme = text_in(t, "README.md");
   table_open(&x, text_in(t, EXPERIMENTS_FILE));

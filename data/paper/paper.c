@@ -3762,7 +3762,7 @@ static int picture_leave(const Settings *s, const char *name, const Bytes *svg, 
 /* SUMMARY.md, and its pictures beside it: of the first corpus and of those of TOLD. */
 static int summary_renew(const Settings *s, const Command *q, const Results *books, Error *e) {
   Results other[TEXTS_TOLD] = {{0}};
-  Told on = {[BOOKS] = books};
+  Corpora on = {[BOOKS] = books};
   Bytes section = {0}, effects = {0}, onsets = {0};
   for (int k = LONGER; k < TEXTS_TOLD && !e->status; k++) {
     if (entry_of(q->x.corpus, q->x.corpora, sizeof *q->x.corpus, TOLD[k]) < 0) continue;

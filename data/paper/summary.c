@@ -49,7 +49,7 @@ static const char *brief_verdict(const Judged *j) {
 /* The books at three million tokens, at nine, and story; NULL for what the table has not. */
 enum { BOOKS, LONGER, STORY, TEXTS_TOLD };
 static const char *const TOLD[TEXTS_TOLD] = {"books", "long", "story"};
-typedef const Results *Told[TEXTS_TOLD];
+typedef const Results *Corpora[TEXTS_TOLD];
 
 /* The two rows that a claim compares, or -1: that of its first side, and the last other one of its
  * sides, or else the first other one of what it needs. */
@@ -102,7 +102,7 @@ static int runs_named(const Results *r, const char *begins, int *needed) {
   return state[RUN_HELD] + state[RUN_DIVERGED];
 }
 
-static void brief_counts(Bytes *out, Told on, Error *e) {
+static void brief_counts(Bytes *out, Corpora on, Error *e) {
   static const char *const heads[TEXTS_TOLD] = {
     "At three million tokens", "At nine million", "On the text `story`"};
   for (int k = 0; k < TEXTS_TOLD; k++) {
@@ -140,7 +140,7 @@ static const char *larger_verdict(const Results *r, const Claim *c) {
   return is < 0 ? "not asked" : brief_verdict(&r->judged[is]);
 }
 
-static void brief_verdicts(Bytes *out, Told on, Error *e) {
+static void brief_verdicts(Bytes *out, Corpora on, Error *e) {
   const Experiments *x = on[BOOKS]->x;
   bytes_print(out, e, "\n| | claim | 3M | 9M | story | 10 x size | fair |\n"
               "|--:|---|---|---|---|---|---|\n");
@@ -243,7 +243,7 @@ static void svg_begin(Html *h, const char *title, int left, int wide, double bot
 enum { EFFECT_LEFT = -250, EFFECT_FROM = 10, EFFECT_TO = 350, EFFECT_HIGH = 24 };
 
 /* The claims of a unit from y = top on, below them their axis; where the next panel begins. */
-static double effects_panel(Html *h, Told on, int unit, double top) {
+static double effects_panel(Html *h, Corpora on, int unit, double top) {
   static const char *const names[UNIT_KINDS] = {"difference of mean weight (alpha)",
     "times even rows, over what the claim asks", "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
@@ -287,7 +287,7 @@ static double effects_panel(Html *h, Told on, int unit, double top) {
   return bottom + 44;
 }
 
-static int effects_draw(Bytes *out, Told on, Error *e) {
+static int effects_draw(Bytes *out, Corpora on, Error *e) {
   static const char *const keys[TEXTS_TOLD] = {"books, 3M tokens", "books, 9M", "story"};
   enum { TOP = 20, WIDE = 620 };
   Html body = {.e = e}, h = {.e = e};
@@ -534,7 +534,7 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
 }
 
 /* What stands between the marks of SUMMARY.md. */
-static int summary_text(Bytes *out, Told on, Error *e) {
+static int summary_text(Bytes *out, Corpora on, Error *e) {
   Bytes line = {0};
   scope_told(out, on[BOOKS], e);
   bytes_print(out, e, "\n## The paper's headline claims\n\n");
