@@ -44,7 +44,7 @@ static void streams__by_hand(Test *t) {
     copy(x, ROWS[i].x, 6);
     double all[2][SIGNS_ALL] = {{0}};          /* sums of a block of one head: weights, then map */
     const Config c = {.dim = 3, .heads = 1, .head_dim = 1, .kv_heads = 1, .layers = 1};
-    const Model m = {.c = c, .layer = &(Layer){.wq = {.w = x}}};        /* it attends */
+    const Model m = {.c = c, .layer = &(Layer){.mix = mhsa_forward, .wq = {.w = x}}};        /* it attends */
     Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .m = &m, .c = &c, .T = 2, .N = 2,
                .x = all, .count = all + 1, .spare = spare, .maps = maps};
     const struct { int k; double is; } WANT[] = {{G_MASS, 0.2}, {G_OFF, 1}, {G_TOP, 1},
