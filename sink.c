@@ -8234,8 +8234,8 @@ static int variant_set(Settings *s, const char *name, Error *e) {
       return settings_flags(s, v->flags, MODEL, e);
     near_look(&near, v->name, v->name);
   }
-  return fail(e, 2, "--variant %s: no such row of sink list. Try: --variant %s; "
-              "./paper has later papers' rows", name, near.best);
+  return fail(e, 2, "--variant %s: no such row of sink list; ./paper has those of "
+              "later papers. Try: --variant %s", name, near.best);
 }
 
 /* --flag value, or --flag=value; one dash does for two, and _ for -. A switch
