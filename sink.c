@@ -6064,7 +6064,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
     int first = config_column_first(&o[i].c);
     maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, first};
     if (o[i].star)
-      maps[n++] = (HeatMap){"", "*", &o[i].s, 0};
+      maps[n++] = (HeatMap){o[i].name, "*", &o[i].s, 0};
     if (o[i].ended[0])
       bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name,
                   o[i].ended);
