@@ -1852,7 +1852,7 @@ static void report_write__run(Test *t) {
   static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
     "100% no-repeat scroll", "<h1>", "An attention sink is a token on which heads put much of",
     "One small model was trained three times on the same text, alike but for its attention",
-    "Verdict:", "<li><b>softmax  ", "<li><b>k-bias   ", "<li><b>sigmoid  ", "nats.</b></li>",
+    "Verdict:", "<li><b>softmax:</b> ", "<li><b>k-bias:</b> ", "<li><b>sigmoid:</b> ", "nats.</li>",
     "absent below 1.5", "nats are equal",
     "role=\"region\" tabindex=\"0\"", "<caption>The models, measured<", "scope=\"col\">x even",
     "scope=\"col\">row mass", "Sink: share of heads", "Row mass: ",

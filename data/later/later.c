@@ -826,7 +826,7 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *   --sparse-top K --sparse-block N       K blocks of N keys: the query's own, and
  *                                         those of the largest mean of z_ij (MoBA,
  *                                         2502.13189; NSA, 2502.11089, chooses so)
- *   .. --sparse-first                     keys 1 .. N are among the K (NSA's rule)
+ *   .. --sparse-first                     token 1's block is one of the K (NSA's rule)
  *
  * A row takes the mean over the keys that it sees. Of equal scores the earlier
  * key or block is chosen. The column * is no key and always stays. The choice has
@@ -843,7 +843,7 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *   a_j|k = g_j (1[j = k] - tau_k)      tau_k = g_k / sum g
  *   dz_k  = g_k (da_k - mean)           mean  = sum_j g_j da_j / sum g
  *
- * That is 3.6's form with s'/Z = g and dlogz = 0, once the mean is taken from da.
+ * tau_k is dtau/dz_k, of entmax twice that. It is 3.6's form with s'/Z = g and dlogz = 0, once the mean is taken from da.
  *
  * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4), g =
  * (1, 1), dz = (1, -1). */

@@ -972,8 +972,16 @@ static void page_lead(Html *h, const char *verb, const char *verdict) {
   else say(h, "This page shows how much of one a model has. ");
   if (!strcmp(verb, "run"))
     for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
+      char *gap = strstr(line, "  ");    /* "softmax  a sink .." */
       say(h, "<li>");
-      element(h, "b", line);
+      if (gap) {
+        *gap = ':';
+        line[strcspn(line, " ")] = 0;
+        element(h, "b", line);
+        line = gap + 2 + strspn(gap + 2, " ");
+        say(h, " ");
+      }
+      html_text(h, line);
       say(h, "</li>\n");
     }
   else element(h, "b", first);
