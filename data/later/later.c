@@ -843,7 +843,8 @@ static void ablate_mean(const Model *m, const Acts *a, int l, idx rows) {
  *   a_j|k = g_j (1[j = k] - tau_k)      tau_k = g_k / sum g
  *   dz_k  = g_k (da_k - mean)           mean  = sum_j g_j da_j / sum g
  *
- * tau_k is dtau/dz_k, of entmax twice that. It is 3.6's form with s'/Z = g and dlogz = 0, once the mean is taken from da.
+ * tau_k is dtau/dz_k, of entmax twice that. The row has 3.6's form with s'/Z = g
+ * and dlogz = 0, once the mean is taken from da.
  *
  * By hand, z = (1, 1/2), da = (1, -1): sparsemax has tau = 1/4, a = (3/4, 1/4), g =
  * (1, 1), dz = (1, -1). */
