@@ -3772,7 +3772,10 @@ typedef struct Program {
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
   int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
-  int (*start)(Trainer *t, const Settings *s, Error *e);     /* --start */
+  /* --start, --resume; and of a log what it begins with, line NULL, and each
+   * line of it */
+  int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
+  int (*log)(Trainer *t, Progress *p, Bytes *log, const char *line, Error *e);
   /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
    * puts it back; without a it only says what cannot be */
   int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
@@ -4696,35 +4699,6 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
-/* The settings of a run that goes on: the file's, in s, and of the command
- * line's, `said`, what a checkpoint does not keep and what may change. That is
- * when the run ends and saves, and where files are. Any other flag that was
- * given must say what the file says. */
-static void settings_go_on(Settings *s, const Settings *said, const char *file,
-                           Error *e) {
-  char is[PATH_ROOM], was[PATH_ROOM];
-  Settings now = *said;
-  now.model = s->model;
-  now.data.first_counts = s->data.first_counts;
-  strcpy(now.data.first_own, s->data.first_own);
-  for (const Option *o = OPTIONS; o->flag; o++) {
-    bool source = has_word("text grammar tokens", o->flag);
-    bool given = source ? source_named(&said->data) : said->given[o - OPTIONS];
-    if (!(o->groups & KEPT))
-      continue;
-    option_text(o, s, was, sizeof was);
-    option_text(o, said, is, sizeof is);
-    if (!given)
-      option_set(o, &now, was, false, e);
-    else if (strcmp(is, was) && !source
-             && !has_word("steps tokenizer save-every log-every", o->flag))
-      fail(e, 2, "--%s %s: %s has %s, and --resume changes --steps, "
-           "--save-every, --log-every. Try: without it", o->flag, is, file,
-           *was ? was : "none");
-  }
-  *s = now;
-}
-
 /* The settings of `groups` pass as a text behind its length. */
 static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   char value[PATH_ROOM];
@@ -4823,11 +4797,10 @@ static int checkpoint_write(const char *path, const Trainer *t,
   return writing_end(&c.w, e);
 }
 
-/* The n bytes at p, into t, which is empty after a failure. `said` is NULL for
- * a model to evaluate; else the run goes on, by these settings of the command
- * line and with its moments. */
+/* The n bytes at p, into t, which is empty after a failure. A model to evaluate
+ * needs no moments. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
-                           const Settings *said, Trainer *t, Error *e) {
+                           bool with_moments, Trainer *t, Error *e) {
   Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
   *t = (Trainer){0};
   if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
@@ -4837,24 +4810,22 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                 "published model", name, CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8))
     return damaged(name, e);
-  checkpoint_pass(&c, t, said != NULL);
+  checkpoint_pass(&c, t, with_moments);
   if (c.left || t->loss_steps < 0 || t->loss_steps > t->step)
     damaged(name, e);
-  else if (said && !e->status)
-    settings_go_on(&t->s, said, name, e);
   if (e->status)
     trainer_free(t);
   return e->status;
 }
 
-static int checkpoint_load(const char *path, const Settings *said, Trainer *t,
+static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
                            Error *e) {
   Bytes held = {0};
   *t = (Trainer){0};
   if (MORE_OPEN(path, INFINITY, t, e))
     return e->status;
   if (!file_read(path, &held, e))
-    checkpoint_read(held.at, held.size, path, said, t, e);
+    checkpoint_read(held.at, held.size, path, with_moments, t, e);
   bytes_free(&held);
   return e->status;
 }
@@ -4863,9 +4834,10 @@ static int checkpoint_load(const char *path, const Settings *said, Trainer *t,
  * 10.2  A run begins   section 4
  *
  * A Trainer is a run: its settings, model, moments and place in the text. It
- * begins from the seed, or with --resume where --out's file stopped; then it
- * ends in the bytes of a run that never stopped. Fine-tuning ([FIG30], appendix
- * D) begins from another model's parameters: data/paper/pages.c. */
+ * begins from the seed. With ./paper it can go on where --out's file stopped,
+ * and then ends in the bytes of a run that never stopped: data/paper/resume.c.
+ * Fine-tuning ([FIG30], appendix D) begins from another model's parameters:
+ * data/paper/pages.c. */
 
 void trainer_free(Trainer *t) {
   model_free(&t->m);
@@ -4879,47 +4851,26 @@ void trainer_free(Trainer *t) {
   *t = (Trainer){0};
 }
 
-/* The text of a run. One that goes on keeps its place in it, and it must be
- * the same text and tokenizer, by their hashes. A model without either, an
- * imported one, must have the tokenizer's vocabulary. */
-static int trainer_text(Trainer *t, Error *e) {
-  Source *d = &t->s.data;
-  Config *c = &t->s.model;
-  const Data was = t->data;
-  const uint64_t own = t->tokenizer_hash;
-  d->vocab = c->vocab;
-  if (data_open(&t->data, d, t->s.train.seed, c->context, e))
-    return e->status;
-  int known = t->data.vocab;
-  t->tokenizer_hash = t->data.tokenizer.hash;
-  if (t->m.params && !d->tokens[0]
-      && (own ? own != t->tokenizer_hash : c->vocab != known))
-    fail(e, 1, "%s: expected the tokenizer of the model. Try: --tokenizer FILE",
-         d->tokenizer);
-  if (was.source && was.source != t->data.source)
-    fail(e, 1, "%s: expected the text it was trained on, found another in %s. "
-         "Try: --text, --grammar or --tokens as before", t->s.out,
-         source_name(d));
-  if (!c->vocab)
-    c->vocab = known;
-  if (c->vocab < known)
-    fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, or "
-         "--vocab %d", c->vocab, d->tokenizer, known, known);
-  t->data.sample = was.sample;
-  t->data.document = was.document;
-  t->data.offset = was.offset;
-  d->first_counts = t->data.first_kept ? t->data.first : NULL;
-  strcpy(d->first_own, d->first_tokens);
-  return e->status;
-}
-
 /* A trainer by its settings. A model and moments that were read stay; else the
  * model is drawn from the seed. */
 static int trainer_ready(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
+  Source *d = &t->s.data;
   Config *c = &t->s.model;
   Model *m = &t->m;
-  if (trainer_text(t, e) || config_resolve(c, e))
+  d->vocab = c->vocab;
+  if (data_open(&t->data, d, p->seed, c->context, e))
+    return e->status;
+  int known = t->data.vocab;
+  t->tokenizer_hash = t->data.tokenizer.hash;
+  d->first_counts = t->data.first_kept ? t->data.first : NULL;
+  strcpy(d->first_own, d->first_tokens);
+  if (!c->vocab)
+    c->vocab = known;
+  if (!m->params && c->vocab < known)
+    return fail(e, 2, "--vocab %d: %s has %d tokens. Try: another --tokenizer, "
+                "or --vocab %d", c->vocab, d->tokenizer, known, known);
+  if (config_resolve(c, e))
     return e->status;
   if (!m->params && !model_create(m, c, true, e))
     model_init(m, p->init, (uint64_t)p->seed);
@@ -4960,41 +4911,14 @@ static void sink_foretell(const Trainer *t) {
             "tokens. --fix-token 1 gives one\n");
 }
 
-/* A run that goes on, from --out's file. `now`: the settings of its row. */
-static int trainer_resume(Trainer *t, const Settings *s, const Settings *now,
-                          Error *e) {
-  if (checkpoint_load(s->out, now, t, e))
-    return e->status;
-  long step = t->step, steps = t->s.train.steps;
-  memcpy(t->s.given, s->given, sizeof s->given);   /* not the row's */
-  if (!t->m1)
-    fail(e, 1, "%s: it has parameters alone. Try: without --resume", s->out);
-  if (steps < step)
-    fail(e, 2, "--steps %ld: %s has done %ld. Try: more", steps, s->out, step);
-  if (settings_count(&t->s, e) || trainer_ready(t, e))
-    trainer_free(t);
-  else if (!s->quiet)
-    fprintf(stderr, "sink: %s goes on from step %ld of %ld\n", s->out, step,
-            steps);
-  return e->status;
-}
-
 /* `flags`: a row's, on top of s. After a failure t holds no memory. */
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
                          Error *e) {
   Settings now = *s;
-  if (s->resume && !s->out[0])
-    return fail(e, 2, "--resume: expected --out, where the run is. "
-                "Try: --resume --out FILE");
-  if (s->start[0])
-    return s->program->start(t, s, e);
-  if (settings_flags(&now, flags, MODEL, e))
-    return e->status;
-  if (s->resume && !file_missing(s->out))
-    return trainer_resume(t, s, &now, e);
-  if (s->resume && !s->quiet)
-    fprintf(stderr, "sink: %s is not there: it begins now\n", s->out);
-  if (!settings_count(s, e) && !trainer_create(t, &now, e) && !s->quiet)
+  if (s->resume || s->start[0])
+    return s->program->start(t, s, flags, e);
+  if (!settings_count(s, e) && !settings_flags(&now, flags, MODEL, e)
+      && !trainer_create(t, &now, e) && !s->quiet)
     sink_foretell(t);
   return e->status;
 }
@@ -5168,47 +5092,6 @@ static const char LOG_HEAD[] =
 
 
 
-/* Keeps a line of the log as a look, with the log's digits, since a run that is
- * resumed has its looks from there. Returns its step, 0 for a line of words. */
-static long look_keep(Progress *p, const char *line) {
-  Look x = {0};
-  int n = sscanf(line, "%ld,%*f,%lf,%lf,%*f,%lf,%lf,%lf,%lf,%lf", &x.step,
-                 &x.loss, &x.norm, &x.alpha1, &x.sink1, &x.alpha_star,
-                 &x.sink_star, &x.ratio);
-  if (n != 8)
-    return x.step;
-  if (p->looks == LOOKS)   /* full: every other one goes */
-    for (p->looks = 0; p->looks < LOOKS / 2; p->looks++)
-      p->look[p->looks] = p->look[2 * p->looks + 1];
-  p->look[p->looks++] = x;
-  return x.step;
-}
-
-/* The log to go on with: the head of a new one, or the lines up to t->step of
- * the one that is there, of which the last must be the last look's. */
-static int log_begin(const Trainer *t, Progress *p, Bytes *log, Error *e) {
-  const char *path = t->s.log, *drawn = t->data.drawn;
-  long looked = t->step - t->loss_steps, last = 0;
-  if (!(t->step || t->s.resume) || !path[0] || file_missing(path))
-    return bytes_print(log, e, *drawn ? "%s# %s\n" : "%s", LOG_HEAD, drawn);
-  if (file_read(path, log, e) || bytes_add(log, "", 1, e))
-    return e->status;
-  const char *text = (const char *)log->at, *line = text + sizeof LOG_HEAD - 1;
-  if (strncmp(text, LOG_HEAD, sizeof LOG_HEAD - 1))
-    return fail(e, 1, "%s: it is not the log of this run. Try: another --log",
-                path);
-  for (const char *end; (end = strchr(line, '\n')); line = end + 1) {
-    if (strtol(line, NULL, 10) > t->step || !strncmp(line, "# step ", 7))
-      break;
-    last = look_keep(p, line);
-  }
-  log->size = (size_t)(line - text);
-  if (last == looked)
-    return 0;
-  return fail(e, 1, "%s: it ends at step %ld, not at %ld. Try: another --log",
-              path, last, looked);
-}
-
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   const Train *r = &t->s.train;
   const double *x = p->now;
@@ -5221,8 +5104,10 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
                    x[SINK_STAR], x[NORM_RATIO], p->low);
   t->loss_sum = 0;
   t->loss_steps = 0;
-  look_keep(p, line);
-  return bytes_add(log, line, (size_t)n, e);
+  bytes_add(log, line, (size_t)n, e);
+  if (t->s.program->log)
+    t->s.program->log(t, p, log, line, e);
+  return e->status;
 }
 
 /* The log goes first, so that it has every line of a checkpoint's run. */
@@ -5245,10 +5130,14 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train;
+  const char *drawn = t->data.drawn;
   Bytes log = {0};
   Error passed = {0};
   bool saved = t->step > 0;   /* is this step's checkpoint there? */
-  if (!log_begin(t, p, &log, e) && r->steps)
+  bytes_print(&log, e, *drawn ? "%s# %s\n" : "%s", LOG_HEAD, drawn);
+  if (t->s.program->log)
+    t->s.program->log(t, p, &log, NULL, e);
+  if (!e->status && r->steps)
     look_at_sink(t, p, t->step ? &passed : e);
   double logged = p->start = seconds();
   p->from = t->step;
@@ -5257,12 +5146,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     if (trainer_step(t, e))
       break;
     saved = r->save_every && t->step % r->save_every == 0;
-    if (t->step % r->log_every == 0 || t->step == r->steps) {
-      if (look_at_sink(t, p, e) || log_line(t, p, &log, e))
-        break;
-      if (p->holds)
-        trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e);
-    }
+    if ((t->step % r->log_every == 0 || t->step == r->steps)
+        && (look_at_sink(t, p, e) || log_line(t, p, &log, e)))
+      break;
     progress_show(t, p);
     if (saved || seconds() - logged > FOLLOW) {
       run_save(t, &log, saved, e);
@@ -5279,7 +5165,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
   bytes_free(&log);
   if (t->step < r->steps)
     fail(e, 1, "stopped at step %ld of %d, and %s", t->step, r->steps,
-         t->s.out[0] ? "--out has it. Try: the same command with --resume"
+         t->s.out[0]
+         ? "--out has it. Try: the same command of ./paper with --resume"
          : "nothing is kept. Try: again; train and run have --out FILE");
   return e->status;
 }
@@ -6116,9 +6003,9 @@ static int read_once(const Settings *s, Error *e) {
               "Try: a file");
 }
 
-/* With --out each arm has a checkpoint and a log in that folder. Then --resume
- * goes on with those, measures an arm that is done again, and begins one that
- * is not there with the settings of the first. */
+/* With --out each arm has a checkpoint and a log in that folder. ./paper's
+ * --resume goes on with those, measures an arm that is done again, and begins
+ * one that is not there with the settings of the first. */
 static int demo_run(const Settings *s, FILE *out, Error *e) {
   char ckpt[ARMS][PATH_ROOM] = {{0}}, log[ARMS][PATH_ROOM] = {{0}};
   Settings base = *s, arm;
@@ -6154,8 +6041,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
   }
   if (interrupted)   /* between arms or in a measurement */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
-         ? "the same command with --resume"
-         : "--out FOLDER, which --resume goes on with");
+         ? "the same command of ./paper with --resume"
+         : "--out FOLDER, with which ./paper goes on");
   if (!e->status) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
@@ -7961,8 +7848,6 @@ const Option OPTIONS[] = {
   SWITCH("quiet", GENERAL, quiet, "no progress"),
   SWITCH("force", OUTPUT | TABLES | FORCE, force,
          "replace files that are there"),
-  SWITCH("resume", RUN | ALONE, resume,
-         "go on with --out FILE to the same bits, or begin it"),
   SWITCH("plain", RUN | ALONE | EVAL | GENERATE | DUMP, plain,
          "the plain loops of 3.7, not tiles: same to rounding"),
   WHOLE("threads", GENERAL, threads, "0", 0, 1024,
@@ -8638,7 +8523,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
                       Error *e) {
   (void)room;
   if (!no_folder(path, e) && !MORE_OPEN(path, room, t, e))
-    checkpoint_load(path, NULL, t, e);
+    checkpoint_load(path, false, t, e);
   if (e->status)
     return e->status;
   Settings now = *s;

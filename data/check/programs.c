@@ -372,7 +372,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, const ch
 /* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
 static Sinks evaluated(Test *t, Settings *s) {
   Sinks found = {0}; Trainer back = {0}; int starts;
-  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
+  if (!checkpoint_load(SCRATCH "/m.ckpt", false, &back, fresh(t))) {
     s->data.fix_token = back.s.data.fix_token;
     if (!data_open(&back.data, &s->data, 0, 0, &t->e))
       evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);

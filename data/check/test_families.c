@@ -424,10 +424,10 @@ static void first_open__counts(Test *t) {
   Data d = {.vocab = 11, .bos = 1, .fix = 2, .train = {grab(IDS_ALL, 4, &e), IDS_ALL, 0}};
   for (size_t i = 0; !e.status && i < IDS_ALL; i++) d.train.at[i] = 3;
   fact(t, !e.status && !first_open(&d, &s, 1, &e) && d.first[3] == IDS_ALL, "%s", e.text);
-  if (begun(t) && model_file(t, "--first-tokens text", 0)) checkpoint_load(AT, NULL, &r, &e);
+  if (begun(t) && model_file(t, "--first-tokens text", 0)) checkpoint_load(AT, false, &r, &e);
   r.s.data.first_counts = d.first;
   if (r.m.count && !checkpoint_write(AT, &r, false, &e)) trainer_free(&r);
-  fact(t, !checkpoint_load(AT, NULL, &r, &e) && r.first[3] == IDS_ALL, "kept: %s", e.text);
+  fact(t, !checkpoint_load(AT, false, &r, &e) && r.first[3] == IDS_ALL, "kept: %s", e.text);
   trainer_free(&r); free(d.first); free(d.train.at);
 }
 

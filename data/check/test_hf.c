@@ -414,7 +414,7 @@ static void hf__returns(Test *t) {
     settings_default(&r.s); r.s.model = lab.m.c;
     checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
     if (!hf_does(t, "export --force " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
-        || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", NULL, &back, &e)
+        || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", false, &back, &e)
                   || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
     const bool half = lab.m.c.rope_pairing == PAIR_HALF;
     r.s.model.rope_pairing = PAIR_HALF;
@@ -436,7 +436,7 @@ static void hf__returns(Test *t) {
 /* The model at path, of what was given, has these flags. */
 static void flags_hold(Test *t, const char *path, const char *given, const char *flags) {
   char flag[32], want[32], text[128]; Trainer r; Error e = {0}; int used = 0;
-  if (failed(t, given, checkpoint_load(path, NULL, &r, &e), &e)) return;
+  if (failed(t, given, checkpoint_load(path, false, &r, &e), &e)) return;
   for (; sscanf(flags, " --%31s %31s%n", flag, want, &used) == 2; flags += used) {
     option_text(option_find(flag, MODEL | DATA | EVAL), &r.s, text, sizeof text);
     fact(t, !strcmp(text, want), "%s: --%s %s, expected %s", given, flag, text, want);
@@ -642,7 +642,7 @@ static void hf__keeps(Test *t) {
   if (model_file(t, "--vocab 400", k.hash))                /* rows without a token say nothing */
     said(t, "generate " SCRATCH "/m.ckpt --temperature 9 --n 99 --tokenizer " SCRATCH "/tale.tok");
   if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
-  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &r, &e)) r.m.params[3] = (real)NAN;
+  if (!checkpoint_load(SCRATCH "/m.ckpt", false, &r, &e)) r.m.params[3] = (real)NAN;
   checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
   sink_fails(t, WORDS, 1, "m.ckpt: its weights are no numbers");
   trainer_free(&r); tokenizer_free(&k);
@@ -994,7 +994,7 @@ static void hf__families(Test *t) {
     for (int linked = 0; linked < 2 && !t->wrong; linked++) {
       Trainer r; Error e = {0};
       if (!hf_does(t, linked ? IMPORT " --link" : IMPORT)) break;
-      fact(t, !checkpoint_load(SCRATCH "/x.model", NULL, &r, &e), "%s", e.text);
+      fact(t, !checkpoint_load(SCRATCH "/x.model", false, &r, &e), "%s", e.text);
       if (e.status) break;
       published_compare(t, &r.m, NAMES_OF[f]);
       if (d == 0 && !linked) dumped(t, &r);
@@ -1219,7 +1219,7 @@ static void hf__llama2c(Test *t) {
     Bytes b = {0}; Error e = {0}; Trainer r; float value = 0.5f;
     bin_bytes(&b, tied, &e); bytes_file(t, SCRATCH "/x.bin", &b);
     if (!hf_does(t, SCRATCH "/x.bin --force --out " SCRATCH "/x.model")
-        || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", NULL, &r, &e), &e)) return;
+        || failed(t, "x.bin", checkpoint_load(SCRATCH "/x.model", false, &r, &e), &e)) return;
     const Config *c = &r.m.c;
     fact(t, c->dim == C2 && c->ffn == F2 && c->layers == L2 && c->heads == H2 && c->kv_heads ==
          K2 && c->vocab == V2 && c->context == CONTEXT2 && c->tied == tied && c->rope_pairing ==
@@ -1522,7 +1522,7 @@ static Golden tiny_compare(Test *t, const TinyCase *c, const char *words, bool o
   g.bound = 1;
   if (hf_does(t, all)) {
     if (open) checkpoint_open(IMPORTED, &r, &e);
-    else checkpoint_load(IMPORTED, NULL, &r, &e);
+    else checkpoint_load(IMPORTED, false, &r, &e);
     if (fault && !e.status) fault_make(fault, &r, &e);
     fact(t, !e.status, "%s: %s", c->name, e.text);
     if (!e.status) tiny_runs(&g, t, &r.m, c->k, most);
@@ -3105,7 +3105,7 @@ static void model_file__same_bits(Test *t) {
     char flags[1024]; Lab b; Acts a; Trainer whole, open; Error e = {0};
     pick_flags(&v->pick[i], flags, sizeof flags);
     if (!lab_open(&b, t, 2, 7, flags) || !model_written(t, &b.m, path, i)) return;
-    if (failed(t, flags, checkpoint_load(path, NULL, &whole, &e) ||
+    if (failed(t, flags, checkpoint_load(path, false, &whole, &e) ||
                          checkpoint_open(path, &open, &e) ||
                          acts_create(&a, &open.m, 2, 7, ACTS_ONE, &e), &e)) return;
     const Model *m = &open.m;
@@ -3247,7 +3247,7 @@ static void model_file__links(Test *t) {
       model_file_copy(&w, x->name, part ? DTYPE_BF16 : DTYPE_F32,
                       part && heads ? OUT_IN : IN_OUT, &at, &e);
     }
-    if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, NULL, &back, &e), &e))
+    if (failed(t, path, model_file_end(&w, &e) || checkpoint_load(path, false, &back, &e), &e))
       return;
     fact(t, same_numbers(b.m.count, b.m.params, back.m.params), "way %d", way);
     trainer_free(&back);
@@ -3257,7 +3257,7 @@ static void model_file__links(Test *t) {
       file.at[3] ^= what < 2;
       file_write(source, file.at, file.size - (what == 1), &e);
       if (what == 2) remove(source);
-      const bool no = (what < 2 ? checkpoint_load(path, NULL, &back, &e)
+      const bool no = (what < 2 ? checkpoint_load(path, false, &back, &e)
                                 : checkpoint_open(path, &back, &e)) == 1;
       fact(t, no == link && (!no || strstr(e.text, what < 2 ? "found another file" :
                          "published, found")), "%d: %s", what, e.text);
@@ -3375,7 +3375,7 @@ static bool file_refused(const char *path, const Bytes *file, Error *e) {
   Trainer r;
   *e = (Error){0};
   file_write(path, file->at, file->size, e);
-  const bool no = checkpoint_load(path, NULL, &r, e) == 1;
+  const bool no = checkpoint_load(path, false, &r, e) == 1;
   if (!no) trainer_free(&r);
   return no;
 }
@@ -3446,7 +3446,7 @@ static void sink__streams(Test *t) {
   file_write(SCRATCH "/ids", IDS, strlen(IDS), &e);
   file_write(SCRATCH "/odd", ODD, strlen(ODD), &e);
   out = said(t, MODEL_EVAL "--ids " SCRATCH "/ids --csv " SCRATCH "/csv");
-  if (!checkpoint_load(SCRATCH "/m.model", NULL, &m, &e) &&
+  if (!checkpoint_load(SCRATCH "/m.model", false, &m, &e) &&
       !acts_create(&m.a, &m.m, 2, 8, ACTS_ONE, &e)) {
     int rows[32], odd = 0;
     for (idx i = 0; i < m.m.count; i++) {    /* F16 whose bytes change places are none of these */

@@ -13,7 +13,8 @@
 /* -------------------------------------------------------------------------------------------------
  * 0  Fine-tuning and Table 7's edits, beside sink.c in pages.c */
 
-static const Program STARTS = {.name = "paper", .start = trainer_start, .edit = position_edit};
+static const Program STARTS = {.name = "paper", .start = trainer_start, .log = log_keep,
+                               .edit = position_edit};
 
 /* --start: every flag of the model may be repeated, and none but a context be changed; with
  * --resume it must be what the run was begun from. */
@@ -1848,7 +1849,8 @@ static void axis_end__ranges(Test *t) {
 /* A whole run: its page has three arms side by side with the numbers of its CSV and JSON; arms that
  * diverge leave a page, a table without their numbers and no verdict. */
 static void report_write__run(Test *t) {
-  static const Program PAGES = {.name = "paper", .page = report_write, .heads = outcome_heads};
+  static const Program PAGES = {.name = "paper", .page = report_write, .heads = outcome_heads,
+                                .log = log_keep};
   static const char *const IN_ORDER[] = {      /* the opening, then the legends, then the facts */
     "100% no-repeat scroll", "<h1>", "An attention sink is a token on which heads put much of",
     "One small model was trained three times on the same text, alike but for its attention",
@@ -2240,7 +2242,7 @@ static void sink__report(Test *t) {
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
   has_part(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
-  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, &e)) back.m.params[0] = (real)NAN;
+  if (!checkpoint_load(SCRATCH "/m.ckpt", false, &back, &e)) back.m.params[0] = (real)NAN;
   checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
   sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH
              "/o --log " SCRATCH "/o.csv" OF_GRAMMAR, 1, "diverges here");

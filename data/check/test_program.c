@@ -15,9 +15,13 @@
 #include "../text/shards.c"
 #include "../text/first.c"
 #include "../paper/tables.c"
+#include "../paper/resume.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 #include "programs.c"
+
+/* What ./paper has for --resume. */
+static const Program GOES_ON = {.name = "sink", .start = trainer_resume, .log = log_keep};
 
 /* =================================================================================================
  * 1  Config */
@@ -235,7 +239,7 @@ static void checkpoint__round_trip(Test *t) {
     bool moments = f < 4;
     if (!smallest_trainer(t, &r, FLAGS[f % 4])) return;
     Bytes *b = checkpoint_of(t, &r, moments);
-    fact(t, !checkpoint_load(SCRATCH "/model.ckpt", &none, &back, fresh(t)), "%s", t->e.text);
+    fact(t, !checkpoint_load(SCRATCH "/model.ckpt", true, &back, fresh(t)), "%s", t->e.text);
     if (t->e.status) return;
     for (const Option *o = OPTIONS; o->flag; o++) {
       char x[PATH_ROOM], y[PATH_ROOM];
@@ -256,7 +260,7 @@ static void checkpoint__round_trip(Test *t) {
     Bytes *again = checkpoint_of(t, &back, moments);
     fact(t, bytes_same(again, b), "%s: written again, other bytes", FLAGS[f % 4]);
     trainer_free(&back);
-    fact(t, !checkpoint_read(b->at, b->size, "x", NULL, &back, fresh(t)) && !back.m1 &&
+    fact(t, !checkpoint_read(b->at, b->size, "x", false, &back, fresh(t)) && !back.m1 &&
          !back.m.grads, "to evaluate: %s", t->e.text);
     trainer_free(&back); trainer_free(&r);
   }
@@ -266,7 +270,7 @@ static void checkpoint__round_trip(Test *t) {
 static bool checkpoint_refused(const unsigned char *at, size_t n, const char *said) {
   Error e = {0}; Trainer r; Settings none; unsigned char *copied = exactly(at, n);
   settings_default(&none);
-  bool no = checkpoint_read(copied, n, "x.ckpt", &none, &r, &e) == 1 &&
+  bool no = checkpoint_read(copied, n, "x.ckpt", true, &r, &e) == 1 &&
             !strncmp(e.text, "x.ckpt: expected ", 17) && strstr(e.text, ". Try: ") &&
             !strchr(e.text, '\n') && strstr(e.text, said);
   if (!e.status) trainer_free(&r);
@@ -375,7 +379,7 @@ static void checkpoint_read__other_precision(Test *t) {
   seal(w);
   Settings none;
   settings_default(&none);
-  bool read = !checkpoint_read(w->at, w->size, "x", &none, &back, &t->e);
+  bool read = !checkpoint_read(w->at, w->size, "x", true, &back, &t->e);
   fact(t, read && back.loss_sum == r.loss_sum, "%s", t->e.text);
   if (!read) return;
   w->size = numbers + 8;                        /* moments, and nothing of the run behind them */
@@ -412,6 +416,7 @@ static void checkpoint__continues(Test *t) {
     const char *flags = FLAGS[k % 7];
     Trainer *whole = trainer_of(t, flags), *half = trainer_of(t, flags);
     if (!resume_settings_of(t, &s, flags, "", "/on.ckpt", NULL, 0)) return;
+    s.program = &GOES_ON;
     steps_of(t, whole, 12);
     steps_of(t, half, k < 7 ? 6 : k - 3);
     Bytes *end = checkpoint_of(t, whole, true), *middle = checkpoint_of(t, half, true);
@@ -467,6 +472,7 @@ static void trainer_begin__refuses(Test *t) {
     const char *flag = ROWS[i].flag, *value = ROWS[i].value;
     char *argv[2] = {(char *)(uintptr_t)flag, (char *)(uintptr_t)value};
     if (!resume_settings_of(t, &s, "", "", ROWS[i].out, argv, 2)) return;
+    s.program = &GOES_ON;
     if (!strcmp(flag, "--text")) s.data.grammar[0] = 0;
     const int status = trainer_begin(&run, &s, "", fresh(t));
     fact(t, status == ROWS[i].status && strstr(t->e.text, ROWS[i].said) &&
@@ -506,6 +512,7 @@ static void train_run__continues_the_log(Test *t) {
     EACH(i, ROWS) {
       Bytes *left = bytes_of(t);
       if (!resume_settings_of(t, &s, FLAGS, "", "/on.ckpt", NULL, 0)) return;
+      s.program = &GOES_ON;
       checkpoint_write(s.out, part, true, &e);
       snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
       bytes_add(left, log.at, ROWS[i].cut, &e);
@@ -577,7 +584,7 @@ static void train_run__leaves(Test *t) {
   within(t, alpha1, p.now[ALPHA_1], 1e-6, "the last line's alpha_1");
   within(t, star, p.now[ALPHA_STAR], 1e-6, "the last line's alpha_*");
   fact(t, star > 0 && alpha1 > 0 && star + alpha1 < 2, "alpha_* %g, alpha_1 %g", star, alpha1);
-  if (!checkpoint_load(SCRATCH "/run.ckpt", NULL, &back, &e)) {
+  if (!checkpoint_load(SCRATCH "/run.ckpt", false, &back, &e)) {
     fact(t, back.step == 10 && same_numbers(r->m.count, r->m.params, back.m.params),
          "the checkpoint is another's");
     trainer_free(&back);
@@ -720,6 +727,7 @@ static void demo_run__diverged(Test *t) {
       "--lr 1000 --wd 1000 --steps 90 --save-every 0", "--lr 100 --wd 1000 --steps 2"};
   Settings s;
   if (!tale_open(t, &s, "--warmup 0 --log-every 2")) return;
+  s.program = &GOES_ON;
   for (int k = 0; k < (sizeof(real) == sizeof(float) ? 3 : 2); k++) {
     Bytes was[6] = {{0}}; char *first = NULL, path[100], says[60]; int kept = 0, end = 0;
     settings_flags(&s, HOW[k], TRAIN, fresh(t));
@@ -1487,8 +1495,8 @@ static const char *paper_said(Test *t, const char *words) {
  * standard output and nothing else there, and a training without --out says so. */
 static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
-    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --resume to go on, --force"},
-    {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "it is not the log of this"},
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --force"},
+    {TRAINED "--resume --out " SCRATCH "/n", 2, "no such flag here. Try: make paper"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n.new: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {"train --quiet --start m", 2, "--start: no such flag here. Try: make paper"},
@@ -1503,6 +1511,8 @@ static void sink__outputs(Test *t) {
     {TRAINED "--out -", 2, "-: only --csv and --json"}, {TRAINED "--log -", 2, "-: only --csv and"},
     {"dump --ids " SCRATCH "/i --vocab 9 --out " SCRATCH "/f", 1, "config.json: it is there"}},
     OF_PAPER[] = {
+    {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --resume to go on, --force"},
+    {TRAINED "--resume --out " SCRATCH "/n --log " SCRATCH "/i", 1, "it is not the log of this"},
     {EVALUATED "--force --csv " SCRATCH "/m.ckpt", 2, "/m.ckpt: it is read, too. Try: another"},
     {"run --quiet --out " SCRATCH "/g --csv " SCRATCH "/g/softmax.csv", 2, "two results"},
     {EVALUATED "--csv=" SCRATCH "/i", 1, "Try: another name, --force to replace it"},

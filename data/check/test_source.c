@@ -35,8 +35,8 @@ static void paper__sources(Test *t) {
     const char *kind = FROM[k].kind, *file = FROM[k].file, *more = FROM[k].more;
     said(t, "train --%s %s %s%s" SCRATCH "/m.ckpt", kind, file, more, MODEL_FLAGS);
     said(t, "train --%s - %s%s" SCRATCH "/again.ckpt < %s", kind, more, MODEL_FLAGS, file);
-    if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, &e) ||
-        checkpoint_load(SCRATCH "/again.ckpt", NULL, &again, &e)) break;
+    if (checkpoint_load(SCRATCH "/m.ckpt", false, &back, &e) ||
+        checkpoint_load(SCRATCH "/again.ckpt", false, &again, &e)) break;
     fact(t, same_numbers(back.m.count, back.m.params, again.m.params) &&
          back.data.source == again.data.source, "standard input gives another model (%d)", k);
     trainer_free(&again);

@@ -796,7 +796,7 @@ static bool parts_open(const char *path, double room, Trainer *t, Error *e) {
 
 /* A checkpoint, or a model that stays in its file. */
 static int checkpoint_open(const char *path, Trainer *t, Error *e) {
-  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, NULL, t, e);
+  return parts_open(path, 0, t, e) ? e->status : checkpoint_load(path, false, t, e);
 }
 
 /* How much a forward reads. */
@@ -1640,7 +1640,7 @@ static bool words_there(const Tokenizer *words, int most, const char *folder, Er
 static int export_folder(const Settings *s, const char *model, const char *folder, Error *e) {
   Trainer t; Tokenizer words = {0}; Bytes files[FILES] = {{0}}; bool there = true;
   const char *tokenizer = s->own.tokenizer; char beside[PATH_ROOM];
-  if (checkpoint_load(model, NULL, &t, e)) return e->status;
+  if (checkpoint_load(model, false, &t, e)) return e->status;
   if (!*tokenizer)
     tokenizer = file_missing(t.s.data.tokenizer) ? "tokenizer.bin" : t.s.data.tokenizer;
   if (t.tokenizer_hash) tokenizer = located(beside, tokenizer, &s->data, e);
@@ -3809,7 +3809,7 @@ static const Verb HF_VERBS[] = {
 int main(int argc, char **argv) {
   static const Check checks[] = {LATER_CHECK, {0}};
   const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
-                      .heads = outcome_heads, .checks = checks, .start = trainer_start,
+                      .heads = outcome_heads, .checks = checks, .start = trainer_start, .log = log_keep,
                       .edit = position_edit,
                       .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};

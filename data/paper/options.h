@@ -96,6 +96,8 @@
 #endif
 
 #define MEASURE_OPTIONS \
+  SWITCH("resume", RUN | ALONE, resume, \
+         "go on with --out FILE to the same bits, or begin it"), \
   STRING("csv", TABLES, csv, "FILE", \
          "the results as CSV; - is standard output"), \
   STRING("json", TABLES, json, "FILE", "the results as JSON; or -"), \

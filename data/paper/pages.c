@@ -6,6 +6,7 @@
  * SPDX-License-Identifier: MIT
  */
 #include "tables.c"
+#include "resume.c"
 
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
  * the first rows, and its tokens as text. */
@@ -95,7 +96,7 @@ static int trainer_restart(Trainer *t, const Settings *s, Error *e) {
   *t = new;
   t->m.c = t->s.model;
   if (!t->m.grads) model_grads(&t->m, e);
-  if (e->status || trainer_ready(t, e)) trainer_free(t);
+  if (e->status || trainer_again(t, e)) trainer_free(t);
   return e->status;
 }
 
@@ -121,10 +122,12 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
   return settings_count(now, e);
 }
 
-static int trainer_start(Trainer *t, const Settings *s, Error *e) {
+static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error *e) {
   Settings now;
   Trainer base;
-  if (no_folder(s->start, e) || checkpoint_load(s->start, NULL, &base, e)) return e->status;
+  if (!s->start[0])
+    return trainer_resume(t, s, flags, e);
+  if (no_folder(s->start, e) || checkpoint_load(s->start, false, &base, e)) return e->status;
   if (s->resume && !file_missing(s->out)) {   /* it goes on, if it was begun from these */
     Settings alone = *s;
     alone.start[0] = 0;

@@ -841,12 +841,15 @@ static bool asks(const Row *row, const char *what) {
   return at && (at[strlen(what)] == ' ' || !at[strlen(what)]);
 }
 
+/* What trains rows where no program does: their looks are kept. */
+static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log = log_keep};
+
 /* The settings of a row for a seed: its flags, and where the text is. */
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
   out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
-  out->program = s->program;
+  out->program = s->program->log ? s->program : &ROW_PROGRAM;
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e)) return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
@@ -1131,7 +1134,7 @@ static int part_open(Trainer *t, const Result *r, const Row *row, const Settings
 /* t, at its first step, as its part was left. */
 static int part_read(Trainer *t, Error *e) {
   Trainer from = {0};
-  if (checkpoint_load(t->s.out, &t->s, &from, e)) return e->status;
+  if (checkpoint_load(t->s.out, true, &from, e)) return e->status;
   if (!from.m1 || from.m.count != t->m.count || from.data.source != t->data.source)
     fail(e, 1, "%s: expected a part of this run, found another. Try: delete it", t->s.out);
   else {
@@ -3827,6 +3830,7 @@ int main(int argc, char **argv) {
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
                          .other = PAPER_VERBS, .page = report_write,
                          .heads = outcome_heads, .start = trainer_start,
+                         .log = log_keep,
                          .edit = position_edit, .open = paper_open,
                          .first = first_open};
   return sink_main(&paper, argc, argv);
