@@ -5090,8 +5090,6 @@ static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
 
-
-
 static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   const Train *r = &t->s.train;
   const double *x = p->now;
@@ -5998,7 +5996,8 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
 
 static int read_once(const Settings *s, Error *e) {
   if (strcmp(s->data.text, "-") && strcmp(s->data.tokens, "-")
-      && strcmp(s->ids, "-")) return 0;
+      && strcmp(s->ids, "-"))
+    return 0;
   return fail(e, 2, "-: it can be read once, and is needed more often. "
               "Try: a file");
 }
@@ -7422,8 +7421,6 @@ void acts_free(Acts *a) {
 #include <direct.h>
 #include <fcntl.h>
 #include <io.h>
-#define QUOTE "\""      /* around a word with spaces, for the shell */
-#define QUOTED "\\\""   /* one inside */
 #define NEW_FILE "wb"
 #define unlink _unlink   /* not of a file that is open: that keeps its name */
 #define fileno _fileno
@@ -7447,8 +7444,6 @@ static bool take_name(const char *from, const char *to) {
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 #else
 #include <unistd.h>
-#define QUOTE "'"
-#define QUOTED "'\\''"
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
 #define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
@@ -8418,27 +8413,6 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
 /* ----------
  * 16.3  Verbs */
 
-/* The command as it was given, to be typed again. What the shell would change
- * in a word stands in quotes. */
-static void command_echo(const Settings *s) {
-  if (s->quiet)
-    return;
-  fprintf(stderr, "%s %s", s->program->name, s->verb);
-  for (int i = 0; i < s->argc; i++) {
-    const char *word = s->argv[i], *quote = "";
-    if (!*word || strpbrk(word, " \t\n\"'`$&;()*?[]{}!<>|\\#~"))
-      quote = QUOTE;
-    fprintf(stderr, " %s", quote);
-    for (; *word; word++)
-      if (*word == *QUOTE)
-        fputs(QUOTED, stderr);
-      else
-        fputc(*word, stderr);
-    fputs(quote, stderr);
-  }
-  fputc('\n', stderr);
-}
-
 typedef struct Work {
   Trainer t;
   Outcome o;
@@ -8484,7 +8458,6 @@ static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
     return e->status;
-  command_echo(s);
   if (!s->out[0])
     fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
   if (*t->data.drawn && !s->quiet)

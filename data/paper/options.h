@@ -95,6 +95,15 @@
 #define JAMBA_OPTIONS
 #endif
 
+/* What stands around a word with spaces for the shell, and one inside. */
+#ifdef _WIN32
+#define QUOTE "\""
+#define QUOTED "\\\""
+#else
+#define QUOTE "'"
+#define QUOTED "'\\''"
+#endif
+
 #define MEASURE_OPTIONS \
   SWITCH("resume", RUN | ALONE, resume, \
          "go on with --out FILE to the same bits, or begin it"), \
