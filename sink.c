@@ -222,6 +222,11 @@ void vec_multiply(idx n, real *y, const real *x);
 void vec_scale(idx n, real *y, real a);
 void zero(real *x, idx n);
 void copy(real *y, const real *x, idx n);
+/* y += a x; y += x, shared among threads; |x|; sum x^2 of a whole tensor. */
+void add_times(idx n, real *restrict y, real a, const real *restrict x);
+void add_rows(real *y, const real *x, idx n);
+double length(idx n, const real *x);
+double square_sum(idx n, const real *x);
 
 /* libm's, in real */
 real real_exp(real x);
@@ -451,54 +456,6 @@ static void config_fill(Config *c) {
   }
 }
 
-/* Calls config_fill, and refuses what means nothing. Returns 0 or 2.
- *
- * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is
- * where the elu kernel makes q and k positive; k* and the logit do not pass
- * through a kernel. A sum of either sign can pass through 0 in the middle of a
- * training: hence the paper's max(|sum s|, 1). With p < 1 a p-norm has the slope
- * |s|^(p-1): infinite at 0. Tests: config_resolve__refuses, __near_misses. */
-static int config_resolve(Config *c, Error *e) {
-  bool divides = c->head_dim || c->dim % c->heads == 0;
-  config_fill(c);
-  bool p_norm = c->normalizer == NORMALIZER_PNORM;
-  bool sum = c->normalizer == NORMALIZER_SUM;
-  bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
-  bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
-             || c->extra == EXTRA_LOGIT;
-  if (!divides)
-    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
-                "--heads, or --head-dim", c->heads, c->dim);
-  if (c->heads % c->kv_heads)
-    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
-                "divisor", c->kv_heads, c->heads);
-  if (c->rotary_dims > c->head_dim)
-    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
-                "most %d", c->rotary_dims, c->head_dim);
-  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
-                "an even --head-dim or --rotary-dims", c->rotary_dims);
-  if (c->extra_dims > c->head_dim)
-    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
-                "most %d", c->extra_dims, c->head_dim);
-  if (c->prefix > c->context)
-    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
-                "%d", c->prefix, c->context);
-  if (p_norm && !(c->pnorm > 0))
-    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
-  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
-    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
-                "at 0. Try: --pnorm 2, or --sim exp");
-  if (identity && sum && !elu)
-    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
-                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
-                "--kernel elu");
-  if (identity && sum && raw)
-    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
-                "enter raw. Try: --normalizer one or clamp, or --extra zero");
-  return MORE_RESOLVE(c, e);
-}
-
 /* ==========
  * 2  Parameters: one list of tensors   paper: sections 2 and 4, Table 4
  *
@@ -646,25 +603,13 @@ static void has_ffn(Model *m, Layer *w, int l) {
   has_bias(m, &w->w3, &w->b3, b3, l);
 }
 
+static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.4 */
+
 /* The list of tensors of a resolved c, none of which has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
   int C = c->dim, X = c->sink_token;
-  *m = (Model){.c = *c, .embed = C, .seams = {.row = &PAPER_ROW}};
-  m->layer = grab(c->layers, sizeof(Layer), e);
-  for (int l = 0; m->layer && l < c->layers; l++) {
-    Layer *w = &m->layer[l];
-    w->mix = mhsa_forward;
-    w->feed = feed_forward;
-    w->window = c->window;
-    w->root = (real)(1 / sqrt((double)c->head_dim));
-  }
-  if (!e->status && !MORE_SETUP(m, e))
-    m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
-                  sizeof *m->all, e);
-  if (e->status) {
-    model_free(m);
+  if (model_begin(m, c, e))
     return e->status;
-  }
   has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);   /* W_E */
   has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);   /* Table 4 */
   has(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
@@ -685,22 +630,15 @@ static int model_list(Model *m, const Config *c, Error *e) {
   return 0;
 }
 
-/* A tensor by its full name ("l3.wq", "wte"). */
-Tensor *model_tensor(const Model *m, const char *name) {
-  for (int i = 0; i < m->n_tensors; i++)
-    if (!strcmp(m->all[i]->name, name))
-      return m->all[i];
-  return NULL;
-}
-
 /* The table of starts: the standard deviation, or -a where it is U(+-a). */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
   bool writes = kind == INITIAL_OUT || kind == INITIAL_DOWN;
+  bool fixed = kind < INITIAL_EMBED || (kind == INITIAL_BIAS && init != INIT_TORCH);
   bool embeds = kind == INITIAL_EMBED || kind == INITIAL_STREAM;
   if (kind == INITIAL_SMALL)
     return 0.02;
-  if (kind == INITIAL_BIAS && init != INIT_TORCH)
+  if (fixed)
     return 0;
   if (init == INIT_GPT2 && writes)
     return 0.02 / depth;
@@ -717,25 +655,26 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   return sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name: two variants
- * of one seed start alike where both have it (model_init__streams). */
+/* t becomes mean + spread N(0,1), or mean + U(+-|spread|) where spread < 0. It
+ * draws from a stream of its own, seeded by its name: two variants of one seed
+ * start alike where both have it (model_init__streams). */
+static void tensor_draw(const Config *c, const Tensor *t, uint64_t seed,
+                        double mean, double spread) {
+  Rng rng = {hash64(seed, t->name, strlen(t->name))};
+  bool kstar = strstr(t->name, ".kstar");
+  for (idx n = 0; n < tensor_count(t); n++) {
+    double x = spread < 0 ? 1 - 2 * rng_uniform(&rng) : rng_normal(&rng);
+    t->w[n] = (real)(mean + spread * x);
+    if (kstar && !config_learned_dim(c, (int)(n % c->head_dim)))
+      t->w[n] = 0;                       /* frozen */
+  }
+}
+
 static void model_init(Model *m, int init, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
-    Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    bool drawn = t->init >= INITIAL_EMBED && t->init <= INITIAL_SMALL;
     double spread = init_spread(&m->c, t->init, t->fan_in, init);
-    bool kstar = strstr(t->name, ".kstar");
-    for (idx n = 0; n < tensor_count(t); n++) {
-      double x = t->start;
-      if (drawn && spread < 0)
-        x = spread * (1 - 2 * rng_uniform(&rng));
-      else if (drawn)
-        x = spread * rng_normal(&rng);
-      if (kstar && !config_learned_dim(&m->c, (int)(n % m->c.head_dim)))
-        x = 0;                       /* frozen */
-      t->w[n] = (real)x;
-    }
+    tensor_draw(&m->c, t, seed, t->start, spread);
   }
 }
 
@@ -1548,61 +1487,22 @@ typedef struct Head {
   real *dbias;                   /* as bias */
 } Head;
 
-/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
-static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
+/* Head h of sequence b in block l, which sees N keys. What it learns of k*, v*,
+ * v+ and the logit goes to its slot. slots_begin zeroes what the heads of a block
+ * add to; slots_end adds up the slots in one order (14.4). */
+static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
+static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
+static void slots_end(Model *m, Acts *a, int l, int B, idx N);
+static real *attention_scratch(const Acts *a);   /* this thread's */
 
-/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
- * R queries behind these. The loops below run with past = 0, so R = N. */
-static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
-  const Config *c = &m->c;
-  const Layer *w = &m->layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
-  idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
-  idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
-  Head x = {
-    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
-    .window = w->window, .root = w->root, .scale = (real)c->scale,
-    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
-    .kstar = offset(w->kstar.w, star0), .vstar = offset(w->vstar.w, star0),
-    .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
-    .row_stat = la->row_stat + bh * R, .first = bh * R};
-  if (c->extra == EXTRA_NONE)
-    x.star = -INFINITY;
-  if (a->vfixed)
-    x.vstar = a->vfixed;
-  if (w->logit.w)
-    x.star = w->logit.w[h];
-  if (a->probe)
-    x.map = a->probe[l];
-  if (!a->dq)
-    return x;
-  x.dout = a->dout + q0;
-  x.dq = a->dq + q0;
-  x.dk = a->dk + k0;
-  x.dv = a->dv + k0;
-  x.dkstar = a->slot + bh * slot_size(c);
-  x.dvstar = x.dkstar + D;
-  x.dvplus = x.dvstar + D;
-  x.dlogit = x.dvplus + D;
-  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
-  return x;
-}
+/* Row i of every map that is asked for, of the n keys from `lo` on, whose scores
+ * and weights begin with those of * (14.4). */
+static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
+                     const real *z, const real *weight, const real *metric);
 
 /* [T4] z_i*, from q_i [D]. */
 static real star_score(const Head *x, const real *q_i) {
   return x->kstar ? vec_dot(x->D, q_i, x->kstar) * x->root : x->star;
-}
-
-/* y [n] += a x [n] */
-static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
-  for (idx d = 0; d < n; d++)
-    y[d] += a * x[d];
-}
-
-/* This thread's scratch: six rows of 1 + N, or more. */
-static real *attention_scratch(const Acts *a) {
-  return a->scratch + worker() * a->scratch_size;
 }
 
 /* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. A seam fills y. */
@@ -1623,21 +1523,6 @@ static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
     m->seams.scores(m, a, &x->at, x->N, z, y);
 }
 
-/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
-static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
-                    const real *z, real *map, real factor, const real *from) {
-  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
-  if (!map)
-    return;
-  real *to = map + (x->first + i) * S;
-  zero(to, S);
-  if (extra && z[0] != -INFINITY)
-    to[0] = factor * from[0];
-  for (idx j = 0; j < n; j++)
-    if (z[1 + j] != -INFINITY)
-      to[extra + lo + j] = factor * from[1 + j];
-}
-
 /* One head: from q, k, v to o. weight [1+N] is a_i: a_i*, then every a_ij. */
 static void head_forward(const Model *m, const Acts *a, Head *x) {
   idx N = x->N, D = x->D, n = N + 1;
@@ -1652,9 +1537,7 @@ static void head_forward(const Model *m, const Acts *a, Head *x) {
       m->seams.row->metric(&m->c, n, weight, Z, metric);
     if (m->seams.weights)
       m->seams.weights(m, a, &x->at, N, weight);
-    map_row(&m->c, x, i, 0, N, z, x->map.z, 1, z);
-    map_row(&m->c, x, i, 0, N, z, x->map.weight, x->scale, weight);
-    map_row(&m->c, x, i, 0, N, z, x->map.metric, 1, metric);
+    map_rows(&m->c, x, i, 0, N, z, weight, metric);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (x->vstar)
@@ -1729,44 +1612,6 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
       Head x = head_of(m, a, l, task / K, task % K * group + g, N);
       head_backward(m, a, &x);
     }
-}
-
-/* Zeroes what a block's heads add to. */
-static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c;
-  idx kv = B * N * c->kv_heads * c->head_dim;
-  zero(a->dk, kv);
-  zero(a->dv, kv);
-  zero(a->slot, B * c->heads * slot_size(c));
-  if (m->seams.slots)
-    m->seams.slots(m, a, l, B, N, true);
-}
-
-/* n numbers of a slot, for row r of t, where the variant has t. */
-static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
-  if (t->d)
-    vec_add(n, t->d + r * n, slot);
-}
-
-/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
- * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
-static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c;
-  Layer *w = &m->layer[l];
-  idx D = c->head_dim, H = c->heads;
-  for (idx bh = 0; bh < B * H; bh++) {
-    real *slot = a->slot + bh * slot_size(c);
-    idx h = bh % H, star = c->extra_shared ? 0 : h;
-    for (int d = 0; d < D; d++)
-      if (!config_learned_dim(c, d))
-        slot[d] = 0;
-    take_slot(&w->kstar, star, slot, D);
-    take_slot(&w->vstar, star, slot + D, D);
-    take_slot(&w->vplus, h, slot + 2 * D, D);
-    take_slot(&w->logit, h, slot + 3 * D, 1);
-  }
-  if (m->seams.slots)
-    m->seams.slots(m, a, l, B, N, false);
 }
 
 /* ----------
@@ -2006,13 +1851,6 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   linear_backward(dx, true, a->dv, x, &w->wv, rows);
 }
 
-/* y [n] += x [n]: a residual sum forward, a gradient that meets another back. */
-static void add_rows(real *y, const real *x, idx n) {
-  PARALLEL
-  for (idx j = 0; j < n; j += CHUNK)
-    vec_add(chunk(n, j), y + j, x + j);
-}
-
 /* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. Arrays stay for the
  * backward, or with ACTS_ONE all blocks share them: x is not read any more when
  * y's array is begun. */
@@ -2133,11 +1971,6 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   if (a->dbias)
     t5_backward(m, a, B, N);
   embed_backward(m, a, ids, B, T, a->dh);
-}
-
-/* 1 when a forward so far could not read a matrix of a companion's file. */
-int model_fault(const Model *m, Error *e) {
-  return m->seams.fault ? m->seams.fault(m, e) : 0;
 }
 
 /* ==========
@@ -2344,23 +2177,6 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
     adamw(s, decay, step, root, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
-/* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
- * the same bits on any number of threads. */
-static double square_sum(idx n, const real *x) {
-  enum { SHARES = 64 };
-  double part[SHARES], sum = 0;
-  PARALLEL
-  for (idx p = 0; p < SHARES; p++) {
-    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
-    part[p] = 0;
-    for (idx j = from; j < to; j += CHUNK)
-      part[p] += vec_dot(chunk(to, j), x + j, x + j);
-  }
-  for (idx p = 0; p < SHARES; p++)
-    sum += part[p];
-  return sum;
-}
-
 /* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
  *
  *   constant   lr, as every configuration of the authors' code has it
@@ -2449,6 +2265,20 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
+/* Of one head's map m [N,S] in one sequence, lh = l H + h: adds alpha of every
+ * column, and for each eps the 1[alpha > eps] of this sequence (F7). */
+static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
+                         const real *m) {
+  idx S = s->S, all = s->L * s->H;
+  for (idx j = 0; j < S; j++) {
+    double alpha = sink_alpha(c, s->T, rows, m, j);
+    s->alpha[lh * S + j] += alpha;
+    for (idx x = 0; x < s->n_eps; x++)
+      s->over[(x * all + lh) * S + j] +=
+          isnan(alpha) ? NAN : alpha > s->eps[x];
+  }
+}
+
 /* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
@@ -2463,10 +2293,6 @@ static double sinks_alpha(const Sinks *s, int k) {
 }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
-/* alpha_self and alpha_prev: the mean weight of a row's own token, and of the one
- * before it. */
-static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
-static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
 /* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
 static double sinks_sink(const Sinks *s, int column, int x) {
@@ -2515,13 +2341,6 @@ static double sink_uniform(const Model *m, int T) {
   return even_weight(m, T, false);
 }
 
-/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
- * (H_(T+1) - 3/2) / (T - 1) = 0.0517. It is the even alpha_prev too, but where a
- * window of 1 hides the token before. */
-static double self_uniform(const Model *m, int T) {
-  return T > 1 ? even_weight(m, T, true) : 1;
-}
-
 /* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
  * means over sequences. Captions print t != 0 for t != 1. NaN where there are no
  * others, or all of these are 0. */
@@ -2542,76 +2361,6 @@ static double sinks_ratio(const Sinks *s) {
   for (int l = 1; l <= s->L; l++)
     most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
-}
-
-/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
-static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
-
-/* How far from 1 a row of m may be by rounding alone. */
-#define SUM_ROUNDS (256 * REAL_EPS)
-
-/* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
-static double plogp(idx n, const real *p, double *sum) {
-  double total = 0;
-  *sum = 0;
-  for (idx from = 0; from < n; from += CHUNK) {
-    real log_p[CHUNK];
-    idx some = chunk(n, from);
-    vec_log(some, log_p, p + from);
-    for (idx j = 0; j < some; j++)
-      if (p[from + j] > 0) {
-        total -= (double)p[from + j] * (double)log_p[j];
-        *sum += (double)p[from + j];
-      }
-  }
-  return total;
-}
-
-/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
- * alpha of every column, for each eps 1[alpha > eps] of this sequence (F7), and
- * as means over the T rows
- *
- *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
- *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
- *             an extra column, anything for Z = 1
- *   raw       the same of |scale s/Z|
- *
- * and over rows 2 .. T alone, 0 where T is 1,
- *
- *   self      m_ii, and
- *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
- *             counts, and it has none before it */
-static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
-                         const real *m, const real *weight) {
-  idx S = s->S, first = s->N - s->T, all = s->L * s->H;
-  for (idx j = 0; j < S; j++) {
-    double alpha = sink_alpha(c, s->T, rows, m, j);
-    s->alpha[lh * S + j] += alpha;
-    for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * all + lh) * S + j] +=
-          isnan(alpha) ? NAN : alpha > s->eps[x];
-  }
-  for (idx i = first; i < s->N; i++) {
-    double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
-    s->plain_entropy[lh] += nats / s->T;
-    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
-    if (sum > 0 && fabs(sum - 1) > SUM_ROUNDS)
-      nats = nats / sum + log(sum);
-    s->weighing[lh] += sum > 0;
-    for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
-      mass += weight[i * S + j];
-      raw += fabs(weight[i * S + j]);
-    }
-    s->entropy[lh] += nats / s->T;
-    s->mass[lh] += mass / s->T;
-    s->raw[lh] += raw / s->T;
-  }
-  for (idx i = 1; i < s->T; i++) {       /* S - T: token 1's column */
-    const real *own = m + (first + i) * S + S - s->T + i;
-    s->self[lh] += own[0] / (double)(s->T - 1);
-    s->prev[lh] += own[-1] / (double)(s->T - 1);
-  }
 }
 
 /* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions and
@@ -2746,22 +2495,15 @@ static const char *page_text(Page *p, const char *format, double x) {
   return p->text;
 }
 
-/* Normal numbers, a stream a tensor. Matrices nearly keep a vector's length,
- * and gains are near 1. */
+/* Normal numbers. Matrices nearly keep a vector's length; gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
-    Rng rng = {hash64(seed, t->name, strlen(t->name))};
     bool gain = t->init == INITIAL_ONE;
     double spread = gain ? 0.25 : 1;
     if (t->matrix && t->init != INITIAL_EMBED)
       spread = 1 / sqrt(t->rows);
-    for (idx n = 0; n < tensor_count(t); n++) {
-      double x = spread * rng_normal(&rng) + gain;
-      bool frozen = strstr(t->name, ".kstar")
-                 && !config_learned_dim(&m->c, (int)(n % m->c.head_dim));
-      t->w[n] = frozen ? 0 : (real)x;
-    }
+    tensor_draw(&m->c, t, seed, gain, spread);
   }
 }
 
@@ -3747,6 +3489,8 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e);
 void option_text(const Option *o, const void *base, char *text, size_t room);
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e);
+/* Completes c, and refuses what does not go together: 0 or 2. */
+static int config_resolve(Config *c, Error *e);
 
 typedef struct Verb {
   const char *name, *words;     /* "eval", "MODEL .." */
@@ -5299,6 +5043,18 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
  * number of forwards may stand between. */
 
+/* alpha_self and alpha_prev: the mean weight of a row's own token, and of the one
+ * before it. */
+static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
+static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
+
+/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
+ * (H_(T+1) - 3/2) / (T - 1) = 0.0517. It is the even alpha_prev too, but where a
+ * window of 1 hides the token before. */
+static double self_uniform(const Model *m, int T) {
+  return T > 1 ? even_weight(m, T, true) : 1;
+}
+
 /* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
  * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. All sums lie
  * end to end, so that sinks_finish divides them in one loop. */
@@ -5371,6 +5127,66 @@ static int sinks_fault(const Sinks *s, Error *e) {
     return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
   return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
               s->bad_head, s->H);
+}
+
+/* How far from 1 a row of m may be by rounding alone. */
+#define SUM_ROUNDS (256 * REAL_EPS)
+
+/* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
+static double plogp(idx n, const real *p, double *sum) {
+  double total = 0;
+  *sum = 0;
+  for (idx from = 0; from < n; from += CHUNK) {
+    real log_p[CHUNK];
+    idx some = chunk(n, from);
+    vec_log(some, log_p, p + from);
+    for (idx j = 0; j < some; j++)
+      if (p[from + j] > 0) {
+        total -= (double)p[from + j] * (double)log_p[j];
+        *sum += (double)p[from + j];
+      }
+  }
+  return total;
+}
+
+/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
+ * what measure_sink does, and as means over the T rows
+ *
+ *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
+ *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
+ *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
+ *             an extra column, anything for Z = 1
+ *   raw       the same of |scale s/Z|
+ *
+ * and over rows 2 .. T alone, 0 where T is 1,
+ *
+ *   self      m_ii, and
+ *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
+ *             counts, and it has none before it */
+static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
+                         const real *m, const real *weight) {
+  idx S = s->S, first = s->N - s->T;
+  measure_sink(s, c, rows, lh, m);
+  for (idx i = first; i < s->N; i++) {
+    double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
+    s->plain_entropy[lh] += nats / s->T;
+    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
+    if (sum > 0 && fabs(sum - 1) > SUM_ROUNDS)
+      nats = nats / sum + log(sum);
+    s->weighing[lh] += sum > 0;
+    for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
+      mass += weight[i * S + j];
+      raw += fabs(weight[i * S + j]);
+    }
+    s->entropy[lh] += nats / s->T;
+    s->mass[lh] += mass / s->T;
+    s->raw[lh] += raw / s->T;
+  }
+  for (idx i = 1; i < s->T; i++) {       /* S - T: token 1's column */
+    const real *own = m + (first + i) * S + S - s->T + i;
+    s->self[lh] += own[0] / (double)(s->T - 1);
+    s->prev[lh] += own[-1] / (double)(s->T - 1);
+  }
 }
 
 /* The mean of |x_h| over the n rows of x [n,D]. */
@@ -5453,6 +5269,11 @@ static void measure_massive(Sinks *s, idx b, int C) {
   qsort(h, (size_t)n, sizeof(real), by_size);
   s->massive += h[n - 1];
   s->median += h[n / 2];
+}
+
+/* 1 when a forward so far could not read a matrix of a companion's file. */
+int model_fault(const Model *m, Error *e) {
+  return m->seams.fault ? m->seams.fault(m, e) : 0;
 }
 
 /* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
@@ -6869,6 +6690,37 @@ real real_log(real x) { return (real)log(x); }
 real real_pow(real x, real y) { return (real)pow(x, y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
+/* y [n] += x [n], shared among threads. */
+void add_rows(real *y, const real *x, idx n) {
+  PARALLEL
+  for (idx j = 0; j < n; j += CHUNK)
+    vec_add(chunk(n, j), y + j, x + j);
+}
+
+void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+  for (idx d = 0; d < n; d++)
+    y[d] += a * x[d];
+}
+
+double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
+
+/* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
+ * the same bits on any number of threads. */
+double square_sum(idx n, const real *x) {
+  enum { SHARES = 64 };
+  double part[SHARES], sum = 0;
+  PARALLEL
+  for (idx p = 0; p < SHARES; p++) {
+    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
+    part[p] = 0;
+    for (idx j = from; j < to; j += CHUNK)
+      part[p] += vec_dot(chunk(to, j), x + j, x + j);
+  }
+  for (idx p = 0; p < SHARES; p++)
+    sum += part[p];
+  return sum;
+}
+
 /* ==========
  * 14  Attention in tiles, with a cache
  *
@@ -7147,9 +6999,7 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
     s->weights(m, a, &h->at, seen, z);
   if (!a->probe)
     return;
-  map_row(c, h, r, t->lo, seen, t->a, h->map.z, 1, t->a);
-  map_row(c, h, r, t->lo, seen, t->a, h->map.weight, h->scale, z);
-  map_row(c, h, r, t->lo, seen, t->a, h->map.metric, 1, t->dlogz);
+  map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
 /* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
@@ -7335,7 +7185,134 @@ int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
 /* ----------
  * 14.4  The memory of a model and of a pass
  *
- * All parameters lie end to end, in the order of the list, and so do gradients. */
+ * All parameters lie end to end, in the order of the list, and so do gradients.
+ * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
+
+/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
+static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
+
+/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
+ * R queries behind these. The loops below run with past = 0, so R = N. */
+static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
+  const Config *c = &m->c;
+  const Layer *w = &m->layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
+  idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
+  idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
+  Head x = {
+    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
+    .window = w->window, .root = w->root, .scale = (real)c->scale,
+    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
+    .kstar = offset(w->kstar.w, star0), .vstar = offset(w->vstar.w, star0),
+    .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
+    .row_stat = la->row_stat + bh * R, .first = bh * R};
+  if (c->extra == EXTRA_NONE)
+    x.star = -INFINITY;
+  if (a->vfixed)
+    x.vstar = a->vfixed;
+  if (w->logit.w)
+    x.star = w->logit.w[h];
+  if (a->probe)
+    x.map = a->probe[l];
+  if (!a->dq)
+    return x;
+  x.dout = a->dout + q0;
+  x.dq = a->dq + q0;
+  x.dk = a->dk + k0;
+  x.dv = a->dv + k0;
+  x.dkstar = a->slot + bh * slot_size(c);
+  x.dvstar = x.dkstar + D;
+  x.dvplus = x.dvstar + D;
+  x.dlogit = x.dvplus + D;
+  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
+  return x;
+}
+
+/* This thread's scratch: six rows of 1 + N, or more. */
+static real *attention_scratch(const Acts *a) {
+  return a->scratch + worker() * a->scratch_size;
+}
+
+/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
+static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
+                    const real *z, real *map, real factor, const real *from) {
+  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
+  if (!map)
+    return;
+  real *to = map + (x->first + i) * S;
+  zero(to, S);
+  if (extra && z[0] != -INFINITY)
+    to[0] = factor * from[0];
+  for (idx j = 0; j < n; j++)
+    if (z[1 + j] != -INFINITY)
+      to[extra + lo + j] = factor * from[1 + j];
+}
+
+static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
+                     const real *z, const real *weight, const real *metric) {
+  map_row(c, x, i, lo, n, z, x->map.z, 1, z);
+  map_row(c, x, i, lo, n, z, x->map.weight, x->scale, weight);
+  map_row(c, x, i, lo, n, z, x->map.metric, 1, metric);
+}
+
+/* Zeroes what a block's heads add to. */
+static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c;
+  idx kv = B * N * c->kv_heads * c->head_dim;
+  zero(a->dk, kv);
+  zero(a->dv, kv);
+  zero(a->slot, B * c->heads * slot_size(c));
+  if (m->seams.slots)
+    m->seams.slots(m, a, l, B, N, true);
+}
+
+/* n numbers of a slot, for row r of t, where the variant has t. */
+static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
+  if (t->d)
+    vec_add(n, t->d + r * n, slot);
+}
+
+/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
+ * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
+static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c;
+  Layer *w = &m->layer[l];
+  idx D = c->head_dim, H = c->heads;
+  for (idx bh = 0; bh < B * H; bh++) {
+    real *slot = a->slot + bh * slot_size(c);
+    idx h = bh % H, star = c->extra_shared ? 0 : h;
+    for (int d = 0; d < D; d++)
+      if (!config_learned_dim(c, d))
+        slot[d] = 0;
+    take_slot(&w->kstar, star, slot, D);
+    take_slot(&w->vstar, star, slot + D, D);
+    take_slot(&w->vplus, h, slot + 2 * D, D);
+    take_slot(&w->logit, h, slot + 3 * D, 1);
+  }
+  if (m->seams.slots)
+    m->seams.slots(m, a, l, B, N, false);
+}
+
+/* A model's blocks, with what mixes tokens and what feeds in each, its seams, and
+ * room for the list of its tensors. */
+static int model_begin(Model *m, const Config *c, Error *e) {
+  *m = (Model){.c = *c, .embed = c->dim, .seams = {.row = &PAPER_ROW}};
+  m->layer = grab(c->layers, sizeof(Layer), e);
+  for (int l = 0; m->layer && l < c->layers; l++) {
+    Layer *w = &m->layer[l];
+    w->mix = mhsa_forward;
+    w->feed = feed_forward;
+    w->window = c->window;
+    w->root = (real)(1 / sqrt((double)c->head_dim));
+  }
+  if (!e->status && !MORE_SETUP(m, e))
+    m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
+                  sizeof *m->all, e);
+  if (e->status)
+    model_free(m);
+  return e->status;
+}
 
 /* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
@@ -7372,6 +7349,14 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   if (e->status)
     model_free(m);
   return e->status;
+}
+
+/* A tensor by its full name ("l3.wq", "wte"). */
+Tensor *model_tensor(const Model *m, const char *name) {
+  for (int i = 0; i < m->n_tensors; i++)
+    if (!strcmp(m->all[i]->name, name))
+      return m->all[i];
+  return NULL;
 }
 
 /* Also after a failed model_create; m is empty afterwards. */
@@ -8312,6 +8297,54 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
+/* Calls config_fill, and refuses what means nothing. Returns 0 or 2.
+ *
+ * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is
+ * where the elu kernel makes q and k positive; k* and the logit do not pass
+ * through a kernel. A sum of either sign can pass through 0 in the middle of a
+ * training: hence the paper's max(|sum s|, 1). With p < 1 a p-norm has the slope
+ * |s|^(p-1): infinite at 0. Tests: config_resolve__refuses, __near_misses. */
+static int config_resolve(Config *c, Error *e) {
+  bool divides = c->head_dim || c->dim % c->heads == 0;
+  config_fill(c);
+  bool p_norm = c->normalizer == NORMALIZER_PNORM;
+  bool sum = c->normalizer == NORMALIZER_SUM;
+  bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
+  bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
+             || c->extra == EXTRA_LOGIT;
+  if (!divides)
+    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
+                "--heads, or --head-dim", c->heads, c->dim);
+  if (c->heads % c->kv_heads)
+    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
+                "divisor", c->kv_heads, c->heads);
+  if (c->rotary_dims > c->head_dim)
+    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
+                "most %d", c->rotary_dims, c->head_dim);
+  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
+    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
+                "an even --head-dim or --rotary-dims", c->rotary_dims);
+  if (c->extra_dims > c->head_dim)
+    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
+                "most %d", c->extra_dims, c->head_dim);
+  if (c->prefix > c->context)
+    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
+                "%d", c->prefix, c->context);
+  if (p_norm && !(c->pnorm > 0))
+    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
+  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
+    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
+                "at 0. Try: --pnorm 2, or --sim exp");
+  if (identity && sum && !elu)
+    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
+                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
+                "--kernel elu");
+  if (identity && sum && raw)
+    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
+                "enter raw. Try: --normalizer one or clamp, or --extra zero");
+  return MORE_RESOLVE(c, e);
+}
+
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);
