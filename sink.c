@@ -102,11 +102,11 @@
  *
  * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. If a
  * place is forgotten, the build or a test fails.
- *   an axis row   its CHOICE in sink.h; what it refuses, config_resolve (1);
- *                 its tensors (2); its arrays, take_all (14.4); its operator,
- *                 both ways: positions 3.1 or 3.4, norm 3.2, activation and phi
- *                 3.5, sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9,
- *                 block 4; EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
+ *   an axis row   its CHOICE in sink.h; its tensors (2); its operator, both
+ *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
+ *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
+ *                 its arrays, take_all (14.4); what it refuses, config_resolve
+ *                 (16.1); EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
  *                 model of test_sink.c
  *   a row that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
@@ -402,39 +402,6 @@ static int config_column_star(const Config *c) {
   return c->extra || c->sink_token ? 0 : -1;
 }
 
-/* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
- * dims, leaves the others 0, and does not say which. It matters under rotary
- * positions (3.4): q is rotated and k* is not. With the pair (0, D/2) learned,
- *
- *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
- *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
- *
- * swings with a period of 2 pi tokens (w_0 = 1, 3.4). The slowest pair of the
- * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
- * from everywhere there. --extra-order says which dims are learned first:
- *
- *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
- *   last              7 6 5 4 3 2 1 0
- *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
- *
- * A frozen dim starts at 0 and gets gradient 0. Test: gradients__frozen_dims. */
-static bool config_learned_dim(const Config *c, int d) {
-  int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
-  int learned = c->extra_dims ? c->extra_dims : D;
-  if (c->extra_order == ORDER_FIRST)
-    return d < learned;
-  if (c->extra_order == ORDER_LAST)
-    return D - 1 - d < learned;
-  if (d >= r)                        /* dims that stand still come first */
-    return d - r < learned;
-  int pair = d % half, second = d / half;
-  if (c->rope_pairing == PAIR_INTERLEAVED) {
-    pair = d / 2;
-    second = d % 2;
-  }
-  return D - r + 2 * (half - 1 - pair) + second < learned;
-}
-
 /* Fills the fields that follow from others. A second call changes nothing. */
 static void config_fill(Config *c) {
   if (!c->vocab)
@@ -630,16 +597,16 @@ static int model_list(Model *m, const Config *c, Error *e) {
   return 0;
 }
 
-/* The table of starts: the standard deviation, or -a where it is U(+-a). */
+/* The table of starts: the standard deviation, -a where it is U(+-a), or 0 where
+ * nothing is drawn. */
 static double init_spread(const Config *c, int kind, int fan_in, int init) {
   double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
   bool writes = kind == INITIAL_OUT || kind == INITIAL_DOWN;
-  bool fixed = kind < INITIAL_EMBED || (kind == INITIAL_BIAS && init != INIT_TORCH);
   bool embeds = kind == INITIAL_EMBED || kind == INITIAL_STREAM;
+  if (kind < INITIAL_EMBED || (kind == INITIAL_BIAS && init != INIT_TORCH))
+    return 0;
   if (kind == INITIAL_SMALL)
     return 0.02;
-  if (fixed)
-    return 0;
   if (init == INIT_GPT2 && writes)
     return 0.02 / depth;
   if (init == INIT_GPT2)
@@ -655,6 +622,8 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   return sqrt(0.4) / fan;
 }
 
+static bool config_learned_dim(const Config *c, int d);   /* of k*: 3.7 */
+
 /* t becomes mean + spread N(0,1), or mean + U(+-|spread|) where spread < 0. It
  * draws from a stream of its own, seeded by its name: two variants of one seed
  * start alike where both have it (model_init__streams). */
@@ -666,7 +635,7 @@ static void tensor_draw(const Config *c, const Tensor *t, uint64_t seed,
     double x = spread < 0 ? 1 - 2 * rng_uniform(&rng) : rng_normal(&rng);
     t->w[n] = (real)(mean + spread * x);
     if (kstar && !config_learned_dim(c, (int)(n % c->head_dim)))
-      t->w[n] = 0;                       /* frozen */
+      t->w[n] = 0;                       /* frozen: Table 13 */
   }
 }
 
@@ -769,9 +738,10 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   }
 }
 
-/* to += from on CHANNELS of `width` columns: those from `block` on. */
-static void add_block(real *to, const real *from, idx block, idx width) {
-  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++)
+/* to += from in CHANNELS of `width` columns, or fewer at the end: those from
+ * `first` on. */
+static void add_columns(real *to, const real *from, idx first, idx width) {
+  for (idx ch = first; ch < first + CHANNELS && ch < width; ch++)
     to[ch] += from[ch];
 }
 
@@ -782,28 +752,28 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
   idx C = m->c.dim, N = config_rows(&m->c, T), first = N - T;
   bool tokens = !m->seams.embed_backward;
   PARALLEL
-  for (idx block = 0; block < C; block += CHANNELS)
+  for (idx ch = 0; ch < C; ch += CHANNELS)
     for (idx b = 0; b < B; b++)
       for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
         idx t = n - first;
         /* h_n = x*_n, or wte[id] */
         if (t < 0)
-          add_block(m->xstar.d + n * C, dh_n, block, C);
+          add_columns(m->xstar.d + n * C, dh_n, ch, C);
         else if (tokens)
-          add_block(m->wte.d + ids[b * T + t] * C, dh_n, block, C);
+          add_columns(m->wte.d + ids[b * T + t] * C, dh_n, ch, C);
         /* h_n = .. + p_n */
         if (m->wpe.d)
-          add_block(m->wpe.d + n * C, dh_n, block, C);
+          add_columns(m->wpe.d + n * C, dh_n, ch, C);
       }
   if (!tokens)
     m->seams.embed_backward(m, a, ids, B, T, dh);
 }
 
 /* ----------
- * 3.2  Normalisation   RMSNorm: y = g x r    LayerNorm: y = g (x - mu) r + b
+ * 3.2  Normalisation   RMSNorm: y = g xn    LayerNorm: y = g xn + b
  *
- *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps)
+ *   xn_c = (x_c - mu) / sigma       sigma = sqrt(mean_c (x_c - mu)^2 + eps)
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
  * The paper's LN is an RMSNorm with a gain that starts at 1, and eps = 1e-5. A
@@ -811,26 +781,29 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  * section 3.1 is as long as the other rows. Its few huge channels stay and the
  * rest shrink, so that its key points elsewhere.
  *
- * Backward, through the normalised row n_c = (x_c - mu) r. As y_c = g_c n_c +
- * b_c, dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ * Backward, through the normalised row xn. As y_c = g_c xn_c + b_c, dxn_c = g_c
+ * dy_c. With v = mean_k (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
  *
- *   dv/dx_c    = 2 (x_c - mu) / C       through mu: 0, as deviations sum to 0
- *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
- *   dn_k/dx_c  = r (1[k = c] - 1/C) + (x_k - mu) dr/dx_c
- *              = r (1[k = c] - 1/C - n_k n_c / C)
+ *   dv/dx_c         = 2 (x_c - mu) / C    through mu: 0, as deviations sum to 0
+ *   d(1/sigma)/dx_c = -dv/dx_c / (2 sigma^3)  =  -xn_c / (C sigma^2)
+ *   dxn_k/dx_c      = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
+ *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
- * RMSNorm has no mu, and so no term -1/C. dx_c = sum_k dn_k (dn_k/dx_c) is
+ * RMSNorm has no mu, and so no term -1/C. dx_c = sum_k dxn_k (dxn_k/dx_c) is
  *
- *   dx_c += r (dn_c - mean dn - n_c mean(dn n))    mean dn: LayerNorm's alone
- *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
+ *   dx_c += (dxn_c - mean dxn - xn_c mean(dxn xn)) / sigma
+ *   dg_c += sum over rows of dy_c xn_c     db_c += sum over rows of dy_c
+ *
+ * where mean dxn is LayerNorm's alone.
  *
  * By hand: an RMSNorm of x = (3, 4), g = 1 and no eps. The mean square is 12.5, so
- * r = 0.283 and y = n = (0.849, 1.131). With dy = (1, 0), mean(dn n) is 0.424, and
- * dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
+ * sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn) is
+ * 0.424, and dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
  *
  * The variance takes a second pass, so that no large squares are subtracted. */
 
-/* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
+/* One row: y = g (x - mu) / sigma + b, for x, y [C]. stat [2] becomes mu and
+ * `inverse`, which is 1/sigma. */
 WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
@@ -839,14 +812,14 @@ WIDE(norm_row,
   if (b)
     mu = vec_sum(C, x) / (real)C;
   for (idx ch = 0; ch < C; ch++)
-    y[ch] = x[ch] - mu;                  /* until r is known */
-  real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
+    y[ch] = x[ch] - mu;                  /* until sigma is known */
+  real inverse = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
   for (idx ch = 0; ch < C; ch++)
-    y[ch] *= r * g[ch];
+    y[ch] *= inverse * g[ch];
   for (idx ch = 0; b && ch < C; ch++)
     y[ch] += b[ch];
   stat[0] = mu;
-  stat[1] = r;
+  stat[1] = inverse;
 }
 
 /* x, y [rows,C]; stat [rows,2]. */
@@ -862,36 +835,38 @@ static void norm_forward(real *y, real *stat, const real *x, const Norm *w,
     norm_row(C, w->eps, y + n * C, stat + 2 * n, x + n * C, w->g.w, w->b.w);
 }
 
-/* One row of dx += r (dn - mean dn - n mean(dn n)), dn = g dy, n = (x - mu) r. */
+/* One row of dx += (dxn - mean dxn - xn mean(dxn xn)) / sigma. */
 WIDE(norm_row_backward,
      (idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g, bool centred),
      (C, dx, dy, x, stat, g, centred)) {
-  real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
+  real mu = stat[0], inverse = stat[1], mean = 0, along = 0;
+  real dxn[CHUNK], off[CHUNK];
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
     for (idx j = 0; j < some; j++)
-      dn[j] = g[from + j] * dy[from + j];
+      dxn[j] = g[from + j] * dy[from + j];
     for (idx j = 0; j < some; j++)
       off[j] = x[from + j] - mu;
     if (centred)
-      mean += vec_sum(some, dn);
-    along += vec_dot(some, dn, off);     /* <dn, off>, off = x - mu */
+      mean += vec_sum(some, dxn);
+    along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
-  mean *= r / (real)C;                   /* r mean dn */
-  along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
+  mean *= inverse / (real)C;             /* mean dxn / sigma */
+  /* mean(dxn xn) / sigma^2, since off is sigma times xn */
+  along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
-    dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
+    dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* One row's part of dg += dy n and db += dy, on `width` columns. */
+/* One row's part of dg += dy xn and db += dy, on `width` columns. */
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
      (width, dg, db, dy, x, stat)) {
-  real mu = stat[0], r = stat[1];
+  real mu = stat[0], inverse = stat[1];
   for (idx ch = 0; ch < width; ch++)
-    dg[ch] += dy[ch] * (x[ch] - mu) * r;
+    dg[ch] += dy[ch] * (x[ch] - mu) * inverse;
   for (idx ch = 0; db && ch < width; ch++)
     db[ch] += dy[ch];
 }
@@ -904,18 +879,17 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
     w->backward(w, dx, dy, x, stat, rows);
     return;
   }
-  /* y = g n + b, row by row */
+  /* y = g xn + b, row by row */
   PARALLEL
   for (idx n = 0; n < rows; n++)
     norm_row_backward(C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n,
                       w->g.w, w->b.w != NULL);
   /* the gains down the columns */
   PARALLEL
-  for (idx block = 0; block < C; block += CHANNELS)
+  for (idx ch = 0; ch < C; ch += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      norm_gains(at_most(C - block, CHANNELS), w->g.d + block,
-                 offset(w->b.d, block), dy + n * C + block, x + n * C + block,
-                 stat + 2 * n);
+      norm_gains(at_most(C - ch, CHANNELS), w->g.d + ch, offset(w->b.d, ch),
+                 dy + n * C + ch, x + n * C + ch, stat + 2 * n);
 }
 
 /* ----------
@@ -963,9 +937,9 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
     return;
   /* db += sum_n dy_n, down the columns */
   PARALLEL
-  for (idx block = 0; block < out; block += CHANNELS)
+  for (idx ch = 0; ch < out; ch += CHANNELS)
     for (idx r = 0; r < n; r++)
-      add_block(b->d, dy + r * out, block, out);
+      add_columns(b->d, dy + r * out, ch, out);
 }
 
 /* ----------
@@ -993,17 +967,17 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
  * division by sqrt(D). A key ahead of its query, in a prefix, is at distance 0:
  *
- *   relative   b(n) = bucket(n): the number itself, fixed, as the authors' (F3)
- *   t5         b_h(n) = rel[bucket(n), h], learned, shared by all blocks
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H
+ *   relative   bucket(i-j): the bucket's number, fixed, as the authors' (F3)
+ *   t5         rel[bucket(i-j), h], learned, shared by all blocks
+ *   alibi      -(i-j) 2^(-8h/H), h = 1..H
  *
  * The sign matters: `relative` favours the farthest key. With all <q,k> equal and
  * T = 64 it gives every head an alpha_1 of 0.334, with nothing learned. So
  * Proposition 2 fails as printed (7.6), and some of Table 3's row "Relative"
  * (Sink_1 35.53, loss 5.45) may be the bias itself.
  *
- * Backward: z_ij = .. + b_h(i-j), so db_h(n) sums dz_ij over i - j = n. Only T5
- * learns from it: drel[bucket(n),h] += db_h(n). */
+ * Backward: z_ij = .. + b_h(i-j), so a distance's bias gets the sum of dz_ij over
+ * its pairs. Only T5 learns from it: drel[bucket(i-j),h] += dz_ij. */
 
 /* [E6] with the paper's B = 32 buckets and largest distance 128, as the authors'
  * code computes it: a bucket each for 0 to 15, then bucket 16 + k from distance
@@ -1018,14 +992,14 @@ static int position_bucket(idx distance) {
   return bucket < 31 ? bucket : 31;      /* all from 113 on */
 }
 
-/* b_h(n), head h from 0, for the three schemes that have one. */
-static double distance_bias(const Model *m, int h, idx n) {
+/* b_h of a distance, head h from 0, for the three schemes that have one. */
+static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
   if (c->pos == POS_RELATIVE)
-    return position_bucket(n);
+    return position_bucket(distance);
   if (c->pos == POS_T5)
-    return m->rel.w[position_bucket(n) * c->heads + h];
-  return -fmax((double)n, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
+    return m->rel.w[position_bucket(distance) * c->heads + h];
+  return -fmax((double)distance, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
 /* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
@@ -1048,19 +1022,19 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
-    for (idx u = 0; u < 2 * N - 1; u++)
-      a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+    for (idx at = 0; at < 2 * N - 1; at++)
+      a->bias[h * (2 * N - 1) + at] = (real)distance_bias(m, h, N - 1 - at);
 }
 
-/* Rotates n pairs (u, v), `step` apart, in place; back where sign is -1. */
+/* Rotates `pairs` pairs (x, y), `step` apart, in place; back where sign is -1. */
 WIDE(rotate_pairs,
-     (idx n, real *restrict u, real *restrict v, const idx step,
+     (idx pairs, real *restrict x, real *restrict y, const idx step,
       const real *restrict cosine, const real *restrict sine, real sign),
-     (n, u, v, step, cosine, sine, sign)) {
-  for (idx p = 0; p < n; p++) {
-    real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
-    u[p * step] = u_p * cosine[p] - v_p * s;
-    v[p * step] = u_p * s + v_p * cosine[p];
+     (pairs, x, y, step, cosine, sine, sign)) {
+  for (idx p = 0; p < pairs; p++) {
+    real x_p = x[p * step], y_p = y[p * step], s = sign * sine[p];
+    x[p * step] = x_p * cosine[p] - y_p * s;
+    y[p * step] = x_p * s + y_p * cosine[p];
   }
 }
 
@@ -1092,10 +1066,10 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
   idx H = m->c.heads, width = 2 * N - 1;
   for (idx b = 0; b < B; b++)
     for (idx h = 0; h < H; h++)
-      for (idx u = 0; u < width; u++)
-        /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
-        m->rel.d[position_bucket(N - 1 - u) * H + h] +=
-            a->dbias[(b * H + h) * width + u];
+      for (idx at = 0; at < width; at++)
+        /* z_ij += rel[bucket(i-j), h], i - j = N-1 - at */
+        m->rel.d[position_bucket(N - 1 - at) * H + h] +=
+            a->dbias[(b * H + h) * width + at];
 }
 
 /* ----------
@@ -1105,8 +1079,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *
  *   swish      x g,  g = 1/(1 + e^-x)       g (1 + x (1 - g)),  g' = g (1 - g)
  *   gelu       x cdf(x), of N(0,1)          cdf(x) + x density(x)
- *   gelutanh   x g, g = (1 + tanh u)/2      g + x g (1 - g) 2u'
- *              u = sqrt(2/pi) (x + 0.044715 x^3);  g = 1/(1 + e^-2u)
+ *   gelutanh   x g,  g = 1/(1 + e^-poly)    g + x g (1 - g) poly'
+ *              poly = 2 sqrt(2/pi) (x + 0.044715 x^3)
  *   relu       max(x, 0)                    1 above 0, else 0, as PyTorch
  *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
@@ -1146,7 +1120,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* 2u = a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* poly = a (x + b x^3) */
   real g[CHUNK] = {0};
   for (idx j = 0; j < n; j++)
     g[j] = a * x[j] * (1 + b * x[j] * x[j]);
@@ -1188,13 +1162,13 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
  * [rows,D] have a row for each head of each token (Table 15, 6, 7, 10, 11):
  *
  *   elu   y = elu(x) + 1      every score is positive, and can be summed
- *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores of either sign
+ *   mlp   y = max(x phi1, 0) phi2      scores of either sign
  *
  * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. Under elu they become (0.368,
  * 3) and (3, 2), with a product of 7.1: similar, as any two of them are.
  *
  * The two matrices serve all heads, q and k: the authors' form; the paper has
- * no formula. hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
+ * no formula. hidden [rows,D] is max(x phi1, 0). Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y,
                            real *hidden, const real *x, idx rows) {
   idx n = rows * c->head_dim;
@@ -1204,15 +1178,15 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
       elu_plus_one(chunk(n, from), x + from, y + from, NULL);
     return;
   }
-  linear_forward(hidden, x, &w->phi1, rows);        /* u = x phi1 */
+  linear_forward(hidden, x, &w->phi1, rows);
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = positive(hidden[j]);                        /* r = max(u, 0) */
-  linear_forward(y, hidden, &w->phi2, rows);        /* y = r phi2 */
+    hidden[j] = positive(hidden[j]);     /* hidden = max(x phi1, 0) */
+  linear_forward(y, hidden, &w->phi2, rows);
 }
 
 /* dx [rows,D] holds dy on entry and dx on return, for x, the rotated q or k:
- * both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
+ * both add to the one pair dphi1, dphi2. scratch [rows,D] holds dhidden. */
 static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
   idx n = rows * c->head_dim;
@@ -1226,13 +1200,13 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
     }
     return;
   }
-  /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
+  /* y = hidden phi2:  dhidden = dy phi2^T, dphi2 += hidden^T dy */
   linear_backward(scratch, false, dx, hidden, &w->phi2, rows);
-  /* r = max(u, 0):  du = dr where r > 0, else 0 */
+  /* hidden = max(x phi1, 0):  nothing passes where hidden is 0 */
   PARALLEL
   for (idx j = 0; j < n; j++)
     scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
-  /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
+  /* x phi1:  dx = scratch phi1^T over dy, dphi1 += x^T scratch */
   linear_backward(dx, false, scratch, x, &w->phi1, rows);
 }
 
@@ -1254,7 +1228,14 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   identity   z            1                 p-norm       (sum |s|^p)^(1/p)
  *
  * exp has no 1e-8. Table 15 answers: sigmoid over its sum has a sink (30.24 %),
- * with Z = 1 hardly any (0.44 %). What a row does not see has z = -infinity, the
+ * with Z = 1 hardly any (0.44 %).
+ *
+ * The sign of s decides which Z can follow. exp, sigmoid and elu + 1 are positive;
+ * the identity is, where the elu kernel makes q and k positive. A sum of either
+ * sign can pass through 0 in the middle of a training: hence the paper's clamp. With
+ * p < 1 a p-norm has the slope |s|^(p-1), infinite at s = 0.
+ *
+ * What a row does not see has z = -infinity, the
  * mask M of equation 4, and there s = s' = 0. The scale [E29] is not in a: 3.7
  * applies it to the output.
  *
@@ -1406,8 +1387,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *   V biases     no column; v+ joins every output                   -      17.53
  *
  * A K bias takes weight and gives nothing. Under softmax such a column is a
- * gate: let u be the sum of e^z_ij over the keys; their weights then sum to
- * u / (u + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
+ * gate: let E be the sum of e^z_ij over the keys; their weights then sum to
+ * E / (E + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
  * call a null key. It has no position, is not rotated, takes no distance bias,
  * and every row sees it. z_i* may also be 0 (softmax-off-by-one) or learned,
  * with v* = 0.
@@ -1428,7 +1409,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * Then a = (1/4, 3/4) and o_2 = -1/2. From do_2 = 1: da = v = (1, -1), as in 3.6,
  * where dz = (3/8, -3/8). So dq_2 = -3/8 log 3, dk = (3/8, -3/8), dv = (1/4, 3/4).
  * A K bias with k* = log 4 has the weights (1/2; 1/8, 3/8) for (*; 1, 2), and o_2 =
- * -1/4. The output is halved, its direction stays: u / (u + e^z*) is 4 / (4 + 4).
+ * -1/4. The output is halved, its direction stays: E / (E + e^z*) is 4 / (4 + 4).
  *
  * Why the k* of a K bias learns: v* = 0, so da_i* = 0, but s_i* is in Z. So dz_i* =
  * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1.
@@ -1456,6 +1437,39 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
+}
+
+/* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
+ * dims, leaves the others 0, and does not say which. It matters under rotary
+ * positions: q is rotated and k* is not. With the pair (0, D/2) learned,
+ *
+ *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
+ *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
+ *
+ * swings with a period of 2 pi tokens, as w_0 = 1. The slowest pair of the
+ * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
+ * from everywhere there. --extra-order says which dims are learned first:
+ *
+ *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
+ *   last              7 6 5 4 3 2 1 0
+ *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
+ *
+ * A frozen dim starts at 0 and gets gradient 0. Test: gradients__frozen_dims. */
+static bool config_learned_dim(const Config *c, int d) {
+  int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
+  int learned = c->extra_dims ? c->extra_dims : D;
+  if (c->extra_order == ORDER_FIRST)
+    return d < learned;
+  if (c->extra_order == ORDER_LAST)
+    return D - 1 - d < learned;
+  if (d >= r)                        /* dims that stand still come first */
+    return d - r < learned;
+  int pair = d % half, second = d / half;
+  if (c->rope_pairing == PAIR_INTERLEAVED) {
+    pair = d / 2;
+    second = d % 2;
+  }
+  return D - r + 2 * (half - 1 - pair) + second < learned;
 }
 
 /* [T5] The fixed v* [D], of length extra_norm: e_1 or (1, .., 1)/sqrt(D). */
@@ -1617,9 +1631,9 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
- * v+ [H,D] is added to what the weights make of the values. It has no column, and
- * no row can give it a smaller share. The forward is add_row (3.3). Backward: do
- * stays, dv+ = sum_i do_i. */
+ * v+ [H,D] is added to what the weights make of the values. It has no column, so
+ * no weight can go to it, and the sink stays on token 1 (Table 4: 17.53 % against
+ * 18.18). The forward is add_row (3.3). Backward: do stays, dv+ = sum_i do_i. */
 
 /* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1638,7 +1652,8 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The paper gives no shape for its "addition". Concatenation is a sum already:
+ * The sink does not need many W_O: added heads have one as well (Sink_1 21.76 %
+ * against 18.18). The paper gives no shape for its "addition". Concatenation is a sum already:
  * [o_1, .., o_H] W_O = sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head
  * h. What can be meant is one W_O of D rows for all heads.
  *
@@ -1674,7 +1689,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
  *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
  *
- * Table 11 and our files call the last matrix W2 where there is no gate.
+ * No activation is to blame for the sink: Table 11 has Sink_1 from 13.88 to 18.18
+ * %. It and our files call the last matrix W2 where there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -2180,8 +2196,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
 /* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
  *
  *   constant   lr, as every configuration of the authors' code has it
- *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2, as section 4 says
- *              u = (s - warmup) / (steps - warmup)
+ *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, as section 4 says
+ *              done = (s - warmup) / (steps - warmup)
  *
  * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
  * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
@@ -2266,7 +2282,7 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
 }
 
 /* Of one head's map m [N,S] in one sequence, lh = l H + h: adds alpha of every
- * column, and for each eps the 1[alpha > eps] of this sequence (F7). */
+ * column, and for each eps the 1[alpha > eps] of this sequence (F7). NaN stays. */
 static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m) {
   idx S = s->S, all = s->L * s->H;
@@ -2293,7 +2309,6 @@ static double sinks_alpha(const Sinks *s, int k) {
 }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
-
 /* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
@@ -2314,7 +2329,7 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
 
 /* The weight that token 1, or with `own` a row's own token, has if every row spreads
  * its weight evenly over the n_i columns that it sees: the mean of 1/n_i over blocks
- * and over rows 1 .. T, 2 .. T for their own. */
+ * and over rows 1 .. T, 2 .. T for their own (self_uniform, 11). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
@@ -8297,13 +8312,10 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
-/* Calls config_fill, and refuses what means nothing. Returns 0 or 2.
- *
- * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is
- * where the elu kernel makes q and k positive; k* and the logit do not pass
- * through a kernel. A sum of either sign can pass through 0 in the middle of a
- * training: hence the paper's max(|sum s|, 1). With p < 1 a p-norm has the slope
- * |s|^(p-1): infinite at 0. Tests: config_resolve__refuses, __near_misses. */
+/* Calls config_fill (1), and refuses what means nothing. Returns 0 or 2. Where a
+ * row's scores have either sign 3.6 allows no plain sum, and no p below 1. k* and
+ * the logit do not pass through a kernel that makes scores positive. Tests:
+ * config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);
