@@ -893,7 +893,7 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
 }
 
 /* ----------
- * 3.3  Linear   y = x W + b        x [n,in], W [in,out], y [n,out]
+ * 3.3  Linear   y = x W + b      x [rows,in], W [in,out], y [rows,out]
  *
  *   dx += dy W^T        dW += x^T dy        db += sum over rows of dy
  *
@@ -902,44 +902,43 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
  * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
  *
- * The paper's projections have no b. Cost: n * in * out multiplications forward,
- * twice that backward. Test: linear__with_biases. */
+ * The paper's projections have no b. Test: linear__with_biases. */
 
-/* y [n,width] += b [width] in every row. */
-static void add_row(real *y, const real *b, idx width, idx n) {
+/* y [rows,width] += b [width] in every row. */
+static void add_row(real *y, const real *b, idx width, idx rows) {
   PARALLEL
-  for (idx r = 0; r < n; r++)
-    vec_add(width, y + r * width, b);
+  for (idx n = 0; n < rows; n++)
+    vec_add(width, y + n * width, b);
 }
 
 /* y does not overlap x. */
-static void linear_forward(real *y, const real *x, const Tensor *W, idx n) {
+static void linear_forward(real *y, const real *x, const Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
   const Tensor *b = W->bias;
   if (W->product)
-    W->product(W, false, y, x, n);
+    W->product(W, false, y, x, rows);
   else
-    matmul(y, out, rows_of(x, in), rows_of(W->w, out), n, out, in, false);
+    matmul(y, out, rows_of(x, in), rows_of(W->w, out), rows, out, in, false);
   if (b && b->w)
-    add_row(y, b->w, out, n);
+    add_row(y, b->w, out, rows);
 }
 
-/* dx [n,in] is added to, or overwritten where `add` is false: the first of the
+/* dx [rows,in] is added to, or overwritten where `add` is false: the first of the
  * terms that meet in it. It overlaps neither dy nor x. */
 static void linear_backward(real *dx, bool add, const real *dy, const real *x,
-                            Tensor *W, idx n) {
+                            Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
   Tensor *b = W->bias;
   /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
-  matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), n, in, out, add);
-  matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, n, true);
+  matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), rows, in, out, add);
+  matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
   if (!b || !b->d)
     return;
   /* db += sum_n dy_n, down the columns */
   PARALLEL
   for (idx ch = 0; ch < out; ch += CHANNELS)
-    for (idx r = 0; r < n; r++)
-      add_columns(b->d, dy + r * out, ch, out);
+    for (idx n = 0; n < rows; n++)
+      add_columns(b->d, dy + n * out, ch, out);
 }
 
 /* ----------
@@ -1507,7 +1506,9 @@ typedef struct Head {
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
-static real *attention_scratch(const Acts *a);   /* this thread's */
+
+/* This thread's scratch: six rows of 1 + N, or more. */
+static real *attention_scratch(const Acts *a);
 
 /* Row i of every map that is asked for, of the n keys from `lo` on, whose scores
  * and weights begin with those of * (14.4). */
@@ -2382,28 +2383,9 @@ static double sinks_ratio(const Sinks *s) {
  * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
  * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
- * Adds both of row i, as means over those keys `from` .. `to`-1 that it sees;
- * key 0 counts for all rows, as in Figure 2, even where a window hides it. */
-static void row_angles(Sinks *s, const Model *m, int l, idx i, const real *q_i,
-                       const real *k, idx from, idx to, idx at) {
-  idx D = m->c.head_dim, of_k = m->c.kv_heads * D;
-  double keys = 0, angles = 0, products = 0, norm = length(D, q_i);
-  for (idx j = from; j < to; j++) {
-    const real *k_j = k + j * of_k;
-    double both = norm * length(D, k_j);
-    if (j && !visible(&m->c, m->layer[l].window, i, j))
-      continue;
-    keys++;
-    products += both;
-    if (both > 0)
-      angles += (double)vec_dot(D, q_i, k_j) / both;
-  }
-  s->cosine[at] += angles / keys / (double)(s->N - 1);
-  s->product[at] += products / keys / (double)(s->N - 1);
-}
-
-/* The means over the rows but the first. Index 0: with the first row's key. Index 1:
- * over the other keys up to the row's own, which it always sees. */
+ * Adds both, of a head of sequence b, as means over the rows but the first. Index
+ * 0: with the first row's key, as in Figure 2 even where a window hides it. Index
+ * 1: over the other keys that a row sees, up to its own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
@@ -2411,8 +2393,22 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
   const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
-    row_angles(s, m, l, i, q + i * (H * D), k, 0, 1, at);
-    row_angles(s, m, l, i, q + i * (H * D), k, 1, i + 1, at + 1);
+    const real *q_i = q + i * (H * D);
+    double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
+    for (idx j = 0; j <= i; j++) {
+      const real *k_j = k + j * (K * D);
+      double both = length(D, q_i) * length(D, k_j);
+      if (j && !visible(&m->c, m->layer[l].window, i, j))
+        continue;
+      keys[j > 0]++;
+      products[j > 0] += both;
+      if (both > 0)
+        angles[j > 0] += (double)vec_dot(D, q_i, k_j) / both;
+    }
+    for (int other = 0; other < 2; other++) {
+      s->cosine[at + other] += angles[other] / keys[other] / (double)(N - 1);
+      s->product[at + other] += products[other] / keys[other] / (double)(N - 1);
+    }
   }
 }
 
@@ -2671,20 +2667,20 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * Proof. Let h_1 = .. = h_T enter a block. All values are one v then, and a
- * head gives o_t = r_t v, where r_t is the sum of row t of the weights. All
+ * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
  * else in a block acts on each token alone. So the states that leave it are
- * equal if r_t is the same for all t in every head (and, but for chance, only
+ * equal if A_t is the same for all t in every head (and, but for chance, only
  * then), whatever the norm, the ffn or the score; and so on, block by block.
- * Where r_t is that of a single token's row, they are its states alone, T = 1.
+ * Where A_t is that of a single token's row, they are its states alone, T = 1.
  *
  * Positions that are added to the input part the states, as h_t^0 = x W_E +
- * p_t; the rest is r_t. s(n) is s at the distance n, sum_t its sum over n < t:
+ * p_t; the rest is A_t. s(n) is s at the distance n, sum_t its sum over n < t:
  *
- *   softmax, a positive s over its sum   r_t = 1, times the scale, in any mask
+ *   softmax, a positive s over its sum   A_t = 1, times the scale, in any mask
  *   V biases                             o_t = v + v+
- *   clamp                                r_t = sum_t / max(|sum_t|, 1)
- *   Z = 1                                r_t = sum_t; no positions: t s(0)
- *   p-norm of softmax                    no positions: r_t = t^(1-1/p)
+ *   clamp                                A_t = sum_t / max(|sum_t|, 1)
+ *   Z = 1                                A_t = sum_t; no positions: t s(0)
+ *   p-norm of softmax                    no positions: A_t = t^(1-1/p)
  *   a column of weight A_t*, value v*    o_t = (1 - A_t*) v + A_t* v*
  *   another first token                  every row gives it another share */
 
@@ -7012,8 +7008,6 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
     s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
   if (s->weights)
     s->weights(m, a, &h->at, seen, z);
-  if (!a->probe)
-    return;
   map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
@@ -7244,7 +7238,6 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   return x;
 }
 
-/* This thread's scratch: six rows of 1 + N, or more. */
 static real *attention_scratch(const Acts *a) {
   return a->scratch + worker() * a->scratch_size;
 }
