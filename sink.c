@@ -222,11 +222,6 @@ void vec_multiply(idx n, real *y, const real *x);
 void vec_scale(idx n, real *y, real a);
 void zero(real *x, idx n);
 void copy(real *y, const real *x, idx n);
-/* y += a x; y += x, shared among threads; |x|; sum x^2 of a whole tensor. */
-void add_times(idx n, real *restrict y, real a, const real *restrict x);
-void add_rows(real *y, const real *x, idx n);
-double length(idx n, const real *x);
-double square_sum(idx n, const real *x);
 
 /* libm's, in real */
 real real_exp(real x);
@@ -278,9 +273,6 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   mask          causal; window w; prefix p                Figures 5, 6
  *   (+) not the paper's: what every reader expects of a decoder besides, as
  *       are linear biases and a tied embedding
- *
- * A test compares the gradients of any two rows of two axes that go together
- * with differences of the loss (gradients__every_pair).
  *
  * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
  * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
@@ -460,8 +452,7 @@ static void config_fill(Config *c) {
  *
  * torch is PyTorch's default. authors is their code's own, where DOWN is
  * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, whose 2L
- * terms then have the variance of one. On several GPUs the authors' code allocates
- * the model without values, and PyTorch's start fills it (F2).
+ * terms then have the variance of one.
  *
  * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
  * paper's model. The stream starts from it, and so do the norm ratios of
@@ -557,17 +548,12 @@ static void has_attention(Model *m, Layer *w, int l) {
 static void has_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
-  const char *w3 = "w2", *b3 = "b2";
-  if (gated) {
-    w3 = "w3";
-    b3 = "b3";
-  }
   has(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
   has(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
-  has(m, &w->w3, here, w3, l, F, C, INITIAL_DOWN);
+  has(m, &w->w3, here, gated ? "w3" : "w2", l, F, C, INITIAL_DOWN);
   has_bias(m, &w->w1, &w->b1, "b1", l);
   has_bias(m, &w->w2, &w->b2, "b2", l);
-  has_bias(m, &w->w3, &w->b3, b3, l);
+  has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
 }
 
 static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.4 */
@@ -607,14 +593,10 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
     return 0;
   if (kind == INITIAL_SMALL)
     return 0.02;
-  if (init == INIT_GPT2 && writes)
-    return 0.02 / depth;
   if (init == INIT_GPT2)
-    return 0.02;
-  if (init == INIT_TORCH && !embeds)
-    return -1 / fan;
+    return writes ? 0.02 / depth : 0.02;
   if (init == INIT_TORCH)
-    return 1;
+    return embeds ? 1 : -1 / fan;
   if (embeds)
     return sqrt(0.4 / c->dim);
   if (kind == INITIAL_DOWN && c->act == ACT_SWIGLU)
@@ -1413,10 +1395,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * Why the k* of a K bias learns: v* = 0, so da_i* = 0, but s_i* is in Z. So dz_i* =
  * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1.
  *
- * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five
- * times backward (z again, da, dq, dk, dv). These loops are for --plain and the
- * reader. By default chapter 14 does the same in tiles; tests hold them to one
- * another (tiles__as_plain). */
+ * These loops are for --plain and the reader. By default chapter 14 does the same
+ * in tiles; a test holds them to one another (tiles__as_plain). */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is seen:
  *
@@ -1508,7 +1488,9 @@ static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
 
 /* This thread's scratch: six rows of 1 + N, or more. */
-static real *attention_scratch(const Acts *a);
+static real *attention_scratch(const Acts *a) {
+  return a->scratch + worker() * a->scratch_size;
+}
 
 /* Row i of every map that is asked for, of the n keys from `lo` on, whose scores
  * and weights begin with those of * (14.4). */
@@ -1518,6 +1500,12 @@ static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
 /* [T4] z_i*, from q_i [D]. */
 static real star_score(const Head *x, const real *q_i) {
   return x->kstar ? vec_dot(x->D, q_i, x->kstar) * x->root : x->star;
+}
+
+/* y [n] += a x [n] */
+static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
+  for (idx d = 0; d < n; d++)
+    y[d] += a * x[d];
 }
 
 /* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. A seam fills y. */
@@ -1660,21 +1648,21 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
-/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
-static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
+/* What W_O multiplies: la->osum, which is o itself [rows,H*D] where heads are
+ * concatenated, or their sum [rows,D]. */
+static void combine_forward(const Config *c, LayerActs *la, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
-    return la->o;
+    return;
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     zero(la->osum + n * D, D);
     for (idx h = 0; h < H; h++)
       vec_add(D, la->osum + n * D, la->o + (n * H + h) * D);
   }
-  return la->osum;
 }
 
-/* From a->dosum [rows,D] to a->dout [rows,H,D]. Concatenated, they are one. */
+/* From a->dosum [rows,D] to a->dout [rows,H,D], or in one array as well. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
@@ -1784,8 +1772,8 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * do. Each backward below is its forward, read from the last line to the first.
  *
  * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
- * matrices, 2 D H for each key, 3 C F for a gated ffn. Backward: twice that, and
- * 2.5 times for the keys (3.7). */
+ * matrices, 2 D H for each key (z, o), 3 C F for a gated ffn. Backward: twice that,
+ * and 2.5 times for the keys (z again, da, dq, dk, dv). */
 
 /* y = MHSA(x) [B,N,C], the paper's O^l by equation 4. One product serves all
  * heads. K < H is grouped-query attention; the paper has K = H. */
@@ -1823,7 +1811,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   else if (w->vplus.w)
     add_row(la->o, w->vplus.w, H * D, rows);
   /* O = combine(o) W_O */
-  linear_forward(y, combine_forward(c, la, rows), &w->wo, rows);
+  combine_forward(c, la, rows);
+  linear_forward(y, la->osum, &w->wo, rows);
 }
 
 /* dx = MHSA'^T dy [B,N,C], overwritten; and the gradients of all that MHSA
@@ -1834,9 +1823,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx H = c->heads, K = c->kv_heads, rows = B * N;
-  const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
   /* y = combine(o) W_O:  do = dy W_O^T,  dW_O += o^T dy */
-  linear_backward(a->dosum, false, dy, o, &w->wo, rows);
+  linear_backward(a->dosum, false, dy, la->osum, &w->wo, rows);
   combine_backward(c, a, rows);
   slots_begin(m, a, l, B, N);
   /* o = o + v+ */
@@ -1866,6 +1854,13 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   if (m->seams.v_backward)
     m->seams.v_backward(m, a, l, dx, x, rows);
   linear_backward(dx, true, a->dv, x, &w->wv, rows);
+}
+
+/* y [n] += x [n]: a residual sum forward, a gradient that meets another back. */
+static void add_rows(real *y, const real *x, idx n) {
+  PARALLEL
+  for (idx j = 0; j < n; j += CHUNK)
+    vec_add(chunk(n, j), y + j, x + j);
 }
 
 /* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. Arrays stay for the
@@ -2020,8 +2015,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
  * model ends at 3.73.
  *
- * Cost: C V multiplications a row forward, twice that backward. SLICE = 160 rows
- * of logits exist at a time; all rows of the authors' forward would be 6.6 GB. */
+ * SLICE = 160 rows of logits exist at a time; all rows of the authors' forward
+ * would be 6.6 GB. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
@@ -2192,6 +2187,23 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   PARALLEL
   for (idx j = 0; j < n; j += CHUNK)
     adamw(s, decay, step, root, chunk(n, j), w + j, g + j, m + j, v + j);
+}
+
+/* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
+ * the same bits on any number of threads. */
+static double square_sum(idx n, const real *x) {
+  enum { SHARES = 64 };
+  double part[SHARES], sum = 0;
+  PARALLEL
+  for (idx p = 0; p < SHARES; p++) {
+    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
+    part[p] = 0;
+    for (idx j = from; j < to; j += CHUNK)
+      part[p] += vec_dot(chunk(to, j), x + j, x + j);
+  }
+  for (idx p = 0; p < SHARES; p++)
+    sum += part[p];
+  return sum;
 }
 
 /* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
@@ -2378,6 +2390,9 @@ static double sinks_ratio(const Sinks *s) {
     most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
 }
+
+/* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
+static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
 /* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions and
  * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
@@ -2882,12 +2897,9 @@ static void check_prop2(Page *p) {
     0.058362967};
   Toy *y = toy(p, REPEATED, "--pos relative --context 64");
   int wrong = 0;
-  for (int n = 0; n < 400; n++) {
-    int bucket = n < 16 ? n : 15;
-    for (int b = 0; b < 16; b++)
-      bucket += n >= FIRST_OF[b];
-    wrong += position_bucket(n) != bucket;
-  }
+  for (int b = 0; b < 16; b++)
+    wrong += position_bucket(FIRST_OF[b]) != 16 + b
+             || position_bucket(FIRST_OF[b] - 1) != 15 + b;
   holds(p, "eq. 6: wrong buckets; 16 .. begin at 16, 19 .. 113", wrong, 0);
   holds(p, "eq. 20: A_ti = e^g(t-i) / sum e^g(n), every block",
         greatest(y, off_equation20), SCORES);
@@ -6701,37 +6713,6 @@ real real_log(real x) { return (real)log(x); }
 real real_pow(real x, real y) { return (real)pow(x, y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
-/* y [n] += x [n], shared among threads. */
-void add_rows(real *y, const real *x, idx n) {
-  PARALLEL
-  for (idx j = 0; j < n; j += CHUNK)
-    vec_add(chunk(n, j), y + j, x + j);
-}
-
-void add_times(idx n, real *restrict y, real a, const real *restrict x) {
-  for (idx d = 0; d < n; d++)
-    y[d] += a * x[d];
-}
-
-double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
-
-/* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
- * the same bits on any number of threads. */
-double square_sum(idx n, const real *x) {
-  enum { SHARES = 64 };
-  double part[SHARES], sum = 0;
-  PARALLEL
-  for (idx p = 0; p < SHARES; p++) {
-    idx from = n * p / SHARES, to = n * (p + 1) / SHARES;
-    part[p] = 0;
-    for (idx j = from; j < to; j += CHUNK)
-      part[p] += vec_dot(chunk(to, j), x + j, x + j);
-  }
-  for (idx p = 0; p < SHARES; p++)
-    sum += part[p];
-  return sum;
-}
-
 /* ==========
  * 14  Attention in tiles, with a cache
  *
@@ -7201,7 +7182,7 @@ int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
 /* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
- * R queries behind these. The loops below run with past = 0, so R = N. */
+ * R queries behind these. The loops of 3.7 run with past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
@@ -7236,10 +7217,6 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   x.dlogit = x.dvplus + D;
   x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
   return x;
-}
-
-static real *attention_scratch(const Acts *a) {
-  return a->scratch + worker() * a->scratch_size;
 }
 
 /* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
@@ -7416,6 +7393,8 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
   arena_take(a, room, sizeof room / sizeof *room);
   if (!phi)
     la->fq = la->q;
+  if (c->combine == COMBINE_CONCAT)
+    la->osum = la->o;
   if (m->seams.room)
     m->seams.room(m, a, la, keeps);
 }
@@ -8305,9 +8284,8 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
-/* Calls config_fill (1), and refuses what means nothing. Returns 0 or 2. Where a
- * row's scores have either sign 3.6 allows no plain sum, and no p below 1. k* and
- * the logit do not pass through a kernel that makes scores positive. Tests:
+/* Calls config_fill (1), and refuses what means nothing: 0 or 2. 3.6 says what the
+ * sign of s allows; k* and the logit pass through no kernel. Tests:
  * config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
