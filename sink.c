@@ -456,7 +456,7 @@ static void config_fill(Config *c) {
  *
  * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
  * paper's model. The stream starts from it, and so do the norm ratios of
- * Figure 7. A tied wte under torch has logits of a deviation near sqrt(C).
+ * Figure 7.
  *
  * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10):
  *
@@ -583,10 +583,10 @@ static int model_list(Model *m, const Config *c, Error *e) {
   return 0;
 }
 
-/* The table of starts: the standard deviation, -a where it is U(+-a), or 0 where
- * nothing is drawn. */
-static double init_spread(const Config *c, int kind, int fan_in, int init) {
-  double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
+/* The table of starts: the deviation, -a for U(+-a), 0 where nothing is drawn. */
+static double init_spread(const Config *c, const Tensor *t, int init) {
+  int kind = t->init;
+  double fan = sqrt(t->fan_in), depth = sqrt(2.0 * c->layers);
   bool writes = kind == INITIAL_OUT || kind == INITIAL_DOWN;
   bool embeds = kind == INITIAL_EMBED || kind == INITIAL_STREAM;
   if (kind < INITIAL_EMBED || (kind == INITIAL_BIAS && init != INIT_TORCH))
@@ -624,8 +624,7 @@ static void tensor_draw(const Config *c, const Tensor *t, uint64_t seed,
 static void model_init(Model *m, int init, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
-    double spread = init_spread(&m->c, t->init, t->fan_in, init);
-    tensor_draw(&m->c, t, seed, t->start, spread);
+    tensor_draw(&m->c, t, seed, t->start, init_spread(&m->c, t, init));
   }
 }
 
@@ -720,8 +719,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   }
 }
 
-/* to += from in CHANNELS of `width` columns, or fewer at the end: those from
- * `first` on. */
+/* to += from, in up to CHANNELS of `width` columns from `first` on. */
 static void add_columns(real *to, const real *from, idx first, idx width) {
   for (idx ch = first; ch < first + CHANNELS && ch < width; ch++)
     to[ch] += from[ch];
@@ -771,12 +769,10 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   dxn_k/dx_c      = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
  *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
- * RMSNorm has no mu, and so no term -1/C. dx_c = sum_k dxn_k (dxn_k/dx_c) is
+ * RMSNorm has no mu: no term -1/C, no mean dxn. dx_c = sum_k dxn_k (dxn_k/dx_c) is
  *
  *   dx_c += (dxn_c - mean dxn - xn_c mean(dxn xn)) / sigma
  *   dg_c += sum over rows of dy_c xn_c     db_c += sum over rows of dy_c
- *
- * where mean dxn is LayerNorm's alone.
  *
  * By hand: an RMSNorm of x = (3, 4), g = 1 and no eps. The mean square is 12.5, so
  * sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn) is
@@ -1620,9 +1616,9 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
- * v+ [H,D] is added to what the weights make of the values. It has no column, so
- * no weight can go to it, and the sink stays on token 1 (Table 4: 17.53 % against
- * 18.18). The forward is add_row (3.3). Backward: do stays, dv+ = sum_i do_i. */
+ * v+ [H,D] is added to what the weights make of the values. It has no column: no
+ * weight can go to it, and the sink stays on token 1 (Table 4). The forward is
+ * add_row (3.3). Backward: do stays, dv+ = sum_i do_i. */
 
 /* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1769,11 +1765,7 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
  * branches F(x) = x/2 make of x = 1 first u = 1.5, then y = 2.25. From dy = 1 come
  * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches
- * do. Each backward below is its forward, read from the last line to the first.
- *
- * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
- * matrices, 2 D H for each key (z, o), 3 C F for a gated ffn. Backward: twice that,
- * and 2.5 times for the keys (z again, da, dq, dk, dv). */
+ * do. Each backward below is its forward, read from the last line to the first. */
 
 /* y = MHSA(x) [B,N,C], the paper's O^l by equation 4. One product serves all
  * heads. K < H is grouped-query attention; the paper has K = H. */
@@ -2013,10 +2005,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
  * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
  * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
- * model ends at 3.73.
- *
- * SLICE = 160 rows of logits exist at a time; all rows of the authors' forward
- * would be 6.6 GB. */
+ * model ends at 3.73. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
@@ -2066,7 +2055,8 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
 
 /* After model_forward: the mean of -log p over the scored targets [B,T]; 0 when
  * the prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 where not
- * scored. SLICE rows at a time pass through a->slice [SLICE,C].
+ * scored. SLICE rows at a time pass through a->slice: the authors' logits would be
+ * 6.6 GB at once.
  *
  * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with share
  * dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
@@ -5066,14 +5056,12 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
  * number of forwards may stand between. */
 
-/* alpha_self and alpha_prev: the mean weight of a row's own token, and of the one
- * before it. */
+/* The mean weight of a row's own token, and of the one before it. */
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
 /* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
- * (H_(T+1) - 3/2) / (T - 1) = 0.0517. It is the even alpha_prev too, but where a
- * window of 1 hides the token before. */
+ * (H_(T+1) - 3/2) / (T - 1) = 0.0517; alpha_prev's too, but for a window of 1. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
@@ -5152,9 +5140,6 @@ static int sinks_fault(const Sinks *s, Error *e) {
               s->bad_head, s->H);
 }
 
-/* How far from 1 a row of m may be by rounding alone. */
-#define SUM_ROUNDS (256 * REAL_EPS)
-
 /* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
 static double plogp(idx n, const real *p, double *sum) {
   double total = 0;
@@ -5194,7 +5179,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
     double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
     s->plain_entropy[lh] += nats / s->T;
     /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
-    if (sum > 0 && fabs(sum - 1) > SUM_ROUNDS)
+    if (sum > 0 && fabs(sum - 1) > 256 * REAL_EPS)
       nats = nats / sum + log(sum);
     s->weighing[lh] += sum > 0;
     for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
@@ -7241,7 +7226,6 @@ static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
   map_row(c, x, i, lo, n, z, x->map.metric, 1, metric);
 }
 
-/* Zeroes what a block's heads add to. */
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   idx kv = B * N * c->kv_heads * c->head_dim;
