@@ -1212,9 +1212,8 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * sign can pass through 0 in the middle of a training: hence the paper's clamp. With
  * p < 1 a p-norm has the slope |s|^(p-1), infinite at s = 0.
  *
- * What a row does not see has z = -infinity, the
- * mask M of equation 4, and there s = s' = 0. The scale [E29] is not in a: 3.7
- * applies it to the output.
+ * What a row does not see has z = -infinity, the mask M of equation 4, and there
+ * s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * BACKWARD. X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
  *
@@ -1637,10 +1636,10 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The sink does not need many W_O: added heads have one as well (Sink_1 21.76 %
- * against 18.18). The paper gives no shape for its "addition". Concatenation is a sum already:
- * [o_1, .., o_H] W_O = sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head
- * h. What can be meant is one W_O of D rows for all heads.
+ * Added heads have a sink as well (Sink_1 21.76 % against 18.18). The paper gives
+ * no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
+ * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. What can be meant
+ * is one W_O of D rows for all heads.
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
