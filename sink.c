@@ -102,11 +102,11 @@
  *
  * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. If a
  * place is forgotten, the build or a test fails.
- *   an axis row   its CHOICE in sink.h; what it refuses, config_resolve (1);
- *                 its tensors (2); its arrays, take_all (14.4); its operator,
- *                 both ways: positions 3.1 or 3.4, norm 3.2, activation and phi
- *                 3.5, sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9,
- *                 block 4; EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
+ *   an axis row   its CHOICE in sink.h; its tensors (2); its operator, both
+ *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
+ *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
+ *                 its arrays, take_all (14.4); what it refuses, config_resolve
+ *                 (16.1); EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
  *                 model of test_sink.c
  *   a row that is not the paper's   a file that includes sink.c and fills in
  *                 seams (MORE_ macros and Seams, sink.h; data/later)
@@ -274,9 +274,6 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   (+) not the paper's: what every reader expects of a decoder besides, as
  *       are linear biases and a tied embedding
  *
- * A test compares the gradients of any two rows of two axes that go together
- * with differences of the loss (gradients__every_pair).
- *
  * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
  * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
  * The code asks for a row where its formula differs, and nowhere else.
@@ -397,39 +394,6 @@ static int config_column_star(const Config *c) {
   return c->extra || c->sink_token ? 0 : -1;
 }
 
-/* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
- * dims, leaves the others 0, and does not say which. It matters under rotary
- * positions (3.4): q is rotated and k* is not. With the pair (0, D/2) learned,
- *
- *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
- *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
- *
- * swings with a period of 2 pi tokens (w_0 = 1, 3.4). The slowest pair of the
- * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
- * from everywhere there. --extra-order says which dims are learned first:
- *
- *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
- *   last              7 6 5 4 3 2 1 0
- *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
- *
- * A frozen dim starts at 0 and gets gradient 0. Test: gradients__frozen_dims. */
-static bool config_learned_dim(const Config *c, int d) {
-  int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
-  int learned = c->extra_dims ? c->extra_dims : D;
-  if (c->extra_order == ORDER_FIRST)
-    return d < learned;
-  if (c->extra_order == ORDER_LAST)
-    return D - 1 - d < learned;
-  if (d >= r)                        /* dims that stand still come first */
-    return d - r < learned;
-  int pair = d % half, second = d / half;
-  if (c->rope_pairing == PAIR_INTERLEAVED) {
-    pair = d / 2;
-    second = d % 2;
-  }
-  return D - r + 2 * (half - 1 - pair) + second < learned;
-}
-
 /* Fills the fields that follow from others. A second call changes nothing. */
 static void config_fill(Config *c) {
   if (!c->vocab)
@@ -449,54 +413,6 @@ static void config_fill(Config *c) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
   }
-}
-
-/* Calls config_fill, and refuses what means nothing. Returns 0 or 2.
- *
- * The sign of s matters. exp, sigmoid and elu + 1 are positive. The identity is
- * where the elu kernel makes q and k positive; k* and the logit do not pass
- * through a kernel. A sum of either sign can pass through 0 in the middle of a
- * training: hence the paper's max(|sum s|, 1). With p < 1 a p-norm has the slope
- * |s|^(p-1): infinite at 0. Tests: config_resolve__refuses, __near_misses. */
-static int config_resolve(Config *c, Error *e) {
-  bool divides = c->head_dim || c->dim % c->heads == 0;
-  config_fill(c);
-  bool p_norm = c->normalizer == NORMALIZER_PNORM;
-  bool sum = c->normalizer == NORMALIZER_SUM;
-  bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
-  bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
-             || c->extra == EXTRA_LOGIT;
-  if (!divides)
-    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
-                "--heads, or --head-dim", c->heads, c->dim);
-  if (c->heads % c->kv_heads)
-    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
-                "divisor", c->kv_heads, c->heads);
-  if (c->rotary_dims > c->head_dim)
-    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
-                "most %d", c->rotary_dims, c->head_dim);
-  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
-                "an even --head-dim or --rotary-dims", c->rotary_dims);
-  if (c->extra_dims > c->head_dim)
-    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
-                "most %d", c->extra_dims, c->head_dim);
-  if (c->prefix > c->context)
-    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
-                "%d", c->prefix, c->context);
-  if (p_norm && !(c->pnorm > 0))
-    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
-  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
-    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
-                "at 0. Try: --pnorm 2, or --sim exp");
-  if (identity && sum && !elu)
-    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
-                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
-                "--kernel elu");
-  if (identity && sum && raw)
-    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
-                "enter raw. Try: --normalizer one or clamp, or --extra zero");
-  return MORE_RESOLVE(c, e);
 }
 
 /* ==========
@@ -536,12 +452,11 @@ static int config_resolve(Config *c, Error *e) {
  *
  * torch is PyTorch's default. authors is their code's own, where DOWN is
  * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, whose 2L
- * terms then have the variance of one. On several GPUs the authors' code allocates
- * the model without values, and PyTorch's start fills it (F2).
+ * terms then have the variance of one.
  *
  * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
  * paper's model. The stream starts from it, and so do the norm ratios of
- * Figure 7. A tied wte under torch has logits of a deviation near sqrt(C).
+ * Figure 7.
  *
  * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10):
  *
@@ -633,38 +548,21 @@ static void has_attention(Model *m, Layer *w, int l) {
 static void has_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
-  const char *w3 = "w2", *b3 = "b2";
-  if (gated) {
-    w3 = "w3";
-    b3 = "b3";
-  }
   has(m, &w->w1, here, "w1", l, C, F, INITIAL_LINEAR);
   has(m, &w->w2, here && gated, "w2", l, C, F, INITIAL_LINEAR);
-  has(m, &w->w3, here, w3, l, F, C, INITIAL_DOWN);
+  has(m, &w->w3, here, gated ? "w3" : "w2", l, F, C, INITIAL_DOWN);
   has_bias(m, &w->w1, &w->b1, "b1", l);
   has_bias(m, &w->w2, &w->b2, "b2", l);
-  has_bias(m, &w->w3, &w->b3, b3, l);
+  has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
 }
+
+static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.4 */
 
 /* The list of tensors of a resolved c, none of which has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
   int C = c->dim, X = c->sink_token;
-  *m = (Model){.c = *c, .embed = C, .seams = {.row = &PAPER_ROW}};
-  m->layer = grab(c->layers, sizeof(Layer), e);
-  for (int l = 0; m->layer && l < c->layers; l++) {
-    Layer *w = &m->layer[l];
-    w->mix = mhsa_forward;
-    w->feed = feed_forward;
-    w->window = c->window;
-    w->root = (real)(1 / sqrt((double)c->head_dim));
-  }
-  if (!e->status && !MORE_SETUP(m, e))
-    m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
-                  sizeof *m->all, e);
-  if (e->status) {
-    model_free(m);
+  if (model_begin(m, c, e))
     return e->status;
-  }
   has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);   /* W_E */
   has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);   /* Table 4 */
   has(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
@@ -685,31 +583,20 @@ static int model_list(Model *m, const Config *c, Error *e) {
   return 0;
 }
 
-/* A tensor by its full name ("l3.wq", "wte"). */
-Tensor *model_tensor(const Model *m, const char *name) {
-  for (int i = 0; i < m->n_tensors; i++)
-    if (!strcmp(m->all[i]->name, name))
-      return m->all[i];
-  return NULL;
-}
-
-/* The table of starts: the standard deviation, or -a where it is U(+-a). */
-static double init_spread(const Config *c, int kind, int fan_in, int init) {
-  double fan = sqrt((double)fan_in), depth = sqrt(2.0 * c->layers);
+/* The table of starts: the deviation, -a for U(+-a), 0 where nothing is drawn. */
+static double init_spread(const Config *c, const Tensor *t, int init) {
+  int kind = t->init;
+  double fan = sqrt(t->fan_in), depth = sqrt(2.0 * c->layers);
   bool writes = kind == INITIAL_OUT || kind == INITIAL_DOWN;
   bool embeds = kind == INITIAL_EMBED || kind == INITIAL_STREAM;
+  if (kind < INITIAL_EMBED || (kind == INITIAL_BIAS && init != INIT_TORCH))
+    return 0;
   if (kind == INITIAL_SMALL)
     return 0.02;
-  if (kind == INITIAL_BIAS && init != INIT_TORCH)
-    return 0;
-  if (init == INIT_GPT2 && writes)
-    return 0.02 / depth;
   if (init == INIT_GPT2)
-    return 0.02;
-  if (init == INIT_TORCH && !embeds)
-    return -1 / fan;
+    return writes ? 0.02 / depth : 0.02;
   if (init == INIT_TORCH)
-    return 1;
+    return embeds ? 1 : -1 / fan;
   if (embeds)
     return sqrt(0.4 / c->dim);
   if (kind == INITIAL_DOWN && c->act == ACT_SWIGLU)
@@ -717,25 +604,27 @@ static double init_spread(const Config *c, int kind, int fan_in, int init) {
   return sqrt(0.4) / fan;
 }
 
-/* Every tensor draws from a stream of its own, seeded by its name: two variants
- * of one seed start alike where both have it (model_init__streams). */
+static bool config_learned_dim(const Config *c, int d);   /* of k*: 3.7 */
+
+/* t becomes mean + spread N(0,1), or mean + U(+-|spread|) where spread < 0. It
+ * draws from a stream of its own, seeded by its name: two variants of one seed
+ * start alike where both have it (model_init__streams). */
+static void tensor_draw(const Config *c, const Tensor *t, uint64_t seed,
+                        double mean, double spread) {
+  Rng rng = {hash64(seed, t->name, strlen(t->name))};
+  bool kstar = strstr(t->name, ".kstar");
+  for (idx n = 0; n < tensor_count(t); n++) {
+    double x = spread < 0 ? 1 - 2 * rng_uniform(&rng) : rng_normal(&rng);
+    t->w[n] = (real)(mean + spread * x);
+    if (kstar && !config_learned_dim(c, (int)(n % c->head_dim)))
+      t->w[n] = 0;                       /* frozen: Table 13 */
+  }
+}
+
 static void model_init(Model *m, int init, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
-    Rng rng = {hash64(seed, t->name, strlen(t->name))};
-    bool drawn = t->init >= INITIAL_EMBED && t->init <= INITIAL_SMALL;
-    double spread = init_spread(&m->c, t->init, t->fan_in, init);
-    bool kstar = strstr(t->name, ".kstar");
-    for (idx n = 0; n < tensor_count(t); n++) {
-      double x = t->start;
-      if (drawn && spread < 0)
-        x = spread * (1 - 2 * rng_uniform(&rng));
-      else if (drawn)
-        x = spread * rng_normal(&rng);
-      if (kstar && !config_learned_dim(&m->c, (int)(n % m->c.head_dim)))
-        x = 0;                       /* frozen */
-      t->w[n] = (real)x;
-    }
+    tensor_draw(&m->c, t, seed, t->start, init_spread(&m->c, t, init));
   }
 }
 
@@ -830,9 +719,9 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   }
 }
 
-/* to += from on CHANNELS of `width` columns: those from `block` on. */
-static void add_block(real *to, const real *from, idx block, idx width) {
-  for (idx ch = block; ch < block + CHANNELS && ch < width; ch++)
+/* to += from, in up to CHANNELS of `width` columns from `first` on. */
+static void add_columns(real *to, const real *from, idx first, idx width) {
+  for (idx ch = first; ch < first + CHANNELS && ch < width; ch++)
     to[ch] += from[ch];
 }
 
@@ -843,28 +732,28 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
   idx C = m->c.dim, N = config_rows(&m->c, T), first = N - T;
   bool tokens = !m->seams.embed_backward;
   PARALLEL
-  for (idx block = 0; block < C; block += CHANNELS)
+  for (idx ch = 0; ch < C; ch += CHANNELS)
     for (idx b = 0; b < B; b++)
       for (idx n = 0; n < N; n++) {
         const real *dh_n = dh + (b * N + n) * C;
         idx t = n - first;
         /* h_n = x*_n, or wte[id] */
         if (t < 0)
-          add_block(m->xstar.d + n * C, dh_n, block, C);
+          add_columns(m->xstar.d + n * C, dh_n, ch, C);
         else if (tokens)
-          add_block(m->wte.d + ids[b * T + t] * C, dh_n, block, C);
+          add_columns(m->wte.d + ids[b * T + t] * C, dh_n, ch, C);
         /* h_n = .. + p_n */
         if (m->wpe.d)
-          add_block(m->wpe.d + n * C, dh_n, block, C);
+          add_columns(m->wpe.d + n * C, dh_n, ch, C);
       }
   if (!tokens)
     m->seams.embed_backward(m, a, ids, B, T, dh);
 }
 
 /* ----------
- * 3.2  Normalisation   RMSNorm: y = g x r    LayerNorm: y = g (x - mu) r + b
+ * 3.2  Normalisation   RMSNorm: y = g xn    LayerNorm: y = g xn + b
  *
- *   r = 1 / sqrt(mean_c (x_c - mu)^2 + eps)
+ *   xn_c = (x_c - mu) / sigma       sigma = sqrt(mean_c (x_c - mu)^2 + eps)
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
  * The paper's LN is an RMSNorm with a gain that starts at 1, and eps = 1e-5. A
@@ -872,26 +761,27 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  * section 3.1 is as long as the other rows. Its few huge channels stay and the
  * rest shrink, so that its key points elsewhere.
  *
- * Backward, through the normalised row n_c = (x_c - mu) r. As y_c = g_c n_c +
- * b_c, dn_c = g_c dy_c. With v = mean_k (x_k - mu)^2 and r = (v + eps)^(-1/2):
+ * Backward, through the normalised row xn. As y_c = g_c xn_c + b_c, dxn_c = g_c
+ * dy_c. With v = mean_k (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
  *
- *   dv/dx_c    = 2 (x_c - mu) / C       through mu: 0, as deviations sum to 0
- *   dr/dx_c    = -r^3/2 dv/dx_c  =  -r^2 n_c / C
- *   dn_k/dx_c  = r (1[k = c] - 1/C) + (x_k - mu) dr/dx_c
- *              = r (1[k = c] - 1/C - n_k n_c / C)
+ *   dv/dx_c         = 2 (x_c - mu) / C    through mu: 0, as deviations sum to 0
+ *   d(1/sigma)/dx_c = -dv/dx_c / (2 sigma^3)  =  -xn_c / (C sigma^2)
+ *   dxn_k/dx_c      = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
+ *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
- * RMSNorm has no mu, and so no term -1/C. dx_c = sum_k dn_k (dn_k/dx_c) is
+ * RMSNorm has no mu: no term -1/C, no mean dxn. dx_c = sum_k dxn_k (dxn_k/dx_c) is
  *
- *   dx_c += r (dn_c - mean dn - n_c mean(dn n))    mean dn: LayerNorm's alone
- *   dg_c += sum over rows of dy_c n_c      db_c += sum over rows of dy_c
+ *   dx_c += (dxn_c - mean dxn - xn_c mean(dxn xn)) / sigma
+ *   dg_c += sum over rows of dy_c xn_c     db_c += sum over rows of dy_c
  *
  * By hand: an RMSNorm of x = (3, 4), g = 1 and no eps. The mean square is 12.5, so
- * r = 0.283 and y = n = (0.849, 1.131). With dy = (1, 0), mean(dn n) is 0.424, and
- * dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
+ * sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn) is
+ * 0.424, and dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
  *
  * The variance takes a second pass, so that no large squares are subtracted. */
 
-/* One row: y = g (x - mu) r + b, for x, y [C]. stat [2] becomes mu, r. */
+/* One row: y = g (x - mu) / sigma + b, for x, y [C]. stat [2] becomes mu and
+ * `inverse`, which is 1/sigma. */
 WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
@@ -900,14 +790,14 @@ WIDE(norm_row,
   if (b)
     mu = vec_sum(C, x) / (real)C;
   for (idx ch = 0; ch < C; ch++)
-    y[ch] = x[ch] - mu;                  /* until r is known */
-  real r = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
+    y[ch] = x[ch] - mu;                  /* until sigma is known */
+  real inverse = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
   for (idx ch = 0; ch < C; ch++)
-    y[ch] *= r * g[ch];
+    y[ch] *= inverse * g[ch];
   for (idx ch = 0; b && ch < C; ch++)
     y[ch] += b[ch];
   stat[0] = mu;
-  stat[1] = r;
+  stat[1] = inverse;
 }
 
 /* x, y [rows,C]; stat [rows,2]. */
@@ -923,36 +813,38 @@ static void norm_forward(real *y, real *stat, const real *x, const Norm *w,
     norm_row(C, w->eps, y + n * C, stat + 2 * n, x + n * C, w->g.w, w->b.w);
 }
 
-/* One row of dx += r (dn - mean dn - n mean(dn n)), dn = g dy, n = (x - mu) r. */
+/* One row of dx += (dxn - mean dxn - xn mean(dxn xn)) / sigma. */
 WIDE(norm_row_backward,
      (idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g, bool centred),
      (C, dx, dy, x, stat, g, centred)) {
-  real mu = stat[0], r = stat[1], mean = 0, along = 0, dn[CHUNK], off[CHUNK];
+  real mu = stat[0], inverse = stat[1], mean = 0, along = 0;
+  real dxn[CHUNK], off[CHUNK];
   for (idx from = 0; from < C; from += CHUNK) {
     idx some = chunk(C, from);
     for (idx j = 0; j < some; j++)
-      dn[j] = g[from + j] * dy[from + j];
+      dxn[j] = g[from + j] * dy[from + j];
     for (idx j = 0; j < some; j++)
       off[j] = x[from + j] - mu;
     if (centred)
-      mean += vec_sum(some, dn);
-    along += vec_dot(some, dn, off);     /* <dn, off>, off = x - mu */
+      mean += vec_sum(some, dxn);
+    along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
-  mean *= r / (real)C;                   /* r mean dn */
-  along = along * r / (real)C * r * r;   /* r^2 mean(dn n), as n = off r */
+  mean *= inverse / (real)C;             /* mean dxn / sigma */
+  /* mean(dxn xn) / sigma^2, since off is sigma times xn */
+  along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
-    dx[ch] += r * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
+    dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* One row's part of dg += dy n and db += dy, on `width` columns. */
+/* One row's part of dg += dy xn and db += dy, on `width` columns. */
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
      (width, dg, db, dy, x, stat)) {
-  real mu = stat[0], r = stat[1];
+  real mu = stat[0], inverse = stat[1];
   for (idx ch = 0; ch < width; ch++)
-    dg[ch] += dy[ch] * (x[ch] - mu) * r;
+    dg[ch] += dy[ch] * (x[ch] - mu) * inverse;
   for (idx ch = 0; db && ch < width; ch++)
     db[ch] += dy[ch];
 }
@@ -965,22 +857,21 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
     w->backward(w, dx, dy, x, stat, rows);
     return;
   }
-  /* y = g n + b, row by row */
+  /* y = g xn + b, row by row */
   PARALLEL
   for (idx n = 0; n < rows; n++)
     norm_row_backward(C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n,
                       w->g.w, w->b.w != NULL);
   /* the gains down the columns */
   PARALLEL
-  for (idx block = 0; block < C; block += CHANNELS)
+  for (idx ch = 0; ch < C; ch += CHANNELS)
     for (idx n = 0; n < rows; n++)
-      norm_gains(at_most(C - block, CHANNELS), w->g.d + block,
-                 offset(w->b.d, block), dy + n * C + block, x + n * C + block,
-                 stat + 2 * n);
+      norm_gains(at_most(C - ch, CHANNELS), w->g.d + ch, offset(w->b.d, ch),
+                 dy + n * C + ch, x + n * C + ch, stat + 2 * n);
 }
 
 /* ----------
- * 3.3  Linear   y = x W + b        x [n,in], W [in,out], y [n,out]
+ * 3.3  Linear   y = x W + b      x [rows,in], W [in,out], y [rows,out]
  *
  *   dx += dy W^T        dW += x^T dy        db += sum over rows of dy
  *
@@ -989,44 +880,43 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
  * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
  *
- * The paper's projections have no b. Cost: n * in * out multiplications forward,
- * twice that backward. Test: linear__with_biases. */
+ * The paper's projections have no b. Test: linear__with_biases. */
 
-/* y [n,width] += b [width] in every row. */
-static void add_row(real *y, const real *b, idx width, idx n) {
+/* y [rows,width] += b [width] in every row. */
+static void add_row(real *y, const real *b, idx width, idx rows) {
   PARALLEL
-  for (idx r = 0; r < n; r++)
-    vec_add(width, y + r * width, b);
+  for (idx n = 0; n < rows; n++)
+    vec_add(width, y + n * width, b);
 }
 
 /* y does not overlap x. */
-static void linear_forward(real *y, const real *x, const Tensor *W, idx n) {
+static void linear_forward(real *y, const real *x, const Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
   const Tensor *b = W->bias;
   if (W->product)
-    W->product(W, false, y, x, n);
+    W->product(W, false, y, x, rows);
   else
-    matmul(y, out, rows_of(x, in), rows_of(W->w, out), n, out, in, false);
+    matmul(y, out, rows_of(x, in), rows_of(W->w, out), rows, out, in, false);
   if (b && b->w)
-    add_row(y, b->w, out, n);
+    add_row(y, b->w, out, rows);
 }
 
-/* dx [n,in] is added to, or overwritten where `add` is false: the first of the
+/* dx [rows,in] is added to, or overwritten where `add` is false: the first of the
  * terms that meet in it. It overlaps neither dy nor x. */
 static void linear_backward(real *dx, bool add, const real *dy, const real *x,
-                            Tensor *W, idx n) {
+                            Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
   Tensor *b = W->bias;
   /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
-  matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), n, in, out, add);
-  matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, n, true);
+  matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), rows, in, out, add);
+  matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
   if (!b || !b->d)
     return;
   /* db += sum_n dy_n, down the columns */
   PARALLEL
-  for (idx block = 0; block < out; block += CHANNELS)
-    for (idx r = 0; r < n; r++)
-      add_block(b->d, dy + r * out, block, out);
+  for (idx ch = 0; ch < out; ch += CHANNELS)
+    for (idx n = 0; n < rows; n++)
+      add_columns(b->d, dy + n * out, ch, out);
 }
 
 /* ----------
@@ -1054,17 +944,17 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
  * division by sqrt(D). A key ahead of its query, in a prefix, is at distance 0:
  *
- *   relative   b(n) = bucket(n): the number itself, fixed, as the authors' (F3)
- *   t5         b_h(n) = rel[bucket(n), h], learned, shared by all blocks
- *   alibi      b_h(n) = -n 2^(-8h/H), h = 1..H
+ *   relative   bucket(i-j): the bucket's number, fixed, as the authors' (F3)
+ *   t5         rel[bucket(i-j), h], learned, shared by all blocks
+ *   alibi      -(i-j) 2^(-8h/H), h = 1..H
  *
  * The sign matters: `relative` favours the farthest key. With all <q,k> equal and
  * T = 64 it gives every head an alpha_1 of 0.334, with nothing learned. So
  * Proposition 2 fails as printed (7.6), and some of Table 3's row "Relative"
  * (Sink_1 35.53, loss 5.45) may be the bias itself.
  *
- * Backward: z_ij = .. + b_h(i-j), so db_h(n) sums dz_ij over i - j = n. Only T5
- * learns from it: drel[bucket(n),h] += db_h(n). */
+ * Backward: z_ij = .. + b_h(i-j), so a distance's bias gets the sum of dz_ij over
+ * its pairs. Only T5 learns from it: drel[bucket(i-j),h] += dz_ij. */
 
 /* [E6] with the paper's B = 32 buckets and largest distance 128, as the authors'
  * code computes it: a bucket each for 0 to 15, then bucket 16 + k from distance
@@ -1079,14 +969,14 @@ static int position_bucket(idx distance) {
   return bucket < 31 ? bucket : 31;      /* all from 113 on */
 }
 
-/* b_h(n), head h from 0, for the three schemes that have one. */
-static double distance_bias(const Model *m, int h, idx n) {
+/* b_h of a distance, head h from 0, for the three schemes that have one. */
+static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
   if (c->pos == POS_RELATIVE)
-    return position_bucket(n);
+    return position_bucket(distance);
   if (c->pos == POS_T5)
-    return m->rel.w[position_bucket(n) * c->heads + h];
-  return -fmax((double)n, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
+    return m->rel.w[position_bucket(distance) * c->heads + h];
+  return -fmax((double)distance, 0) * pow(2.0, -8.0 * (h + 1) / c->heads);
 }
 
 /* The tables of the model's scheme: cosine, sine [N,r/2]; sinusoid [N,C]. */
@@ -1109,19 +999,19 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
-    for (idx u = 0; u < 2 * N - 1; u++)
-      a->bias[h * (2 * N - 1) + u] = (real)distance_bias(m, h, N - 1 - u);
+    for (idx at = 0; at < 2 * N - 1; at++)
+      a->bias[h * (2 * N - 1) + at] = (real)distance_bias(m, h, N - 1 - at);
 }
 
-/* Rotates n pairs (u, v), `step` apart, in place; back where sign is -1. */
+/* Rotates `pairs` pairs (x, y), `step` apart, in place; back where sign is -1. */
 WIDE(rotate_pairs,
-     (idx n, real *restrict u, real *restrict v, const idx step,
+     (idx pairs, real *restrict x, real *restrict y, const idx step,
       const real *restrict cosine, const real *restrict sine, real sign),
-     (n, u, v, step, cosine, sine, sign)) {
-  for (idx p = 0; p < n; p++) {
-    real u_p = u[p * step], v_p = v[p * step], s = sign * sine[p];
-    u[p * step] = u_p * cosine[p] - v_p * s;
-    v[p * step] = u_p * s + v_p * cosine[p];
+     (pairs, x, y, step, cosine, sine, sign)) {
+  for (idx p = 0; p < pairs; p++) {
+    real x_p = x[p * step], y_p = y[p * step], s = sign * sine[p];
+    x[p * step] = x_p * cosine[p] - y_p * s;
+    y[p * step] = x_p * s + y_p * cosine[p];
   }
 }
 
@@ -1153,10 +1043,10 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
   idx H = m->c.heads, width = 2 * N - 1;
   for (idx b = 0; b < B; b++)
     for (idx h = 0; h < H; h++)
-      for (idx u = 0; u < width; u++)
-        /* z_ij += rel[bucket(i-j), h], i - j = N-1-u */
-        m->rel.d[position_bucket(N - 1 - u) * H + h] +=
-            a->dbias[(b * H + h) * width + u];
+      for (idx at = 0; at < width; at++)
+        /* z_ij += rel[bucket(i-j), h], i - j = N-1 - at */
+        m->rel.d[position_bucket(N - 1 - at) * H + h] +=
+            a->dbias[(b * H + h) * width + at];
 }
 
 /* ----------
@@ -1166,8 +1056,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *
  *   swish      x g,  g = 1/(1 + e^-x)       g (1 + x (1 - g)),  g' = g (1 - g)
  *   gelu       x cdf(x), of N(0,1)          cdf(x) + x density(x)
- *   gelutanh   x g, g = (1 + tanh u)/2      g + x g (1 - g) 2u'
- *              u = sqrt(2/pi) (x + 0.044715 x^3);  g = 1/(1 + e^-2u)
+ *   gelutanh   x g,  g = 1/(1 + e^-poly)    g + x g (1 - g) poly'
+ *              poly = 2 sqrt(2/pi) (x + 0.044715 x^3)
  *   relu       max(x, 0)                    1 above 0, else 0, as PyTorch
  *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
@@ -1207,7 +1097,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
 }
 
 static void act_gelutanh(idx n, const real *x, real *f, real *df) {
-  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* 2u = a (x + b x^3) */
+  real a = 2 * (real)SQRT_2_OVER_PI, b = (real)0.044715;   /* poly = a (x + b x^3) */
   real g[CHUNK] = {0};
   for (idx j = 0; j < n; j++)
     g[j] = a * x[j] * (1 + b * x[j] * x[j]);
@@ -1249,13 +1139,13 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
  * [rows,D] have a row for each head of each token (Table 15, 6, 7, 10, 11):
  *
  *   elu   y = elu(x) + 1      every score is positive, and can be summed
- *   mlp   y = r phi2, r = max(u, 0), u = x phi1     scores of either sign
+ *   mlp   y = max(x phi1, 0) phi2      scores of either sign
  *
  * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. Under elu they become (0.368,
  * 3) and (3, 2), with a product of 7.1: similar, as any two of them are.
  *
  * The two matrices serve all heads, q and k: the authors' form; the paper has
- * no formula. hidden [rows,D] keeps r. Test: kernel_forward__formulas. */
+ * no formula. hidden [rows,D] is max(x phi1, 0). Test: kernel_forward__formulas. */
 static void kernel_forward(const Config *c, const Layer *w, real *y,
                            real *hidden, const real *x, idx rows) {
   idx n = rows * c->head_dim;
@@ -1265,15 +1155,15 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
       elu_plus_one(chunk(n, from), x + from, y + from, NULL);
     return;
   }
-  linear_forward(hidden, x, &w->phi1, rows);        /* u = x phi1 */
+  linear_forward(hidden, x, &w->phi1, rows);
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = positive(hidden[j]);                        /* r = max(u, 0) */
-  linear_forward(y, hidden, &w->phi2, rows);        /* y = r phi2 */
+    hidden[j] = positive(hidden[j]);     /* hidden = max(x phi1, 0) */
+  linear_forward(y, hidden, &w->phi2, rows);
 }
 
 /* dx [rows,D] holds dy on entry and dx on return, for x, the rotated q or k:
- * both add to the one pair dphi1, dphi2. scratch [rows,D] holds dr, then du. */
+ * both add to the one pair dphi1, dphi2. scratch [rows,D] holds dhidden. */
 static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
   idx n = rows * c->head_dim;
@@ -1287,13 +1177,13 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
     }
     return;
   }
-  /* y = r phi2:  dr = dy phi2^T, dphi2 += r^T dy */
+  /* y = hidden phi2:  dhidden = dy phi2^T, dphi2 += hidden^T dy */
   linear_backward(scratch, false, dx, hidden, &w->phi2, rows);
-  /* r = max(u, 0):  du = dr where r > 0, else 0 */
+  /* hidden = max(x phi1, 0):  nothing passes where hidden is 0 */
   PARALLEL
   for (idx j = 0; j < n; j++)
     scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
-  /* u = x phi1:  dx = du phi1^T over dy, dphi1 += x^T du */
+  /* x phi1:  dx = scratch phi1^T over dy, dphi1 += x^T scratch */
   linear_backward(dx, false, scratch, x, &w->phi1, rows);
 }
 
@@ -1315,9 +1205,15 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   identity   z            1                 p-norm       (sum |s|^p)^(1/p)
  *
  * exp has no 1e-8. Table 15 answers: sigmoid over its sum has a sink (30.24 %),
- * with Z = 1 hardly any (0.44 %). What a row does not see has z = -infinity, the
- * mask M of equation 4, and there s = s' = 0. The scale [E29] is not in a: 3.7
- * applies it to the output.
+ * with Z = 1 hardly any (0.44 %).
+ *
+ * The sign of s decides which Z can follow. exp, sigmoid and elu + 1 are positive;
+ * the identity is, where the elu kernel makes q and k positive. A sum of either
+ * sign can pass through 0 in the middle of a training: hence the paper's clamp. With
+ * p < 1 a p-norm has the slope |s|^(p-1), infinite at s = 0.
+ *
+ * What a row does not see has z = -infinity, the mask M of equation 4, and there
+ * s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * BACKWARD. X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
  *
@@ -1467,8 +1363,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *   V biases     no column; v+ joins every output                   -      17.53
  *
  * A K bias takes weight and gives nothing. Under softmax such a column is a
- * gate: let u be the sum of e^z_ij over the keys; their weights then sum to
- * u / (u + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
+ * gate: let E be the sum of e^z_ij over the keys; their weights then sum to
+ * E / (E + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
  * call a null key. It has no position, is not rotated, takes no distance bias,
  * and every row sees it. z_i* may also be 0 (softmax-off-by-one) or learned,
  * with v* = 0.
@@ -1489,15 +1385,13 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * Then a = (1/4, 3/4) and o_2 = -1/2. From do_2 = 1: da = v = (1, -1), as in 3.6,
  * where dz = (3/8, -3/8). So dq_2 = -3/8 log 3, dk = (3/8, -3/8), dv = (1/4, 3/4).
  * A K bias with k* = log 4 has the weights (1/2; 1/8, 3/8) for (*; 1, 2), and o_2 =
- * -1/4. The output is halved, its direction stays: u / (u + e^z*) is 4 / (4 + 4).
+ * -1/4. The output is halved, its direction stays: E / (E + e^z*) is 4 / (4 + 4).
  *
  * Why the k* of a K bias learns: v* = 0, so da_i* = 0, but s_i* is in Z. So dz_i* =
  * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1.
  *
- * Cost of a head: N^2 pairs (i,j) of D multiply-adds, twice forward (z, o), five
- * times backward (z again, da, dq, dk, dv). These loops are for --plain and the
- * reader. By default chapter 14 does the same in tiles; tests hold them to one
- * another (tiles__as_plain). */
+ * These loops are for --plain and the reader. By default chapter 14 does the same
+ * in tiles; a test holds them to one another (tiles__as_plain). */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is seen:
  *
@@ -1517,6 +1411,39 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
+}
+
+/* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
+ * dims, leaves the others 0, and does not say which. It matters under rotary
+ * positions: q is rotated and k* is not. With the pair (0, D/2) learned,
+ *
+ *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
+ *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
+ *
+ * swings with a period of 2 pi tokens, as w_0 = 1. The slowest pair of the
+ * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
+ * from everywhere there. --extra-order says which dims are learned first:
+ *
+ *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
+ *   last              7 6 5 4 3 2 1 0
+ *   lowfreq, half     3 7 2 6 1 5 0 4     the slowest pair first
+ *
+ * A frozen dim starts at 0 and gets gradient 0. Test: gradients__frozen_dims. */
+static bool config_learned_dim(const Config *c, int d) {
+  int D = c->head_dim, half = c->rotary_dims / 2, r = 2 * half;
+  int learned = c->extra_dims ? c->extra_dims : D;
+  if (c->extra_order == ORDER_FIRST)
+    return d < learned;
+  if (c->extra_order == ORDER_LAST)
+    return D - 1 - d < learned;
+  if (d >= r)                        /* dims that stand still come first */
+    return d - r < learned;
+  int pair = d % half, second = d / half;
+  if (c->rope_pairing == PAIR_INTERLEAVED) {
+    pair = d / 2;
+    second = d % 2;
+  }
+  return D - r + 2 * (half - 1 - pair) + second < learned;
 }
 
 /* [T5] The fixed v* [D], of length extra_norm: e_1 or (1, .., 1)/sqrt(D). */
@@ -1548,46 +1475,22 @@ typedef struct Head {
   real *dbias;                   /* as bias */
 } Head;
 
-/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
-static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
+/* Head h of sequence b in block l, which sees N keys. What it learns of k*, v*,
+ * v+ and the logit goes to its slot. slots_begin zeroes what the heads of a block
+ * add to; slots_end adds up the slots in one order (14.4). */
+static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
+static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
+static void slots_end(Model *m, Acts *a, int l, int B, idx N);
 
-/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
- * R queries behind these. The loops below run with past = 0, so R = N. */
-static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
-  const Config *c = &m->c;
-  const Layer *w = &m->layer[l];
-  const LayerActs *la = &a->layer[l];
-  idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
-  idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
-  idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
-  Head x = {
-    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
-    .window = w->window, .root = w->root, .scale = (real)c->scale,
-    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
-    .kstar = offset(w->kstar.w, star0), .vstar = offset(w->vstar.w, star0),
-    .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
-    .row_stat = la->row_stat + bh * R, .first = bh * R};
-  if (c->extra == EXTRA_NONE)
-    x.star = -INFINITY;
-  if (a->vfixed)
-    x.vstar = a->vfixed;
-  if (w->logit.w)
-    x.star = w->logit.w[h];
-  if (a->probe)
-    x.map = a->probe[l];
-  if (!a->dq)
-    return x;
-  x.dout = a->dout + q0;
-  x.dq = a->dq + q0;
-  x.dk = a->dk + k0;
-  x.dv = a->dv + k0;
-  x.dkstar = a->slot + bh * slot_size(c);
-  x.dvstar = x.dkstar + D;
-  x.dvplus = x.dvstar + D;
-  x.dlogit = x.dvplus + D;
-  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
-  return x;
+/* This thread's scratch: six rows of 1 + N, or more. */
+static real *attention_scratch(const Acts *a) {
+  return a->scratch + worker() * a->scratch_size;
 }
+
+/* Row i of every map that is asked for, of the n keys from `lo` on, whose scores
+ * and weights begin with those of * (14.4). */
+static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
+                     const real *z, const real *weight, const real *metric);
 
 /* [T4] z_i*, from q_i [D]. */
 static real star_score(const Head *x, const real *q_i) {
@@ -1598,11 +1501,6 @@ static real star_score(const Head *x, const real *q_i) {
 static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
   for (idx d = 0; d < n; d++)
     y[d] += a * x[d];
-}
-
-/* This thread's scratch: six rows of 1 + N, or more. */
-static real *attention_scratch(const Acts *a) {
-  return a->scratch + worker() * a->scratch_size;
 }
 
 /* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. A seam fills y. */
@@ -1623,21 +1521,6 @@ static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
     m->seams.scores(m, a, &x->at, x->N, z, y);
 }
 
-/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
-static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
-                    const real *z, real *map, real factor, const real *from) {
-  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
-  if (!map)
-    return;
-  real *to = map + (x->first + i) * S;
-  zero(to, S);
-  if (extra && z[0] != -INFINITY)
-    to[0] = factor * from[0];
-  for (idx j = 0; j < n; j++)
-    if (z[1 + j] != -INFINITY)
-      to[extra + lo + j] = factor * from[1 + j];
-}
-
 /* One head: from q, k, v to o. weight [1+N] is a_i: a_i*, then every a_ij. */
 static void head_forward(const Model *m, const Acts *a, Head *x) {
   idx N = x->N, D = x->D, n = N + 1;
@@ -1652,9 +1535,7 @@ static void head_forward(const Model *m, const Acts *a, Head *x) {
       m->seams.row->metric(&m->c, n, weight, Z, metric);
     if (m->seams.weights)
       m->seams.weights(m, a, &x->at, N, weight);
-    map_row(&m->c, x, i, 0, N, z, x->map.z, 1, z);
-    map_row(&m->c, x, i, 0, N, z, x->map.weight, x->scale, weight);
-    map_row(&m->c, x, i, 0, N, z, x->map.metric, 1, metric);
+    map_rows(&m->c, x, i, 0, N, z, weight, metric);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
     zero(o_i, D);
     if (x->vstar)
@@ -1731,50 +1612,12 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
     }
 }
 
-/* Zeroes what a block's heads add to. */
-static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c;
-  idx kv = B * N * c->kv_heads * c->head_dim;
-  zero(a->dk, kv);
-  zero(a->dv, kv);
-  zero(a->slot, B * c->heads * slot_size(c));
-  if (m->seams.slots)
-    m->seams.slots(m, a, l, B, N, true);
-}
-
-/* n numbers of a slot, for row r of t, where the variant has t. */
-static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
-  if (t->d)
-    vec_add(n, t->d + r * n, slot);
-}
-
-/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
- * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
-static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
-  const Config *c = &m->c;
-  Layer *w = &m->layer[l];
-  idx D = c->head_dim, H = c->heads;
-  for (idx bh = 0; bh < B * H; bh++) {
-    real *slot = a->slot + bh * slot_size(c);
-    idx h = bh % H, star = c->extra_shared ? 0 : h;
-    for (int d = 0; d < D; d++)
-      if (!config_learned_dim(c, d))
-        slot[d] = 0;
-    take_slot(&w->kstar, star, slot, D);
-    take_slot(&w->vstar, star, slot + D, D);
-    take_slot(&w->vplus, h, slot + 2 * D, D);
-    take_slot(&w->logit, h, slot + 3 * D, 1);
-  }
-  if (m->seams.slots)
-    m->seams.slots(m, a, l, B, N, false);
-}
-
 /* ----------
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
- * v+ [H,D] is added to what the weights make of the values. It has no column, and
- * no row can give it a smaller share. The forward is add_row (3.3). Backward: do
- * stays, dv+ = sum_i do_i. */
+ * v+ [H,D] is added to what the weights make of the values. It has no column: no
+ * weight can go to it, and the sink stays on token 1 (Table 4). The forward is
+ * add_row (3.3). Backward: do stays, dv+ = sum_i do_i. */
 
 /* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1793,27 +1636,28 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * The paper gives no shape for its "addition". Concatenation is a sum already:
- * [o_1, .., o_H] W_O = sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head
- * h. What can be meant is one W_O of D rows for all heads.
+ * Added heads have a sink as well (Sink_1 21.76 % against 18.18). The paper gives
+ * no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
+ * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. What can be meant
+ * is one W_O of D rows for all heads.
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
-/* What W_O multiplies: o itself [rows,H*D], or the sum of its heads [rows,D]. */
-static const real *combine_forward(const Config *c, LayerActs *la, idx rows) {
+/* What W_O multiplies: la->osum, which is o itself [rows,H*D] where heads are
+ * concatenated, or their sum [rows,D]. */
+static void combine_forward(const Config *c, LayerActs *la, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
-    return la->o;
+    return;
   PARALLEL
   for (idx n = 0; n < rows; n++) {
     zero(la->osum + n * D, D);
     for (idx h = 0; h < H; h++)
       vec_add(D, la->osum + n * D, la->o + (n * H + h) * D);
   }
-  return la->osum;
 }
 
-/* From a->dosum [rows,D] to a->dout [rows,H,D]. Concatenated, they are one. */
+/* From a->dosum [rows,D] to a->dout [rows,H,D], or in one array as well. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
@@ -1829,7 +1673,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
  *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
  *
- * Table 11 and our files call the last matrix W2 where there is no gate.
+ * No activation is to blame for the sink: Table 11 has Sink_1 from 13.88 to 18.18
+ * %. It and our files call the last matrix W2 where there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -1919,11 +1764,7 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
  * branches F(x) = x/2 make of x = 1 first u = 1.5, then y = 2.25. From dy = 1 come
  * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches
- * do. Each backward below is its forward, read from the last line to the first.
- *
- * Cost of a row in a block, in multiplications: C D (2H + 2K) for MHSA's
- * matrices, 2 D H for each key, 3 C F for a gated ffn. Backward: twice that, and
- * 2.5 times for the keys (3.7). */
+ * do. Each backward below is its forward, read from the last line to the first. */
 
 /* y = MHSA(x) [B,N,C], the paper's O^l by equation 4. One product serves all
  * heads. K < H is grouped-query attention; the paper has K = H. */
@@ -1961,7 +1802,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   else if (w->vplus.w)
     add_row(la->o, w->vplus.w, H * D, rows);
   /* O = combine(o) W_O */
-  linear_forward(y, combine_forward(c, la, rows), &w->wo, rows);
+  combine_forward(c, la, rows);
+  linear_forward(y, la->osum, &w->wo, rows);
 }
 
 /* dx = MHSA'^T dy [B,N,C], overwritten; and the gradients of all that MHSA
@@ -1972,9 +1814,8 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
   idx H = c->heads, K = c->kv_heads, rows = B * N;
-  const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
   /* y = combine(o) W_O:  do = dy W_O^T,  dW_O += o^T dy */
-  linear_backward(a->dosum, false, dy, o, &w->wo, rows);
+  linear_backward(a->dosum, false, dy, la->osum, &w->wo, rows);
   combine_backward(c, a, rows);
   slots_begin(m, a, l, B, N);
   /* o = o + v+ */
@@ -2135,11 +1976,6 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   embed_backward(m, a, ids, B, T, a->dh);
 }
 
-/* 1 when a forward so far could not read a matrix of a companion's file. */
-int model_fault(const Model *m, Error *e) {
-  return m->seams.fault ? m->seams.fault(m, e) : 0;
-}
-
 /* ==========
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
@@ -2168,10 +2004,7 @@ int model_fault(const Model *m, Error *e) {
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
  * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
  * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
- * model ends at 3.73.
- *
- * Cost: C V multiplications a row forward, twice that backward. SLICE = 160 rows
- * of logits exist at a time; all rows of the authors' forward would be 6.6 GB. */
+ * model ends at 3.73. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
@@ -2221,7 +2054,8 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
 
 /* After model_forward: the mean of -log p over the scored targets [B,T]; 0 when
  * the prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 where not
- * scored. SLICE rows at a time pass through a->slice [SLICE,C].
+ * scored. SLICE rows at a time pass through a->slice: the authors' logits would be
+ * 6.6 GB at once.
  *
  * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with share
  * dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
@@ -2364,8 +2198,8 @@ static double square_sum(idx n, const real *x) {
 /* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
  *
  *   constant   lr, as every configuration of the authors' code has it
- *   cosine     min_lr + (lr - min_lr) (1 + cos(pi u)) / 2, as section 4 says
- *              u = (s - warmup) / (steps - warmup)
+ *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, as section 4 says
+ *              done = (s - warmup) / (steps - warmup)
  *
  * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
  * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
@@ -2449,6 +2283,20 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
+/* Of one head's map m [N,S] in one sequence, lh = l H + h: adds alpha of every
+ * column, and for each eps the 1[alpha > eps] of this sequence (F7). NaN stays. */
+static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
+                         const real *m) {
+  idx S = s->S, all = s->L * s->H;
+  for (idx j = 0; j < S; j++) {
+    double alpha = sink_alpha(c, s->T, rows, m, j);
+    s->alpha[lh * S + j] += alpha;
+    for (idx x = 0; x < s->n_eps; x++)
+      s->over[(x * all + lh) * S + j] +=
+          isnan(alpha) ? NAN : alpha > s->eps[x];
+  }
+}
+
 /* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
@@ -2462,11 +2310,6 @@ static double sinks_alpha(const Sinks *s, int k) {
   return column_mean(s, s->alpha, s->S, k);
 }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
-
-/* alpha_self and alpha_prev: the mean weight of a row's own token, and of the one
- * before it. */
-static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
-static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
 /* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
 static double sinks_sink(const Sinks *s, int column, int x) {
@@ -2488,7 +2331,7 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
 
 /* The weight that token 1, or with `own` a row's own token, has if every row spreads
  * its weight evenly over the n_i columns that it sees: the mean of 1/n_i over blocks
- * and over rows 1 .. T, 2 .. T for their own. */
+ * and over rows 1 .. T, 2 .. T for their own (self_uniform, 11). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
@@ -2513,13 +2356,6 @@ static double even_weight(const Model *m, int T, bool own) {
  *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5 */
 static double sink_uniform(const Model *m, int T) {
   return even_weight(m, T, false);
-}
-
-/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
- * (H_(T+1) - 3/2) / (T - 1) = 0.0517. It is the even alpha_prev too, but where a
- * window of 1 hides the token before. */
-static double self_uniform(const Model *m, int T) {
-  return T > 1 ? even_weight(m, T, true) : 1;
 }
 
 /* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
@@ -2547,99 +2383,13 @@ static double sinks_ratio(const Sinks *s) {
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
-/* How far from 1 a row of m may be by rounding alone. */
-#define SUM_ROUNDS (256 * REAL_EPS)
-
-/* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
-static double plogp(idx n, const real *p, double *sum) {
-  double total = 0;
-  *sum = 0;
-  for (idx from = 0; from < n; from += CHUNK) {
-    real log_p[CHUNK];
-    idx some = chunk(n, from);
-    vec_log(some, log_p, p + from);
-    for (idx j = 0; j < some; j++)
-      if (p[from + j] > 0) {
-        total -= (double)p[from + j] * (double)log_p[j];
-        *sum += (double)p[from + j];
-      }
-  }
-  return total;
-}
-
-/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
- * alpha of every column, for each eps 1[alpha > eps] of this sequence (F7), and
- * as means over the T rows
- *
- *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
- *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
- *             an extra column, anything for Z = 1
- *   raw       the same of |scale s/Z|
- *
- * and over rows 2 .. T alone, 0 where T is 1,
- *
- *   self      m_ii, and
- *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
- *             counts, and it has none before it */
-static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
-                         const real *m, const real *weight) {
-  idx S = s->S, first = s->N - s->T, all = s->L * s->H;
-  for (idx j = 0; j < S; j++) {
-    double alpha = sink_alpha(c, s->T, rows, m, j);
-    s->alpha[lh * S + j] += alpha;
-    for (idx x = 0; x < s->n_eps; x++)
-      s->over[(x * all + lh) * S + j] +=
-          isnan(alpha) ? NAN : alpha > s->eps[x];
-  }
-  for (idx i = first; i < s->N; i++) {
-    double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
-    s->plain_entropy[lh] += nats / s->T;
-    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
-    if (sum > 0 && fabs(sum - 1) > SUM_ROUNDS)
-      nats = nats / sum + log(sum);
-    s->weighing[lh] += sum > 0;
-    for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
-      mass += weight[i * S + j];
-      raw += fabs(weight[i * S + j]);
-    }
-    s->entropy[lh] += nats / s->T;
-    s->mass[lh] += mass / s->T;
-    s->raw[lh] += raw / s->T;
-  }
-  for (idx i = 1; i < s->T; i++) {       /* S - T: token 1's column */
-    const real *own = m + (first + i) * S + S - s->T + i;
-    s->self[lh] += own[0] / (double)(s->T - 1);
-    s->prev[lh] += own[-1] / (double)(s->T - 1);
-  }
-}
-
 /* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions and
  * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
  * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
  *
- * Adds both of row i, as means over those keys `from` .. `to`-1 that it sees;
- * key 0 counts for all rows, as in Figure 2, even where a window hides it. */
-static void row_angles(Sinks *s, const Model *m, int l, idx i, const real *q_i,
-                       const real *k, idx from, idx to, idx at) {
-  idx D = m->c.head_dim, of_k = m->c.kv_heads * D;
-  double keys = 0, angles = 0, products = 0, norm = length(D, q_i);
-  for (idx j = from; j < to; j++) {
-    const real *k_j = k + j * of_k;
-    double both = norm * length(D, k_j);
-    if (j && !visible(&m->c, m->layer[l].window, i, j))
-      continue;
-    keys++;
-    products += both;
-    if (both > 0)
-      angles += (double)vec_dot(D, q_i, k_j) / both;
-  }
-  s->cosine[at] += angles / keys / (double)(s->N - 1);
-  s->product[at] += products / keys / (double)(s->N - 1);
-}
-
-/* The means over the rows but the first. Index 0: with the first row's key. Index 1:
- * over the other keys up to the row's own, which it always sees. */
+ * Adds both, of a head of sequence b, as means over the rows but the first. Index
+ * 0: with the first row's key, as in Figure 2 even where a window hides it. Index
+ * 1: over the other keys that a row sees, up to its own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
@@ -2647,8 +2397,22 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
   const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
-    row_angles(s, m, l, i, q + i * (H * D), k, 0, 1, at);
-    row_angles(s, m, l, i, q + i * (H * D), k, 1, i + 1, at + 1);
+    const real *q_i = q + i * (H * D);
+    double keys[2] = {0}, angles[2] = {0}, products[2] = {0};
+    for (idx j = 0; j <= i; j++) {
+      const real *k_j = k + j * (K * D);
+      double both = length(D, q_i) * length(D, k_j);
+      if (j && !visible(&m->c, m->layer[l].window, i, j))
+        continue;
+      keys[j > 0]++;
+      products[j > 0] += both;
+      if (both > 0)
+        angles[j > 0] += (double)vec_dot(D, q_i, k_j) / both;
+    }
+    for (int other = 0; other < 2; other++) {
+      s->cosine[at + other] += angles[other] / keys[other] / (double)(N - 1);
+      s->product[at + other] += products[other] / keys[other] / (double)(N - 1);
+    }
   }
 }
 
@@ -2746,22 +2510,15 @@ static const char *page_text(Page *p, const char *format, double x) {
   return p->text;
 }
 
-/* Normal numbers, a stream a tensor. Matrices nearly keep a vector's length,
- * and gains are near 1. */
+/* Normal numbers. Matrices nearly keep a vector's length; gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
-    Rng rng = {hash64(seed, t->name, strlen(t->name))};
     bool gain = t->init == INITIAL_ONE;
     double spread = gain ? 0.25 : 1;
     if (t->matrix && t->init != INITIAL_EMBED)
       spread = 1 / sqrt(t->rows);
-    for (idx n = 0; n < tensor_count(t); n++) {
-      double x = spread * rng_normal(&rng) + gain;
-      bool frozen = strstr(t->name, ".kstar")
-                 && !config_learned_dim(&m->c, (int)(n % m->c.head_dim));
-      t->w[n] = frozen ? 0 : (real)x;
-    }
+    tensor_draw(&m->c, t, seed, gain, spread);
   }
 }
 
@@ -2914,20 +2671,20 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
  * Proof. Let h_1 = .. = h_T enter a block. All values are one v then, and a
- * head gives o_t = r_t v, where r_t is the sum of row t of the weights. All
+ * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
  * else in a block acts on each token alone. So the states that leave it are
- * equal if r_t is the same for all t in every head (and, but for chance, only
+ * equal if A_t is the same for all t in every head (and, but for chance, only
  * then), whatever the norm, the ffn or the score; and so on, block by block.
- * Where r_t is that of a single token's row, they are its states alone, T = 1.
+ * Where A_t is that of a single token's row, they are its states alone, T = 1.
  *
  * Positions that are added to the input part the states, as h_t^0 = x W_E +
- * p_t; the rest is r_t. s(n) is s at the distance n, sum_t its sum over n < t:
+ * p_t; the rest is A_t. s(n) is s at the distance n, sum_t its sum over n < t:
  *
- *   softmax, a positive s over its sum   r_t = 1, times the scale, in any mask
+ *   softmax, a positive s over its sum   A_t = 1, times the scale, in any mask
  *   V biases                             o_t = v + v+
- *   clamp                                r_t = sum_t / max(|sum_t|, 1)
- *   Z = 1                                r_t = sum_t; no positions: t s(0)
- *   p-norm of softmax                    no positions: r_t = t^(1-1/p)
+ *   clamp                                A_t = sum_t / max(|sum_t|, 1)
+ *   Z = 1                                A_t = sum_t; no positions: t s(0)
+ *   p-norm of softmax                    no positions: A_t = t^(1-1/p)
  *   a column of weight A_t*, value v*    o_t = (1 - A_t*) v + A_t* v*
  *   another first token                  every row gives it another share */
 
@@ -3129,12 +2886,9 @@ static void check_prop2(Page *p) {
     0.058362967};
   Toy *y = toy(p, REPEATED, "--pos relative --context 64");
   int wrong = 0;
-  for (int n = 0; n < 400; n++) {
-    int bucket = n < 16 ? n : 15;
-    for (int b = 0; b < 16; b++)
-      bucket += n >= FIRST_OF[b];
-    wrong += position_bucket(n) != bucket;
-  }
+  for (int b = 0; b < 16; b++)
+    wrong += position_bucket(FIRST_OF[b]) != 16 + b
+             || position_bucket(FIRST_OF[b] - 1) != 15 + b;
   holds(p, "eq. 6: wrong buckets; 16 .. begin at 16, 19 .. 113", wrong, 0);
   holds(p, "eq. 20: A_ti = e^g(t-i) / sum e^g(n), every block",
         greatest(y, off_equation20), SCORES);
@@ -3747,6 +3501,8 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e);
 void option_text(const Option *o, const void *base, char *text, size_t room);
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e);
+/* Completes c, and refuses what does not go together: 0 or 2. */
+static int config_resolve(Config *c, Error *e);
 
 typedef struct Verb {
   const char *name, *words;     /* "eval", "MODEL .." */
@@ -5184,6 +4940,16 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
  * number of forwards may stand between. */
 
+/* The mean weight of a row's own token, and of the one before it. */
+static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
+static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
+
+/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
+ * (H_(T+1) - 3/2) / (T - 1) = 0.0517; alpha_prev's too, but for a window of 1. */
+static double self_uniform(const Model *m, int T) {
+  return T > 1 ? even_weight(m, T, true) : 1;
+}
+
 /* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
  * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. All sums lie
  * end to end, so that sinks_finish divides them in one loop. */
@@ -5256,6 +5022,63 @@ static int sinks_fault(const Sinks *s, Error *e) {
     return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
   return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
               s->bad_head, s->H);
+}
+
+/* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
+static double plogp(idx n, const real *p, double *sum) {
+  double total = 0;
+  *sum = 0;
+  for (idx from = 0; from < n; from += CHUNK) {
+    real log_p[CHUNK];
+    idx some = chunk(n, from);
+    vec_log(some, log_p, p + from);
+    for (idx j = 0; j < some; j++)
+      if (p[from + j] > 0) {
+        total -= (double)p[from + j] * (double)log_p[j];
+        *sum += (double)p[from + j];
+      }
+  }
+  return total;
+}
+
+/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
+ * what measure_sink does, and as means over the T rows
+ *
+ *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
+ *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
+ *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
+ *             an extra column, anything for Z = 1
+ *   raw       the same of |scale s/Z|
+ *
+ * and over rows 2 .. T alone, 0 where T is 1,
+ *
+ *   self      m_ii, and
+ *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
+ *             counts, and it has none before it */
+static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
+                         const real *m, const real *weight) {
+  idx S = s->S, first = s->N - s->T;
+  measure_sink(s, c, rows, lh, m);
+  for (idx i = first; i < s->N; i++) {
+    double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
+    s->plain_entropy[lh] += nats / s->T;
+    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
+    if (sum > 0 && fabs(sum - 1) > 256 * REAL_EPS)
+      nats = nats / sum + log(sum);
+    s->weighing[lh] += sum > 0;
+    for (idx j = c->extra != EXTRA_NONE; j < S; j++) {
+      mass += weight[i * S + j];
+      raw += fabs(weight[i * S + j]);
+    }
+    s->entropy[lh] += nats / s->T;
+    s->mass[lh] += mass / s->T;
+    s->raw[lh] += raw / s->T;
+  }
+  for (idx i = 1; i < s->T; i++) {       /* S - T: token 1's column */
+    const real *own = m + (first + i) * S + S - s->T + i;
+    s->self[lh] += own[0] / (double)(s->T - 1);
+    s->prev[lh] += own[-1] / (double)(s->T - 1);
+  }
 }
 
 /* The mean of |x_h| over the n rows of x [n,D]. */
@@ -5338,6 +5161,11 @@ static void measure_massive(Sinks *s, idx b, int C) {
   qsort(h, (size_t)n, sizeof(real), by_size);
   s->massive += h[n - 1];
   s->median += h[n / 2];
+}
+
+/* 1 when a forward so far could not read a matrix of a companion's file. */
+int model_fault(const Model *m, Error *e) {
+  return m->seams.fault ? m->seams.fault(m, e) : 0;
 }
 
 /* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
@@ -7031,11 +6859,7 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
     s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
   if (s->weights)
     s->weights(m, a, &h->at, seen, z);
-  if (!a->probe)
-    return;
-  map_row(c, h, r, t->lo, seen, t->a, h->map.z, 1, t->a);
-  map_row(c, h, r, t->lo, seen, t->a, h->map.weight, h->scale, z);
-  map_row(c, h, r, t->lo, seen, t->a, h->map.metric, 1, t->dlogz);
+  map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
 /* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
@@ -7221,7 +7045,128 @@ int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
 /* ----------
  * 14.4  The memory of a model and of a pass
  *
- * All parameters lie end to end, in the order of the list, and so do gradients. */
+ * All parameters lie end to end, in the order of the list, and so do gradients.
+ * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
+
+/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
+static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
+
+/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
+ * R queries behind these. The loops of 3.7 run with past = 0, so R = N. */
+static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
+  const Config *c = &m->c;
+  const Layer *w = &m->layer[l];
+  const LayerActs *la = &a->layer[l];
+  idx D = c->head_dim, H = c->heads, K = c->kv_heads, R = N - a->past;
+  idx q0 = b * R * H * D + h * D, k0 = b * N * K * D + h / (H / K) * D;
+  idx star0 = (c->extra_shared ? 0 : h) * D, bh = b * H + h;
+  Head x = {
+    .at = {.l = l, .b = b, .h = h}, .N = N, .D = D, .of_q = H * D, .of_k = K * D,
+    .window = w->window, .root = w->root, .scale = (real)c->scale,
+    .q = la->fq + q0, .k = la->fk + k0, .v = la->v + k0,
+    .kstar = offset(w->kstar.w, star0), .vstar = offset(w->vstar.w, star0),
+    .bias = offset(a->bias, h * (2 * a->N - 1) + a->N - 1), .o = la->o + q0,
+    .row_stat = la->row_stat + bh * R, .first = bh * R};
+  if (c->extra == EXTRA_NONE)
+    x.star = -INFINITY;
+  if (a->vfixed)
+    x.vstar = a->vfixed;
+  if (w->logit.w)
+    x.star = w->logit.w[h];
+  if (a->probe)
+    x.map = a->probe[l];
+  if (!a->dq)
+    return x;
+  x.dout = a->dout + q0;
+  x.dq = a->dq + q0;
+  x.dk = a->dk + k0;
+  x.dv = a->dv + k0;
+  x.dkstar = a->slot + bh * slot_size(c);
+  x.dvstar = x.dkstar + D;
+  x.dvplus = x.dvstar + D;
+  x.dlogit = x.dvplus + D;
+  x.dbias = offset(a->dbias, bh * (2 * N - 1) + N - 1);
+  return x;
+}
+
+/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
+static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
+                    const real *z, real *map, real factor, const real *from) {
+  idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
+  if (!map)
+    return;
+  real *to = map + (x->first + i) * S;
+  zero(to, S);
+  if (extra && z[0] != -INFINITY)
+    to[0] = factor * from[0];
+  for (idx j = 0; j < n; j++)
+    if (z[1 + j] != -INFINITY)
+      to[extra + lo + j] = factor * from[1 + j];
+}
+
+static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
+                     const real *z, const real *weight, const real *metric) {
+  map_row(c, x, i, lo, n, z, x->map.z, 1, z);
+  map_row(c, x, i, lo, n, z, x->map.weight, x->scale, weight);
+  map_row(c, x, i, lo, n, z, x->map.metric, 1, metric);
+}
+
+static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c;
+  idx kv = B * N * c->kv_heads * c->head_dim;
+  zero(a->dk, kv);
+  zero(a->dv, kv);
+  zero(a->slot, B * c->heads * slot_size(c));
+  if (m->seams.slots)
+    m->seams.slots(m, a, l, B, N, true);
+}
+
+/* n numbers of a slot, for row r of t, where the variant has t. */
+static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
+  if (t->d)
+    vec_add(n, t->d + r * n, slot);
+}
+
+/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
+ * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
+static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
+  const Config *c = &m->c;
+  Layer *w = &m->layer[l];
+  idx D = c->head_dim, H = c->heads;
+  for (idx bh = 0; bh < B * H; bh++) {
+    real *slot = a->slot + bh * slot_size(c);
+    idx h = bh % H, star = c->extra_shared ? 0 : h;
+    for (int d = 0; d < D; d++)
+      if (!config_learned_dim(c, d))
+        slot[d] = 0;
+    take_slot(&w->kstar, star, slot, D);
+    take_slot(&w->vstar, star, slot + D, D);
+    take_slot(&w->vplus, h, slot + 2 * D, D);
+    take_slot(&w->logit, h, slot + 3 * D, 1);
+  }
+  if (m->seams.slots)
+    m->seams.slots(m, a, l, B, N, false);
+}
+
+/* A model's blocks, with what mixes tokens and what feeds in each, its seams, and
+ * room for the list of its tensors. */
+static int model_begin(Model *m, const Config *c, Error *e) {
+  *m = (Model){.c = *c, .embed = c->dim, .seams = {.row = &PAPER_ROW}};
+  m->layer = grab(c->layers, sizeof(Layer), e);
+  for (int l = 0; m->layer && l < c->layers; l++) {
+    Layer *w = &m->layer[l];
+    w->mix = mhsa_forward;
+    w->feed = feed_forward;
+    w->window = c->window;
+    w->root = (real)(1 / sqrt((double)c->head_dim));
+  }
+  if (!e->status && !MORE_SETUP(m, e))
+    m->all = grab(c->layers * (idx)(64 + m->seams.tensor_room) + 16,
+                  sizeof *m->all, e);
+  if (e->status)
+    model_free(m);
+  return e->status;
+}
 
 /* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
@@ -7258,6 +7203,14 @@ int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   if (e->status)
     model_free(m);
   return e->status;
+}
+
+/* A tensor by its full name ("l3.wq", "wte"). */
+Tensor *model_tensor(const Model *m, const char *name) {
+  for (int i = 0; i < m->n_tensors; i++)
+    if (!strcmp(m->all[i]->name, name))
+      return m->all[i];
+  return NULL;
 }
 
 /* Also after a failed model_create; m is empty afterwards. */
@@ -7309,6 +7262,8 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
   arena_take(a, room, sizeof room / sizeof *room);
   if (!phi)
     la->fq = la->q;
+  if (c->combine == COMBINE_CONCAT)
+    la->osum = la->o;
   if (m->seams.room)
     m->seams.room(m, a, la, keeps);
 }
@@ -8192,6 +8147,50 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
+/* Calls config_fill (1), and refuses what means nothing: 0 or 2. 3.6 says what the
+ * sign of s allows; k* and the logit pass through no kernel. Tests:
+ * config_resolve__refuses, __near_misses. */
+static int config_resolve(Config *c, Error *e) {
+  bool divides = c->head_dim || c->dim % c->heads == 0;
+  config_fill(c);
+  bool p_norm = c->normalizer == NORMALIZER_PNORM;
+  bool sum = c->normalizer == NORMALIZER_SUM;
+  bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
+  bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
+             || c->extra == EXTRA_LOGIT;
+  if (!divides)
+    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
+                "--heads, or --head-dim", c->heads, c->dim);
+  if (c->heads % c->kv_heads)
+    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
+                "divisor", c->kv_heads, c->heads);
+  if (c->rotary_dims > c->head_dim)
+    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
+                "most %d", c->rotary_dims, c->head_dim);
+  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
+    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
+                "an even --head-dim or --rotary-dims", c->rotary_dims);
+  if (c->extra_dims > c->head_dim)
+    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
+                "most %d", c->extra_dims, c->head_dim);
+  if (c->prefix > c->context)
+    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
+                "%d", c->prefix, c->context);
+  if (p_norm && !(c->pnorm > 0))
+    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
+  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
+    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
+                "at 0. Try: --pnorm 2, or --sim exp");
+  if (identity && sum && !elu)
+    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
+                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
+                "--kernel elu");
+  if (identity && sum && raw)
+    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
+                "enter raw. Try: --normalizer one or clamp, or --extra zero");
+  return MORE_RESOLVE(c, e);
+}
+
 static int config_from_flags(Config *c, const char *flags, Error *e) {
   Settings s;
   settings_default(&s);

@@ -313,7 +313,7 @@ void model_free(Model *m);
 /* What one block keeps from forward to backward, for B sequences of N rows. */
 struct LayerActs {
   const real *x;                /* [B,N,C] the block's input h^{l-1} */
-  real *n1, *n1stat;            /* [B,N,C] norm 1's output; [B,N,2] its mu, r */
+  real *n1, *n1stat;            /* [B,N,C] norm 1's output; [B,N,2] mu, 1/sigma */
   real *q, *k, *v;              /* [B,N,H,D] [B,N,K,D] [B,N,K,D]; rotated */
   real *fq, *fk;                /* phi(q), phi(k); q and k without a kernel */
   real *hq, *hk;                /* the mlp kernel's hidden layers */

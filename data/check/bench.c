@@ -380,7 +380,6 @@ static void run_part(Trainer *t, Part part, Error *e) {
   for (int l = 0; l < c->layers; l++) {
     LayerActs *la = &a->layer[l];
     Layer *w = &m->layer[l];
-    const real *o = c->combine == COMBINE_ADD ? la->osum : la->o;
     if (part == PART_NORM) {
       norm_forward(la->n1, la->n1stat, la->x, &w->norm1, rows);
       norm_forward(la->n2, la->n2stat, la->s1, &w->norm2, rows);
@@ -391,9 +390,9 @@ static void run_part(Trainer *t, Part part, Error *e) {
       linear_forward(la->q, la->n1, &w->wq, rows);
       linear_forward(la->k, la->n1, &w->wk, rows);
       linear_forward(la->v, la->n1, &w->wv, rows);
-      linear_forward(la->s1, o, &w->wo, rows);
+      linear_forward(la->s1, la->osum, &w->wo, rows);
     } else if (part == PART_LINEAR_BACK) {
-      linear_backward(a->dosum, false, a->dh, o, &w->wo, rows);
+      linear_backward(a->dosum, false, a->dh, la->osum, &w->wo, rows);
       linear_backward(a->dn, false, a->dq, la->n1, &w->wq, rows);
       linear_backward(a->dn, true, a->dk, la->n1, &w->wk, rows);
       linear_backward(a->dn, true, a->dv, la->n1, &w->wv, rows);

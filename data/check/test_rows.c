@@ -874,14 +874,14 @@ typedef struct ActsArray {
 static int acts_arrays(const Lab *b, ActsArray *out) {
   const Config *c = &b->m.c;
   const Acts *a = &b->a;
-  idx rows = (idx)a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
-  idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D, E = c->embed_dim;
-  idx half = a->N * (c->rotary_dims / 2), biases = H * (2 * a->N - 1);
+  idx rows = a->B * a->N, C = c->dim, D = c->head_dim, H = c->heads, F = c->ffn;
+  idx X = rows * C, Q = rows * H * D, K = rows * c->kv_heads * D;
+  idx half = a->N * c->rotary_dims / 2, biases = H * (2 * a->N - 1);
   idx gates = rows * config_gates(c);
   int n = 0;
   const ActsArray whole[] = {
       {"h0", a->h0, X}, {"fnorm", a->fnorm, X}, {"nfstat", a->nfstat, 2 * rows},
-      {"embed", a->embed, a->B * a->T * E}, {"cosine", a->cosine, half},
+      {"embed", a->embed, a->B * a->T * c->embed_dim}, {"cosine", a->cosine, half},
       {"sine", a->sine, half}, {"local_cosine", a->local_cosine, half},
       {"local_sine", a->local_sine, half}, {"sinusoid", a->sinusoid, a->N * C},
       {"bias", a->bias, biases}, {"dbias", a->dbias, a->B * biases}, {"dh", a->dh, X},
@@ -902,7 +902,7 @@ static int acts_arrays(const Lab *b, ActsArray *out) {
         {"o", y->o, Q}, {"av", y->av == y->o ? NULL : y->av, Q},
         {"gate", y->gate, gates}, {"v0", y->v0, K}, {"q0", y->q0, Q}, {"k0", y->k0, K},
         {"qstat", y->qstat, 2 * rows * H}, {"kstat", y->kstat, 2 * rows * c->kv_heads},
-        {"osum", y->osum, rows * D}, {"row_stat", y->row_stat, rows * H},
+        {"osum", c->combine ? y->osum : NULL, rows * D}, {"row_stat", y->row_stat, rows * H},
         {"s1", y->s1, X}, {"n2", y->n2, X}, {"n2stat", y->n2stat, 2 * rows},
         {"f1", y->f1, rows * F}, {"f2", y->f2, rows * F}, {"fa", y->fa, rows * F},
         {"s2", y->s2, X}, {"out1", y->out1 == y->s1 ? NULL : y->out1, X},
