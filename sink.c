@@ -3347,6 +3347,7 @@ typedef struct Settings {
   int signs, quantize, sinks, cache_size;        /* data/paper/signs.c */
   char cache[16], positions[8];
   const struct Program *program;                 /* who is asked */
+  struct Films *watched;        /* a companion's, for Program.watch */
   int argc;                     /* the command as it was given */
   char **argv;
   const char *verb;
@@ -3518,16 +3519,15 @@ typedef struct Program {
   const Verb *verbs;            /* its own, ended by a NULL name */
   const Check *checks;          /* more checks, ended by one without lines */
   const Verb *other;            /* whose word is the first, if that is no verb */
-  /* the page of a run, a training or an evaluation: n models, a table and what
-   * is said of them */
-  int (*page)(const char *path, const char *verb, const Settings *s,
-              const Outcome *o, int n, const char *table, const char *verdict,
+  /* before a training's first step and after each, where s->watched is set */
+  int (*watch)(Trainer *t, const Progress *p, Error *e);
+  /* what else becomes of a run: its arms and what was said of them */
+  int (*page)(const Outcome *o, const Settings *s, const char *verdict,
               Error *e);
   /* these three: Source */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;
-  int (*heads)(Outcome *o, Trainer *t, const Settings *s, Error *e);   /* o->map */
   /* --start, --resume; and of a log what it begins with, line NULL, and each
    * line of it */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
@@ -4893,11 +4893,14 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
     t->s.program->log(t, p, &log, NULL, e);
   if (!e->status && r->steps)
     look_at_sink(t, p, t->step ? &passed : e);
+  if (t->s.watched)
+    t->s.program->watch(t, p, e);
   double logged = p->start = seconds();
   p->from = t->step;
   stop_gently();
   while (t->step < r->steps && !e->status && !interrupted) {
-    if (trainer_step(t, e))
+    if (trainer_step(t, e)
+        || (t->s.watched && t->s.program->watch(t, p, e)))
       break;
     saved = r->save_every && t->step % r->save_every == 0;
     if ((t->step % r->log_every == 0 || t->step == r->steps)
@@ -5370,15 +5373,13 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   strcpy(o->read, t->data.read);
 }
 
-/* Sinks of eval_n sequences of eval_T tokens, and what a page shows besides. */
+/* Sinks of eval_n sequences of eval_T tokens. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
                            int *starts, Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e))
     return e->status;
   outcome_begin(o, t, o->s.T);
-  if (s->program->heads)
-    s->program->heads(o, t, s, e);
-  return e->status;
+  return 0;
 }
 
 /* ----------
@@ -5830,56 +5831,54 @@ static int read_once(const Settings *s, Error *e) {
               "Try: a file");
 }
 
-/* With --out each arm has a checkpoint and a log in that folder. ./paper's
- * --resume goes on with those, measures an arm that is done again, and begins
- * one that is not there with the settings of the first. */
-static int demo_run(const Settings *s, FILE *out, Error *e) {
+/* The arms of s, which takes the settings of the first. With --out each has a
+ * checkpoint and a log in that folder. ./paper's --resume goes on with those,
+ * measures an arm that is done again, and begins one that is not there with the
+ * settings of the first. */
+static int run_arms(Outcome *o, Settings *s, Error *e) {
   char ckpt[ARMS][PATH_ROOM] = {{0}}, log[ARMS][PATH_ROOM] = {{0}};
-  Settings base = *s, arm;
-  const char *const path[] = {base.csv, base.json, base.report, ckpt[0], log[0],
+  const char *const path[] = {s->csv, s->json, s->report, ckpt[0], log[0],
                               ckpt[1], log[1], ckpt[2], log[2]};
-  const char *folder = "out";
-  Bytes verdict = {0};
-  double start = seconds();
   if (strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
                 s->out);
-  base.eval_T = (int)at_most(base.eval_T, base.model.context);
-  if (s->out[0])
-    folder = s->out;
-  if (s->program->page && !s->report[0])
-    snprintf(base.report, PATH_ROOM, "%.490s/run.html", folder);
+  s->eval_T = (int)at_most(s->eval_T, s->model.context);
   for (int i = 0; i < ARMS && s->out[0]; i++) {
     const char *name = RUN_ARMS[i].name;
-    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", folder, name);
-    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", folder, name);
+    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", s->out, name);
+    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", s->out, name);
   }
-  if (read_once(s, e)
-      || outputs_ready(&base, path, sizeof path / sizeof *path, e))
+  if (read_once(s, e) || outputs_ready(s, path, sizeof path / sizeof *path, e))
     return e->status;
-  Outcome *o = grab(ARMS, sizeof *o, e);
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
-    arm = base;
+    Settings arm = *s;
     strcpy(arm.out, ckpt[i]);
     strcpy(arm.log, log[i]);
     run_arm(&o[i], &RUN_ARMS[i], &arm, e);
     if (!i)
-      base = arm;
+      *s = arm;
   }
   if (interrupted)   /* between arms or in a measurement */
     fail(e, 1, "stopped by Ctrl-C: no verdict. Try: %s", s->out[0]
          ? "the same command of ./paper with --resume"
          : "--out FOLDER, with which ./paper goes on");
-  if (!e->status) {
+  return e->status;
+}
+
+static int demo_run(const Settings *s, FILE *out, Error *e) {
+  Settings base = *s;
+  Bytes verdict = {0};
+  double start = seconds();
+  Outcome *o = grab(ARMS, sizeof *o, e);
+  if (!e->status && !run_arms(o, &base, e)) {
     run_report(o, &base, out, &verdict, e);
     fprintf(out, "%.0f s on %d thread%s.\n", seconds() - start, workers(),
             workers() > 1 ? "s" : "");
     if (!s->program->page)
-      fprintf(out, "Curves and maps on a page: make run, or ./paper run\n");
-    else if (!e->status
-             && !s->program->page(base.report, "run", &base, o, ARMS, NULL,
-                                  (const char *)verdict.at, e))
-      fprintf(out, "The page: %s\n", base.report);
+      fprintf(out, "A film, curves and maps on a page: make run, or "
+              "./paper run\n");
+    else if (!e->status)
+      s->program->page(o, &base, (const char *)verdict.at, e);
   }
   for (int i = 0; o && i < ARMS; i++) {
     if (o[i].ended[0])
@@ -8825,7 +8824,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   else {
     s.verb = v->name;
     s.groups = v->groups;
-    if (v->run == verb_run)
+    if (!strcmp(v->name, "run"))
       settings_flags(&s, RUN_FLAGS, s.groups, &e);
     settings_parse(&s, s.argc, s.argv, s.groups, &e);
     if (s.help)

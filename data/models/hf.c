@@ -3769,6 +3769,7 @@ static int verb_pace(Settings *s, Error *e) {
 }
 
 /* What is wrong with the questions is told before the work. */
+static int verb_run_hf(Settings *s, Error *e) { return run_filmed(s, NULL, e); }
 static int verb_eval_hf(Settings *s, Error *e) {
   const char *name = s->own.choices;
   Bytes file = {0};
@@ -3801,15 +3802,16 @@ static const Verb HF_VERBS[] = {
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
-  PAGED_VERBS(verb_eval_hf),
+  PAGED_VERBS(verb_run_hf, verb_eval_hf),
   {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
   {NULL, NULL, 0, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
   static const Check checks[] = {LATER_CHECK, {0}};
-  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = report_write,
-                      .heads = outcome_heads, .checks = checks, .start = trainer_start, .log = log_keep,
+  const Program hf = {.name = "hf", .verbs = HF_VERBS, .page = run_page,
+                      .watch = film_watch, .checks = checks, .start = trainer_start,
+                      .log = log_keep,
                       .edit = position_edit,
                       .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};

@@ -1,51 +1,76 @@
-/* film.c - ./paper film: a sink forms, moves and stays away, as one picture.
+/* film.c - a sink forms, moves and stays away: the film of `run`, as one picture.
  *
  * SPDX-License-Identifier: MIT
  *
- * Part of paper.c, behind pages.c. It trains what `sink run` trains, from the
- * same seed and text. It looks at each model seven times on the way, and draws
- * one head: its weights on the first tokens of a held sequence.
+ * Part of pages.c, which includes it. Seven looks at each training of `sink run`
+ * show one head: its weights on the first tokens of a held sequence. run.c draws
+ * them on a page.
  *
  * The maps show raw weights, what the head multiplies values by. Sink_k is made
  * of a row's shares, which look the same in a row that sums to 0.01. So a bar
  * beside each row shows what its weights on tokens sum to, the row mass.
  *
- * Any training can be filmed: film_look after a step, film_end once, and then
- * film_draw for one film or several of the same steps. */
+ * A look is taken between two steps and moves no number of the training. With
+ * --out a film stands beside its checkpoint, so that --resume has the looks
+ * before it. */
 
 enum { FILM_LOOKS = 7, FILM_TOKENS = 18 };
 
 /* One head at one step. */
 typedef struct FilmLook {
-  long step;
-  double alpha, star;          /* mean shares of token 1 and of *, if any */
-  double mass;                 /* mean row mass */
-  double weight[FILM_TOKENS][FILM_TOKENS];   /* raw, query by key */
-  double bias[FILM_TOKENS];                  /* on * */
+  float alpha, star;           /* mean shares of token 1 and of *, if any */
+  float mass, total;           /* mean row mass; with * */
+  float weight[FILM_TOKENS][FILM_TOKENS];   /* raw, query by key */
+  float bias[FILM_TOKENS];                  /* on * */
 } FilmLook;
 
 typedef struct Film {
   const char *name;            /* subject of the caption */
-  int heads, looks, head;      /* of all blocks; so far; the one that is drawn */
+  int heads, looks, head;      /* of all blocks; of the film; the one drawn */
   int H, T;                    /* of a block; tokens drawn */
   int n, tokens;               /* sequences behind a number; tokens of each */
   bool starred;                /* the model has a column * */
   double even;                 /* alpha_1 of rows that share their weight alike */
-  double times, star_times;    /* over all heads, alpha over that, at the end */
+  int end;                     /* the last look that there is, -1: none */
+  long step[FILM_LOOKS];       /* of each look */
+  bool there[FILM_LOOKS];
   FilmLook *look;              /* [FILM_LOOKS, heads] */
   char token[FILM_TOKENS][TOKEN_ROOM];
 } Film;
 
+typedef struct Films {
+  Film arm[ARMS];
+  int (*why)(Html *h);         /* run.c: the toy, or NULL */
+} Films;
+
 /* ----------
  * 1  Looks */
 
-static void film_free(Film *f) {
-  free(f->look);
-  *f = (Film){0};
+static void films_free(Films *f) {
+  for (int i = 0; i < ARMS; i++)
+    free(f->arm[i].look);
+  *f = (Films){0};
+}
+
+/* Room for a training's looks, at equal distances: the first before any step,
+ * and the last at its end. */
+static int film_begin(Film *f, const Trainer *t, Error *e) {
+  const Config *c = &t->m.c;
+  int steps = t->s.train.steps, T = (int)at_most(t->s.eval_T, c->context);
+  f->H = c->heads;
+  f->heads = c->layers * c->heads;
+  f->T = (int)at_most(T, FILM_TOKENS);
+  f->starred = config_column_star(c) >= 0;
+  f->looks = (int)at_most(steps + 1, FILM_LOOKS);
+  f->end = -1;
+  for (long k = 1; k < f->looks; k++)
+    f->step[k] = (k * steps + f->looks - 2) / (f->looks - 1);
+  f->look = grab(FILM_LOOKS * f->heads, sizeof *f->look, e);
+  return e->status;
 }
 
 /* The raw maps of all heads, on one held sequence. */
-static int film_maps(Film *f, Trainer *t, Error *e) {
+static int film_maps(Film *f, FilmLook *look, Trainer *t, Error *e) {
   const Config *c = &t->m.c;
   Acts a = {0};
   int ids[FILM_TOKENS], targets[FILM_TOKENS], starts;
@@ -63,16 +88,14 @@ static int film_maps(Film *f, Trainer *t, Error *e) {
     model_forward(&t->m, &a, ids, 1, f->T);
     model_fault(&t->m, e);
   }
-  for (int h = 0; h < f->heads && !e->status; h++) {
-    FilmLook *x = &f->look[f->looks * f->heads + h];
+  for (int h = 0; h < f->heads && !e->status; h++)
     for (idx i = 0; i < T; i++) {
       const real *row = maps + (h * N + N - T + i) * S;
       if (f->starred)
-        x->bias[i] = (double)row[star];
+        look[h].bias[i] = (float)row[star];
       for (idx j = 0; j < T; j++)
-        x->weight[i][j] = (double)row[S - T + j];
+        look[h].weight[i][j] = (float)row[S - T + j];
     }
-  }
   for (int i = 0; i < f->T && !e->status; i++)
     token_text(f->token[i], &t->data, ids[i]);
   acts_free(&a);
@@ -81,58 +104,211 @@ static int film_maps(Film *f, Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Adds a look at the trainer's step: what `sink eval` measures, and the maps. */
-static int film_look(Film *f, Trainer *t, Error *e) {
+/* Look k, at the trainer's step: what `sink eval` measures, and the maps. */
+static int film_look(Film *f, int k, Trainer *t, Error *e) {
   const Config *c = &t->m.c;
   int T = (int)at_most(t->s.eval_T, c->context), starts;
   int first = config_column_first(c), star = config_column_star(c);
+  FilmLook *look = f->look + k * f->heads;
   Sinks s = {0};
-  if (!f->look) {
-    f->H = c->heads;
-    f->heads = c->layers * c->heads;
-    f->T = (int)at_most(T, FILM_TOKENS);
-    f->starred = star >= 0;
-    f->look = grab(FILM_LOOKS * f->heads, sizeof *f->look, e);
-  }
-  if (e->status || evaluate(&s, &t->m, &t->data, &t->s, t->s.eval_n, T, &starts,
-                            e))
+  if (evaluate(&s, &t->m, &t->data, &t->s, t->s.eval_n, T, &starts, e))
     return e->status;
-  film_maps(f, t, e);
+  film_maps(f, look, t, e);
   f->n = s.n;
   f->tokens = s.T;
   f->even = s.even;
-  f->times = sinks_alpha(&s, first) / s.even;
-  if (f->starred)
-    f->star_times = sinks_alpha(&s, star) / s.even;
   for (int h = 0; h < f->heads; h++) {
-    FilmLook *x = &f->look[f->looks * f->heads + h];
-    x->step = t->step;
-    x->alpha = s.alpha[(idx)h * s.S + first];
-    if (f->starred)
-      x->star = s.alpha[(idx)h * s.S + star];
-    x->mass = s.mass[h];
+    look[h].alpha = (float)s.alpha[(idx)h * s.S + first];
+    look[h].star = f->starred ? (float)s.alpha[(idx)h * s.S + star] : 0;
+    look[h].mass = (float)s.mass[h];
+    look[h].total = (float)s.raw[h] + (c->extra ? look[h].star : 0);
   }
   sinks_free(&s);
-  f->looks++;
+  f->there[k] = !e->status;
   return e->status;
 }
 
-static double film_sink(const Film *f, int h) {
-  const FilmLook *x = &f->look[(f->looks - 1) * f->heads + h];
-  return f->starred ? x->star : x->alpha;
+/* A head's share on *, if there is one, or on token 1. */
+static double film_share(const Film *f, int k, int h) {
+  const FilmLook *x = &f->look[k * f->heads + h];
+  return (double)(f->starred ? x->star : x->alpha);
 }
 
-/* The head to draw: at the end it has the strongest sink, on * if there is one
- * and else on token 1. */
+/* In multiples of even rows: the mean over heads of token 1's share, or *'s. */
+static double film_times(const Film *f, bool star) {
+  double sum = 0;
+  for (int h = 0; h < f->heads && f->end >= 0; h++) {
+    const FilmLook *x = &f->look[f->end * f->heads + h];
+    sum += (double)(star ? x->star : x->alpha);
+  }
+  return sum / f->heads / f->even;
+}
+
+/* The last look; and the head to draw, which then has the strongest sink, on *
+ * if there is one and else on token 1. */
 static void film_end(Film *f) {
   f->head = 0;
-  for (int h = 1; h < f->heads; h++)
-    if (film_sink(f, h) > film_sink(f, f->head))
+  for (f->end = f->looks - 1; f->end >= 0 && !f->there[f->end];)
+    f->end--;
+  for (int h = 1; h < f->heads && f->end >= 0; h++)
+    if (film_share(f, f->end, h) > film_share(f, f->end, f->head))
       f->head = h;
 }
 
 /* ----------
- * 2  The picture
+ * 2  A film in its file, beside the checkpoint
+ *
+ * Text: which run it is of, what the numbers are of, the tokens, and then a line
+ * a head of each look; at the end the hash of all that. Nine digits are a float.
+ */
+static const char FILM_MAGIC[] = "# sink film 1\n";
+
+/* "out/softmax.film" of --out out/softmax.ckpt; "" of none. */
+static void film_path(char path[PATH_ROOM], const Trainer *t) {
+  size_t n = strlen(t->s.out), end = n > 5 ? n - 5 : 0;
+  path[0] = 0;
+  if (end && !strcmp(t->s.out + end, ".ckpt"))
+    snprintf(path, PATH_ROOM, "%.*s.film", (int)end, t->s.out);
+}
+
+/* What makes one training another, but for its length. */
+static uint64_t film_run(const Trainer *t) {
+  char value[PATH_ROOM];
+  uint64_t hash = t->data.source;
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    if (!(o->groups & KEPT)
+        || has_word("steps text grammar tokens tokenizer save-every log-every",
+                    o->flag))
+      continue;
+    option_text(o, &t->s, value, sizeof value);
+    hash = hash64(hash, value, strlen(value));
+  }
+  return hash;
+}
+
+static void film_begins(const Film *f, const Trainer *t, Bytes *out, Error *e) {
+  bytes_print(out, e, "%srun %016llx heads %d tokens %d star %d\n", FILM_MAGIC,
+              (unsigned long long)film_run(t), f->heads, f->T, f->starred);
+}
+
+/* The numbers of a head, one after the other: NULL ends them. */
+static float *film_number(const Film *f, FilmLook *x, int n) {
+  float *const means[] = {&x->alpha, &x->star, &x->mass, &x->total};
+  if (n < 4)
+    return means[n];
+  n -= 4;
+  if (n < f->T)
+    return &x->bias[n];
+  n -= f->T;
+  if (n < f->T * f->T)
+    return &x->weight[n / f->T][n % f->T];
+  return NULL;
+}
+
+static int film_write(const Film *f, const Trainer *t, Error *e) {
+  char path[PATH_ROOM];
+  Bytes out = {0};
+  film_path(path, t);
+  if (!path[0])
+    return e->status;
+  film_begins(f, t, &out, e);
+  bytes_print(&out, e, "n %d of %d even %.17g\n", f->n, f->tokens, f->even);
+  for (int i = 0; i < f->T; i++)
+    bytes_print(&out, e, "%s\n", f->token[i]);
+  for (int k = 0; k < f->looks; k++)
+    for (int h = 0; h < f->heads && f->there[k]; h++) {
+      const float *x;
+      bytes_print(&out, e, "%ld", f->step[k]);
+      for (int i = 0; (x = film_number(f, &f->look[k * f->heads + h], i)); i++)
+        bytes_print(&out, e, *x == 0 ? " 0" : " %.9g", (double)*x);
+      bytes_print(&out, e, "\n");
+    }
+  if (!e->status)
+    bytes_print(&out, e, "%016llx\n",
+                (unsigned long long)hash64(0, out.at, out.size));
+  if (!e->status)
+    file_write(path, out.at, out.size, e);
+  bytes_free(&out);
+  return e->status;
+}
+
+/* A look's lines, or the end of the text: false. Of a step that this film has no
+ * look at they are passed over. */
+static bool film_lines(Film *f, const Trainer *t, char **at) {
+  int k = 0;
+  FilmLook unused;
+  long step = strtol(*at, NULL, 10);
+  while (k < f->looks && f->step[k] != step)
+    k++;
+  for (int h = 0; h < f->heads; h++) {
+    FilmLook *look = k < f->looks ? &f->look[k * f->heads + h] : &unused;
+    char *end = strchr(*at, '\n');
+    float *x;
+    if (!end)
+      return false;
+    strtol(*at, at, 10);
+    for (int i = 0; (x = film_number(f, look, i)); i++)
+      *x = strtof(*at, at);
+    if (*at != end)
+      return false;
+    *at = end + 1;
+  }
+  if (k < f->looks && step <= t->step)
+    f->there[k] = true;
+  return true;
+}
+
+/* The looks up to t's step, as far as its file has them. */
+static int film_read(Film *f, const Trainer *t, Error *e) {
+  char path[PATH_ROOM];
+  Bytes text = {0}, begins = {0};
+  film_path(path, t);
+  if (!path[0] || file_missing(path))
+    return 0;
+  film_begins(f, t, &begins, e);
+  if (file_read(path, &text, e) || bytes_add(&text, "", 1, e)
+      || text.size < begins.size + 18)
+    fail(e, 1, "%s: expected a film, found less", path);
+  char *at = (char *)text.at + begins.size, *line;
+  size_t n = e->status ? 0 : text.size - 18;
+  if (!e->status && (memcmp(text.at, begins.at, begins.size)
+                     || hash64(0, text.at, n) != strtoull((char *)text.at + n,
+                                                          NULL, 16)))
+    fail(e, 1, "%s: it is damaged, or another run's film", path);
+  if (!e->status) {
+    text.at[n] = 0;
+    sscanf(at, "n %d of %d even %lf", &f->n, &f->tokens, &f->even);
+    for (int i = 0; i < f->T && (line = strchr(at, '\n')); i++) {
+      at = line + 1;
+      snprintf(f->token[i], TOKEN_ROOM, "%.*s", (int)strcspn(at, "\n"), at);
+    }
+    for (at += strcspn(at, "\n") + 1; at < (char *)text.at + n;)
+      if (!film_lines(f, t, &at))
+        break;
+  }
+  bytes_free(&text);
+  bytes_free(&begins);
+  return e->status;
+}
+
+/* Program.watch, of the arm that p names. A picture ends no training: looks that
+ * cannot be had are missing in it. */
+static int film_watch(Trainer *t, const Progress *p, Error *e) {
+  Error passed = {0};
+  Film *f = t->s.watched->arm;
+  for (int i = 0; i < ARMS; i++)
+    if (!strcmp(p->name, RUN_ARMS[i].name))
+      f = &t->s.watched->arm[i];
+  if (!f->look && (film_begin(f, t, e) || (t->step && film_read(f, t, &passed))))
+    fprintf(stderr, "sink: %s: its looks are not used\n", passed.text);
+  for (int k = 0; k < f->looks && !e->status; k++)
+    if (f->step[k] == t->step && !film_look(f, k, t, &passed))
+      film_write(f, t, e);
+  return e->status;
+}
+
+/* ----------
+ * 3  The picture
  *
  * One SVG, which needs nothing from outside and has its own ground, so that it
  * reads the same on white and on black. Its unit is a pixel at full width. */
@@ -166,11 +342,11 @@ static void film_level(Html *h, const FilmLook *x, bool starred, int T,
                        int level) {
   say(h, "<path stroke=\"%s\" d=\"M0 0", RAMPS[level].colour);
   for (int i = 0; i < T; i++) {
-    if (starred && ramp_level(x->bias[i]) == level)
+    if (starred && ramp_level((double)x->bias[i]) == level)
       say(h, "M-%.3g %dh1", (FILM_BIAS - 1.0) / FILM_CELL, i);
     for (int j = 0; j <= i; j++) {
       int from = j;
-      while (j <= i && ramp_level(x->weight[i][j]) == level)
+      while (j <= i && ramp_level((double)x->weight[i][j]) == level)
         j++;
       if (j > from)
         say(h, "M%d %dh%d", from, i, j - from);
@@ -194,7 +370,7 @@ static void film_map(Html *h, const Film *f, const FilmLook *x, int left,
   for (int i = 0; i < f->T; i++) {
     double mass = 0;
     for (int j = 0; j <= i; j++)
-      mass += x->weight[i][j];
+      mass += (double)x->weight[i][j];
     say(h, "M%d %dh%.3g", bars, top + i * FILM_CELL + FILM_CELL / 2,
         FILM_BAR * fmin(1, fmax(0, mass)));
   }
@@ -214,39 +390,61 @@ static const char *film_found(double times) {
   return times < ABSENT ? "no sink" : "no clear sink";
 }
 
-/* A film: what was found, a line about the head that is shown, its looks. */
-static void film_strip(Html *h, const Film *f, int top) {
-  const FilmLook *end = &f->look[(f->looks - 1) * f->heads + f->head];
-  bool less = end->mass + end->star < 0.99;
-  int block = f->head / f->H + 1, head = f->head % f->H + 1;
+/* "Softmax, whose rows sum to 1: a sink on token 1" */
+static void film_title(char text[160], const Film *f) {
   char star[64] = "";
   if (f->starred)
-    snprintf(star, sizeof star, "%s on *, ", film_found(f->star_times));
-  film_text(h, FILM_EDGE, top + 16, "font-size=\"18\" font-weight=\"700\"",
-            "%s: %s%s on token 1", f->name, star, film_found(f->times));
+    snprintf(star, sizeof star, "%s on *, ", film_found(film_times(f, true)));
+  snprintf(text, 160, "%s: %s%s on token 1", f->name, star,
+           film_found(film_times(f, false)));
+}
+
+/* Which head is drawn, and what it does in the end. */
+static void film_told(char text[240], const Film *f) {
+  const FilmLook *end = &f->look[f->end * f->heads + f->head];
+  double alpha = (double)end->alpha, star = (double)end->star;
+  int n = snprintf(text, 240, "Block %d, head %d. In the end ",
+                   f->head / f->H + 1, f->head % f->H + 1);
+  char *at = text + n;
   if (f->starred)
-    film_text(h, FILM_EDGE, top + 36, "", "Block %d, head %d. In the end * has "
-              "%.2f of a row's weight, token 1 has %.2f. The column at the left "
-              "is *.", block, head, end->star, end->alpha);
-  else if (less)
-    film_text(h, FILM_EDGE, top + 36, "", "Block %d, head %d. In the end its "
-              "rows sum to %.2f; token 1 has %.2f of that.", block, head,
-              end->mass, end->alpha);
+    snprintf(at, 200, "* has %.2f of a row's weight, token 1 has %.2f. The "
+             "column at the left is *.", star, alpha);
+  else if ((double)end->total < 0.99)
+    snprintf(at, 200, "its rows sum to %.2f; token 1 has %.2f of that.",
+             (double)end->mass, alpha);
   else
-    film_text(h, FILM_EDGE, top + 36, "", "Block %d, head %d. In the end token 1 "
-              "has %.2f of a row's weight; an even row would give it %.2f.",
-              block, head, end->alpha, f->even);
+    snprintf(at, 200, "token 1 has %.2f of a row's weight; an even row would "
+             "give it %.2f.", alpha, f->even);
+}
+
+/* What stands below look k. */
+static void film_under(char text[40], const Film *f, int k) {
+  const FilmLook *x = &f->look[k * f->heads + f->head];
+  const FilmLook *end = &f->look[f->end * f->heads + f->head];
+  if (!f->there[k])
+    snprintf(text, 40, "not recorded");
+  else if (f->starred)
+    snprintf(text, 40, "on *: %.2f", (double)x->star);
+  else if ((double)end->total < 0.99)
+    snprintf(text, 40, "row mass: %.2f", (double)x->mass);
+  else
+    snprintf(text, 40, "on token 1: %.2f", (double)x->alpha);
+}
+
+/* A film: what was found, a line about the head that is shown, its looks. */
+static void film_strip(Html *h, const Film *f, int top) {
+  char text[240];
+  film_title(text, f);
+  film_text(h, FILM_EDGE, top + 16, "font-size=\"18\" font-weight=\"700\"", "%s",
+            text);
+  film_told(text, f);
+  film_text(h, FILM_EDGE, top + 36, "", "%s", text);
   for (int k = 0; k < f->looks; k++) {
-    const FilmLook *x = &f->look[k * f->heads + f->head];
     int left = FILM_EDGE + FILM_BIAS + k * FILM_FRAME;
-    int under = top + 45 + f->T * FILM_CELL + 17;
-    film_map(h, f, x, left, top + 45);
-    if (f->starred)
-      film_text(h, left, under, "", "on *: %.2f", x->star);
-    else if (less)
-      film_text(h, left, under, "", "row mass: %.2f", x->mass);
-    else
-      film_text(h, left, under, "", "on token 1: %.2f", x->alpha);
+    if (f->there[k])
+      film_map(h, f, &f->look[k * f->heads + f->head], left, top + 45);
+    film_under(text, f, k);
+    film_text(h, left, top + 62 + f->T * FILM_CELL, "", "%s", text);
   }
 }
 
@@ -298,66 +496,9 @@ static void film_draw(Html *h, const Film *f, int n) {
             "weights on tokens sum to: from 0 to 1.");
   for (int k = 0; k < f->looks; k++)
     film_text(h, FILM_EDGE + FILM_BIAS + k * FILM_FRAME, FILM_HEAD - 12,
-              "font-weight=\"700\"", "step %ld", f->look[k * f->heads].step);
+              "font-weight=\"700\"", "step %ld", f->step[k]);
   for (int i = 0; i < n; i++)
     film_strip(h, &f[i], FILM_HEAD + i * FILM_ARM);
   film_key(h, f, high - 58);
   say(h, "</svg>\n");
-}
-
-/* ----------
- * 3  The verb: the arms of `sink run` [FILM.svg, out/film.svg] */
-
-static const char *const FILM_NAMES[ARMS] = {
-  "Softmax, whose rows sum to 1",
-  "Softmax with a learned key *, whose value is 0",
-  "Sigmoid, whose rows need not sum to 1"};
-
-/* One arm: looks at equal distances, the first before any step. */
-static int film_arm(Film *f, int arm, const Settings *s, Error *e) {
-  Settings now = *s;
-  Progress p = {0};
-  Trainer t;
-  int steps = s->train.steps;
-  f->name = FILM_NAMES[arm];
-  if (settings_flags(&now, RUN_ARMS[arm].flags, MODEL, e)
-      || trainer_create(&t, &now, e))
-    return e->status;
-  progress_start(&p, RUN_ARMS[arm].name, s->quiet);
-  film_look(f, &t, e);
-  while (t.step < steps && !e->status) {
-    if (trainer_step(&t, e))
-      break;
-    if (t.step * (FILM_LOOKS - 1) >= (long)f->looks * steps)
-      film_look(f, &t, e);
-    progress_show(&t, &p);
-  }
-  trainer_free(&t);
-  if (!e->status)
-    film_end(f);
-  return e->status;
-}
-
-/* The defaults are those of `sink run`, below the flags that were given. */
-static int verb_film(Settings *s, Error *e) {
-  const char *path = s->out[0] ? s->out : "out/film.svg";
-  Film film[ARMS] = {{0}};
-  Html h = {.e = e};
-  settings_flags(s, RUN_FLAGS, s->groups, e);
-  settings_parse(s, s->argc, s->argv, s->groups, e);
-  if (s->train.steps < FILM_LOOKS - 1)
-    fail(e, 2, "--steps %d: a film has %d looks. Try: --steps %d",
-         s->train.steps, FILM_LOOKS, FILM_LOOKS - 1);
-  if (e->status || outputs_ready(s, &path, 1, e))
-    return e->status;
-  for (int i = 0; i < ARMS && !e->status; i++)
-    film_arm(&film[i], i, s, e);
-  if (!e->status)
-    film_draw(&h, film, ARMS);
-  if (!e->status && !file_write(path, h.text.at, h.text.size, e))
-    printf("The film: %s\n", path);
-  for (int i = 0; i < ARMS; i++)
-    film_free(&film[i]);
-  bytes_free(&h.text);
-  return e->status;
 }

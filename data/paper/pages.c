@@ -9,7 +9,7 @@
 #include "resume.c"
 
 /* m of one head, T rows (the real tokens) by S columns, mean over sequences; and of one of them
- * the first rows, and its tokens as text. */
+ * the raw weights of the first rows, and its tokens as text. */
 enum { HEAD_MAP = 64, MAP_TOKENS = 24, TOKEN_ROOM = 24,    /* no more rows than these are kept */
        MAP_WIDE = HEAD_MAP + 1 + SINK_TOKENS };
 typedef struct HeadMap {
@@ -409,8 +409,8 @@ static void legend(Html *h, const Series *lines, int n) {
   say(h, "</p>");
 }
 
-static void figure_begin(Html *h, const char *title) {
-  say(h, "<figure>");
+static void figure_begin(Html *h, const char *id, const char *title) {
+  say(h, id ? "<figure id=\"%s\">" : "<figure>", id);
   element(h, "h3", title);
 }
 
@@ -420,6 +420,13 @@ static void figure_end(Html *h, const char *caption) {
 }
 
 typedef struct Chart { const char *title, *caption; Axis x, y; } Chart;
+
+/* Of a chart whose names stand at its lines' ends, in the place of a legend. */
+typedef struct Names {
+  const char *id;              /* or NULL */
+  double level;                /* of a rule across with a name, 0: none */
+  const char *at_level;
+} Names;
 
 /* Have the axes see all points and bands; false: there are none. */
 static bool lines_seen(Axis *x, Axis *y, const Series *lines, int n) {
@@ -453,30 +460,70 @@ static void chart_label(Html *h, const Chart *what, const Series *lines, int n) 
   }
 }
 
+/* Names behind the lines' last points, as near to them as there is room, and the level's at its
+ * rule. */
+static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
+                       const Series *lines, int n) {
+  enum { LINE = 12 };
+  double at[LINES_MOST], free = y->last, right = x->last + 8;
+  int order[LINES_MOST], told = 0;                       /* from above to below */
+  for (int k = 0; k < n; k++) {
+    int last = lines[k].n - 1, place = told;
+    while (last >= 0 && !isfinite(lines[k].y[last])) last--;
+    if (last < 0 || !lines[k].name[0]) continue;
+    at[k] = axis_place(y, lines[k].y[last]);
+    for (; place && at[order[place - 1]] > at[k]; place--) order[place] = order[place - 1];
+    order[place] = k;
+    told++;
+  }
+  for (int i = 0; i < told; i++, free += LINE) at[order[i]] = free = fmax(at[order[i]], free);
+  free = y->first;
+  for (int i = told - 1; i >= 0; i--, free -= LINE) at[order[i]] = free = fmin(at[order[i]], free);
+  if (what->level > 0) {
+    double level = axis_place(y, what->level);
+    say(h, "<path class=\"level\" d=\"M%.1f %.1fH%.1f\"/>", x->first, level, x->last);
+    svg_text(h, x->first + 3, level - 3, "", what->at_level);
+  }
+  for (int i = 0; i < told; i++) {
+    const Series *line = &lines[order[i]];
+    svg_mark(h, line->style, right, at[order[i]]);
+    svg_text(h, right + 8, at[order[i]] + 4, "", line->name);
+  }
+}
+
 /* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
-static void chart(Html *h, const Chart *what, const Series *lines, int n) {
-  enum { RIGHT = PICTURE_WIDTH - 12, LINE = 15 };
+static void chart_named(Html *h, const Chart *what, const Names *names, const Series *lines, int n) {
+  enum { LINE = 15 };
   Axis x = what->x, y = what->y;
-  size_t longest = 4;                          /* of the names, or the numbers, beside it */
-  figure_begin(h, what->title);
+  size_t longest = 4, name = 0;                /* of the names, or the numbers, beside it */
+  figure_begin(h, names ? names->id : NULL, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
+  if (names && names->level > 0) axis_see(&y, names->level);
+  for (int k = 0; k < n && names; k++)
+    if (strlen(lines[k].name) > name) name = strlen(lines[k].name);
+  double right = PICTURE_WIDTH - 12 - (name ? 10 + 6.7 * (double)name : 0);
   double top = y.names ? 4 : 22, high = y.high > 0 ? y.high : 150;
   double bottom = top + (y.names ? LINE * (y.to - y.from) : high);
   axis_end(&y, y.names ? top : bottom, y.names ? bottom : top);
   for (int i = 0; i < y.n; i++) if (strlen(y.text[i]) > longest) longest = strlen(y.text[i]);
   double left = 11 + 6.7 * (double)longest;    /* a wide sans serif's letters, at 11 px */
-  axis_end(&x, left, RIGHT);
+  axis_end(&x, left, right);
   say(h, "<svg viewBox=\"0 0 %d %.0f\" role=\"img\" aria-label=\"", PICTURE_WIDTH, bottom + 34);
   chart_label(h, what, lines, n);
   say(h, "\">\n");
   if (!y.names) svg_text(h, 2, 12, "", y.name);
-  svg_text(h, RIGHT, bottom + 30, "end", x.name);
-  axis_draw(h, &y, true, left, RIGHT);
+  svg_text(h, right, bottom + 30, "end", x.name);
+  axis_draw(h, &y, true, left, right);
   axis_draw(h, &x, false, bottom, y.names ? top : bottom);
   for (int k = 0; k < n; k++) draw_line(h, &x, &y, &lines[k]);
+  if (names) line_names(h, names, &x, &y, lines, n);
   say(h, "</svg>");
-  legend(h, lines, n);
+  if (!names) legend(h, lines, n);
   figure_end(h, what->caption);
+}
+
+static void chart(Html *h, const Chart *what, const Series *lines, int n) {
+  chart_named(h, what, NULL, lines, n);
 }
 
 /* The ramp of the maps: weights up to 1, borders about a factor 2 apart, since a sink stands out
@@ -599,10 +646,12 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
   if (T > HEAD_MAP) T = HEAD_MAP;
   int B = data_probe(d, &s->data, s->input, BATCH, T, ids, targets, &starts);
   idx N = config_rows(c, T), S = config_columns(c, T);
-  real *maps = grab(B * c->heads * N * S, sizeof *maps, e);
+  idx size = B * c->heads * N * S;
+  real *maps = grab(2 * size, sizeof *maps, e);
   Probe *probe = grab(c->layers, sizeof *probe, e);
   if (!e->status && B && !acts_create(&a, m, B, T, ACTS_ONE, e)) {
     probe[out->layer].metric = maps;
+    probe[out->layer].weight = maps + size;
     a.probe = probe;
     position_edit(m, &a, s, s->eval_T, false, e);        /* of the evaluation's T */
     model_forward(m, &a, ids, B, T);
@@ -617,7 +666,7 @@ static int head_map(HeadMap *out, Model *m, const Data *d, const Settings *s, in
     }
     for (int i = 0; i < T && i < MAP_TOKENS; i++) token_text(out->token[i], d, ids[i]);
     for (idx i = 0; i < T * S && i < MAP_TOKENS * S; i++)
-      out->one[i] = (double)maps[(out->head * N + N - T) * S + i];
+      out->one[i] = (double)maps[size + (out->head * N + N - T) * S + i];
   }
   acts_free(&a);
   free(probe);
@@ -721,7 +770,7 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
-    chart(h, &shown, lines, count);
+    chart_named(h, &shown, curve ? NULL : &(Names){NULL, 1, "as the others"}, lines, count);
   }
   say(h, "</div>\n");
   free(lines);
@@ -764,16 +813,17 @@ static void token_table(Html *h, const HeadMap *map, const Config *c, int T, int
   say(h, "</table></div></details>\n");
 }
 
-/* The weights of a head on the first tokens of one sequence, which stand beside the axes; the
- * sink's column is named above it. A head is a sink above eps, as in Sink. */
+/* The raw weights of a head on the first tokens of one sequence, which stand beside the axes, with
+ * a bar at each row as long as their sum; the sink's column is named above it. A head is a sink
+ * above eps, as in Sink. */
 static void token_map(Html *h, const Outcome *o, int k, double eps) {
-  enum { CELL = 11 };
+  enum { CELL = 11, BAR = 24 };              /* BAR: a mass of 1 */
   const HeadMap *map = &o->map[k];
   size_t longest = 4;
   int T = map->T < MAP_TOKENS ? map->T : MAP_TOKENS, S = T + map->S - map->T;
   int star = config_column_star(&o->c), column = star < 0 ? config_column_first(&o->c) : star;
   for (int i = 0; i < T; i++) if (strlen(map->token[i]) > longest) longest = strlen(map->token[i]);
-  int left = 8 + 6 * (int)longest, bottom = 16 + T * CELL, width = S * CELL + 6;
+  int left = 8 + 6 * (int)longest, bottom = 16 + T * CELL, width = S * CELL + 10 + BAR;
   double alpha = o->s.alpha[((idx)map->layer * o->s.H + map->head) * o->s.S + column];
   const char *sink = star < 0 ? "token 1" : column_name(&o->c);
   char title[200], text[80];
@@ -789,6 +839,12 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
   svg_text(h, left + column * CELL + 2, 11, "", text);
   cells(h, &(CellMap){.m = map->one, .ld = map->S, .by = 1, .rows = T, .columns = S}, left, CELL,
         CELL);
+  for (int i = 0; i < T; i++) {
+    double mass = 0;
+    for (int j = S - T; j <= S - T + i; j++) mass += map->one[i * map->S + j];
+    say(h, "<path class=\"mass\" d=\"M%d %dh%.3gv%dH%dz\"/>", left + S * CELL + 4, 17 + i * CELL,
+        BAR * fmin(fmax(mass, 0), 1), CELL - 2, left + S * CELL + 4);
+  }
   for (int j = 0; j < S; j++) {
     int at = j - (S - T);
     const char *name = at < 0 ? key_name(text, map, &o->c, j) : map->token[at];
@@ -804,13 +860,13 @@ static void token_map(Html *h, const Outcome *o, int k, double eps) {
 }
 
 static void page_maps(Html *h, const Outcome *o, int n, double eps) {
-  char text[500];
+  char text[600];
   ramp_legend(h);
   say(h, "<div class=\"grid\">\n");
   for (; n > 0; n--, o++) {
     const Sinks *s = &o->s;
     if (!s->n) continue;
-    figure_begin(h, o->name);
+    figure_begin(h, NULL, o->name);
     for (int k = 0; k <= o->star; k++) {
       int column = k ? config_column_star(&o->c) : config_column_first(&o->c);
       snprintf(text, sizeof text, "alpha of %s", k ? column_name(&o->c) : "token 1");
@@ -819,9 +875,9 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     for (int k = 0; k < 2; k++) if (o->map && o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
              "Above: alpha of each head, the mean over %d sequences of %d tokens; even rows give "
-             "%.3f. Below: the weight of each query (down) on each key (across), at the start of "
-             "one sequence; a dot is a blank. A sink is a dark column, of alpha above %g. The "
-             "paper's Figures 19 to 24.", s->n, s->T,
+             "%.3f. Below: the raw weight of each query (down) on each key (across), at the start of "
+             "one sequence, and beside a row what it sums to, 0 to 1; a dot is a blank. A sink is "
+             "a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
              o->even, eps);
     figure_end(h, text);
   }
@@ -863,7 +919,8 @@ static const char PAGE_STYLE[] =
     ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
     "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}.on{fill:#fff}"
-    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}"
+    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.mass{fill:#b5651d}"
+    ".level{stroke:#555;fill:none;stroke-dasharray:2 2}"
     ".key span{white-space:nowrap;margin-right:.7em}"
     ".key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
     ".wide,pre{overflow-x:auto}"                           /* a shadow where a table goes on */
@@ -936,7 +993,7 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
   for (int i = 0; i < s->argc; i++)
     if (!*model || strcmp(s->argv[i], model)) word_add(&command, s->argv[i], h->e);
   bytes_add(&command, "", 1, h->e);
-  say(h, "<section class=\"facts\"><h2>How this page was made</h2>\n");
+  say(h, "<section class=\"facts\" id=\"made\"><h2>How this page was made</h2>\n");
   table_begin(h, "What repeats it");
   say(h, "<tr><th scope=\"row\">command</th><td>");
   element(h, "code", command.at ? (const char *)command.at : "");
@@ -956,53 +1013,43 @@ static void page_facts(Html *h, const Settings *s, const char *verb, const char 
   say(h, "</tr></table></div></section>\n");
 }
 
-/* What a sink is, what the models are, and what came out: a run's verdict, a line an arm, and below
- * them the rest of it. */
+/* What a sink is, and what came out. */
 static void page_lead(Html *h, const char *verb, const char *verdict) {
-  const char *rest = strstr(verdict, "\nRule"); char first[1000];
-  snprintf(first, sizeof first, "%.*s", rest ? (int)(rest - verdict) : 999, verdict);
   say(h, "<p class=\"lead\">An attention sink is a token on which heads put much of their weight "
          "though it means little, most often the first. ");
-  if (!strcmp(verb, "run"))
-    say(h, "One small model was trained three times on the same text, alike but for its attention."
-           "</p>\n<ul><li>softmax: weights that sum to one.</li><li>k-bias: softmax, and a learned "
-           "key * whose value is zero.</li><li>sigmoid: weights that need not sum to one, scaled "
-           "to learn as much.</li></ul>\n<p>alpha_1 and alpha_*: the mean weights on token 1 and "
-           "on *; even rows share theirs alike.</p>\n<p class=\"lead\">Verdict:</p>\n<ul>");
-  else if (!strcmp(verb, "train"))
+  if (!strcmp(verb, "train"))
     say(h, "This page shows how much of one a model had while it was trained%s. ",
         *verdict ? ". The training diverged" : ", and after it");
   else say(h, "This page shows how much of one a model has. ");
-  if (!strcmp(verb, "run"))
-    for (char *line = strtok(first, "\n"); line; line = strtok(NULL, "\n")) {
-      char *gap = strstr(line, "  ");    /* "softmax  a sink .." */
-      say(h, "<li>");
-      if (gap) {
-        *gap = ':';
-        line[strcspn(line, " ")] = 0;
-        element(h, "b", line);
-        line = gap + 2 + strspn(gap + 2, " ");
-        say(h, " ");
-      }
-      html_text(h, line);
-      say(h, "</li>\n");
-    }
-  else element(h, "b", first);
-  say(h, strcmp(verb, "run") ? "</p>\n" : "</ul>\n");
-  if (rest) element(h, "p", rest + 1);
+  element(h, "b", verdict);
+  say(h, "</p>\n");
+}
+
+/* How a page of models was made. */
+static void model_facts(Html *h, const Outcome *o, const char *verb, const Settings *s) {
+  char text[4 * PATH_ROOM], seed[32], model[300];
+  snprintf(text, sizeof text, "%s (%s)", o->text, o->read);
+  snprintf(seed, sizeof seed, "%d", s->train.seed);
+  int at = snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d",
+                    o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context);
+  if (s->train.steps)          /* of a published model they are not known */
+    snprintf(model + at, sizeof model - (size_t)at, "; %d steps of %d sequences at rate %g",
+             s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
+  page_facts(h, s, verb, strcmp(verb, "eval") ? "" : o->name, (const char *const[][2]){
+             {"text", o->text[0] ? text : "none: drawn ids"}, {"seed", seed}, {"model", model},
+             {NULL, NULL}});
 }
 
 /* The page of n models (three have lines of their own style), which `verb` has made; table and
  * verdict may be NULL or "". */
 static int report_write(const char *path, const char *verb, const Settings *s, const Outcome *o,
                         int n, const char *table, const char *verdict, Error *e) {
-  Html h = {{0}, e}; char text[4 * PATH_ROOM], seed[32], model[300];
-  int looks = 0, measured = 0, at; const bool eval = !strcmp(verb, "eval");
-  if (!strcmp(verb, "run")) run_write(o, n, s, e);
+  Html h = {{0}, e};
+  int looks = 0, measured = 0;
   for (int i = 0; i < n; i++) looks += o[i].p.looks, measured = o[i].s.n ? o[i].s.n : measured;
   page_head(&h, verb);
-  element(&h, "h1", !strcmp(verb, "run") ? "Attention sinks: three small trainings"
-          : eval ? "Attention sinks of a model" : "Attention sinks: a training");
+  element(&h, "h1", strcmp(verb, "eval") ? "Attention sinks: a training"
+          : "Attention sinks of a model");
   page_lead(&h, verb, verdict ? verdict : "");
   if (measured) page_table(&h, o, n, measured, s);
   if (table) element(&h, "pre", table);
@@ -1014,16 +1061,7 @@ static int report_write(const char *path, const char *verb, const Settings *s, c
     say(&h, "<h2>Norms by layer</h2>");
     page_charts(&h, o, n, NORM_HIDDEN, MODEL_CHARTS);
   }
-  snprintf(text, sizeof text, "%s (%s)", o->text, o->read);
-  snprintf(seed, sizeof seed, "%d", s->train.seed);
-  at = snprintf(model, sizeof model, "%d blocks, %d heads of %d dims, width %d, context %d",
-                o->c.layers, o->c.heads, o->c.head_dim, o->c.dim, o->c.context);
-  if (s->train.steps)          /* of a published model they are not known */
-    snprintf(model + at, sizeof model - (size_t)at, "; %d steps of %d sequences at rate %g",
-             s->train.steps, s->train.batch * s->train.accumulate, s->train.lr);
-  page_facts(&h, s, verb, eval ? o->name : "", (const char *const[][2]){
-             {"text", o->text[0] ? text : "none: drawn ids"}, {"seed", seed}, {"model", model},
-             {NULL, NULL}});
+  model_facts(&h, o, verb, s);
   return page_end(&h, path);
 }
 
@@ -1448,6 +1486,8 @@ static double differing(idx n, const real *a, const real *b) {
 
 #include "signs.c"
 #include "known.c"
+#include "film.c"
+#include "run.c"
 
 /* -------------------------------------------------------------------------------------------------
  * sink's train with a page, and its eval of several models and with more measurements */
@@ -1461,7 +1501,8 @@ static int train_paged(Settings *s, Error *e) {
   if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
-    outcome_measure(&w.o, &w.t, &seen, &starts, e);
+    if (!outcome_measure(&w.o, &w.t, &seen, &starts, e))
+      outcome_heads(&w.o, &w.t, &seen, e);
   }
   if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
     report_write(s->report, "train", &w.t.s, &w.o, 1, NULL, w.o.ended, e);
@@ -1499,6 +1540,7 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
   if (!open_model(s, path, kept, &w.t, e) && !results_ready(s, e)
       && !open_data(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, &starts, e)
+      && !outcome_heads(&w.o, &w.t, s, e)
       && !eval_causes(&besides, &table, s, &w.t, &w.o.s, e)
       && !(more && more(&besides, &said, s, &w.t, e)))
     eval_tell(&w, &besides, &table, &said, starts, s, e);
@@ -1508,7 +1550,11 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   return work_end(&w, e);
 }
 
-#define PAGED_VERBS(eval) \
+#define PAGED_VERBS(run, eval) \
+  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
+   "a sink forms, moves and vanishes [page out/run.html]", run}, \
+  {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL, \
+   "sink run as a picture [out/film.svg]", verb_film}, \
   {"train", "", MODEL | TRAIN | DATA | MEASURE | OUTPUT | GENERAL | ALONE, \
    "text in, checkpoint and page out", train_paged}, \
   {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \

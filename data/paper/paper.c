@@ -71,7 +71,6 @@
 #include "../text/shards.c"
 #include "../text/first.c"
 #include "pages.c"
-#include "film.c"
 
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct List { char name[40]; int at, n; } List;   /* value[at .. at + n) */
@@ -2532,7 +2531,7 @@ static void draw_maps(Paper *p, const char *word) {
     if (!rows || !columns || (!heads && (columns < rows || rows > 128))
         || !(fabs(shape[0]) + fabs(shape[1]) < 1e6)) continue;
     snprintf(title, sizeof title, "%s, seed %d", p->x->row[row].name, seed - 1);
-    figure_begin(&p->h, title);
+    figure_begin(&p->h, NULL, title);
     for (int k = 0; k < 2 && lists[k]; k++) {
       const double *cell = result_find(r, lists[k], &m);
       if (!cell || m != rows * columns) continue;
@@ -3808,19 +3807,18 @@ static int verb_report(Settings *s, Error *e) {
 }
 
 static int verb_eval_paper(Settings *s, Error *e) { return eval_more(s, NULL, e); }
+static int verb_run_paper(Settings *s, Error *e) { return run_filmed(s, toy_why, e); }
 
 static const Verb PAPER_VERBS[] = {
   {"ITEM", "or all", ITEM | GENERAL, "a table or figure, run and judged", verb_item},
   {"list", "", KEPT_RUNS, "the items, runs done, claims tested", verb_items},
-  {"film", "", MODEL | TRAIN | DATA | OUTPUT | GENERAL,
-   "sink run as a film [out/film.svg]", verb_film},
   {"report", "", GENERAL | OUTPUT | KEPT_RUNS, "the whole paper [out/report.html]", verb_report},
   {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache},
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
-  PAGED_VERBS(verb_eval_paper),
+  PAGED_VERBS(verb_run_paper, verb_eval_paper),
   {"readme", "", KEPT_RUNS, "the pages of " RESULTS_FOLDER, verb_readme},
   {NULL, NULL, 0, NULL, NULL}
 };
@@ -3828,8 +3826,8 @@ static const Verb PAPER_VERBS[] = {
 #ifndef PAPER_NO_MAIN
 int main(int argc, char **argv) {
   const Program paper = {.name = "paper", .verbs = PAPER_VERBS, .checks = MORE_CHECKS,
-                         .other = PAPER_VERBS, .page = report_write,
-                         .heads = outcome_heads, .start = trainer_start,
+                         .other = PAPER_VERBS, .page = run_page,
+                         .watch = film_watch, .start = trainer_start,
                          .log = log_keep,
                          .edit = position_edit, .open = paper_open,
                          .first = first_open};

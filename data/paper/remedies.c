@@ -122,7 +122,7 @@ static void draw_corners(Paper *p, const char *word) {
   }
   if (!n) return;
   say(&p->h, "<div style=\"grid-column:1/-1;max-width:44rem\">");
-  figure_begin(&p->h, fixed ? "Sink and massive activation: a fixed first token"
+  figure_begin(&p->h, NULL, fixed ? "Sink and massive activation: a fixed first token"
                             : "Sink and massive activation: the first token is one of 16");
   corners_draw(&p->h, c, n, &x, &y);
   figure_end(&p->h, "Means over the seeds, with their least and largest. Dashed: 2 times even "

@@ -599,3 +599,62 @@ static void toy_print(const Result *r, FILE *out) {
     }
   }
 }
+
+/* Why, on the page of `run` (run.c): a result's maps before and after, with an arrow at the
+ * trigger. */
+static void why_maps(Html *h, const Result *r, const char *name) {
+  Film f = {.T = 0};
+  char label[160];
+  int n, told;
+  const double *shape = result_find(r, "toy_shape", &n);
+  int rows = count_at(shape, n, 1);
+  const double *trigger = result_find(r, "toy_trigger", &told);
+  f.T = rows;
+  for (int k = 0; k < 2; k++) {
+    const double *map = result_find(r, k ? "after" : "before", &n);
+    if (rows < 1 || rows > FILM_TOKENS || n != rows * rows || told != rows)
+      return;
+    FilmLook x = {.alpha = 0};
+    for (int i = 0; i < n; i++)
+      x.weight[i / rows][i % rows] = (float)map[i];
+    snprintf(label, sizeof label, "%s, %s training", name, k ? "after" : "before");
+    say(h, "<div>");
+    element(h, "span class=\"small\"", label);
+    map_begin(h, &f, &x, 0, 0, label);
+    for (int i = 0; i < rows; i++)
+      if (trigger[i] > 0)
+        say(h, "<path fill=\"#1c1c1c\" d=\"M1 %dv6l7-3z\"/>", 1 + i * FILM_CELL);
+    say(h, "</svg></div>\n");
+  }
+}
+
+/* 1: these results are not there. */
+static int toy_why(Html *h) {
+  static const char *const ROWS[][2] = {{"trigger-softmax", "softmax"},
+                                        {"trigger-sigmoid", "sigmoid"}};
+  enum { SEED = 1, WHY_ROWS = sizeof ROWS / sizeof *ROWS };
+  Result r[WHY_ROWS] = {{.seed = 0}};
+  Error e = {0};
+  for (int i = 0; i < WHY_ROWS; i++) {
+    char path[PATH_ROOM];
+    Bytes text = {0};
+    if (!result_path(path, RESULTS_FOLDER, "books", ROWS[i][0], SEED, &e)
+        && !file_read(path, &text, &e))
+      result_read(&r[i], text.at, text.size, path, &e);
+    bytes_free(&text);
+  }
+  double first = result_number(&r[0], "alpha_1"), length = result_number(&r[0], "value_ratio");
+  if (!e.status) {
+    say(h, "<p>A toy: one head must give the mean of all tokens so far at one row, the trigger "
+        "(arrow), and nothing at every other row.</p>\n<figure id=\"toy\"><div class=\"two\">\n");
+    for (int i = 0; i < WHY_ROWS; i++)
+      why_maps(h, &r[i], ROWS[i][1]);
+    say(h, "</div><figcaption>Softmax gives away a weight of 1 in each row. So the idle rows put "
+        "%.2f of it on token 1, whose value shrinks to %.1g of the others' length: nothing is "
+        "passed on. Sigmoid's idle rows are empty, and need no sink. <code>./paper toy-trigger"
+        "</code> trains it (arXiv 2603.11487).</figcaption></figure>\n", first, length);
+  }
+  for (int i = 0; i < WHY_ROWS; i++)
+    result_free(&r[i]);
+  return e.status;
+}
