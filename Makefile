@@ -5,7 +5,7 @@
 # make mutants    fifty faults put into Part I and data/later, one at a time: a test must catch each
 # make anywhere   the propositions and the tests under every compiler and processor at hand: hours
 # make tables     every run of data/paper/experiments.txt that is missing; TEXTS=FOLDER has books.txt
-# make readme     data/results: SUMMARY.md, README.md and their pictures, from its runs
+# make readme     data/results: its pages and their pictures, from its runs
 # make film       the README's picture: three trainings, one to three minutes
 # make exhaustive the vector maths on every float, some minutes on every core
 # make xref       every equation leads to a function and a test       make stats    lines and comments
@@ -154,7 +154,7 @@ tables: paper | out
 readme: paper
 	./paper readme
 	./paper report --force --quiet
-	awk -f data/book/picture.awk out/report.html > out/onset.svg && mv out/onset.svg data/results
+	awk -f data/book/picture.awk out/report/onset.html > out/onset.svg && mv out/onset.svg data/results
 
 film: paper
 	./paper film --out data/results/film.svg --force
@@ -185,7 +185,7 @@ xref:
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
 BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
     data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
-    data/check/test_hf.c data/results/README.md
+    data/check/test_hf.c $(wildcard data/results/pages/*.md)
 book: out/book.html
 out/book.html: data/book/book.awk data/book/typeset.awk $(BOOK) | out
 	@awk -f data/book/typeset.awk -f data/book/book.awk $(BOOK) > $@.new && mv $@.new $@

@@ -77,9 +77,11 @@ table != "" && (!row || /^ +(holds|equals|control|refutes)[(]p, .*"/) {
   says = part1 ? jump(ROW[FNR] = table "." row, says) : says here; row++
   for (k = 1; k <= n; k++) add(CHECKS, list[k], says)
 }
-FILENAME ~ /README/ {                                      # the ledger: claims, and the paper's errors
-  if (/^##/) refuted = /wrong as printed/
-  if (/details>/) claims = /<details>/ ? tolower($0) : ""
+FILENAME ~ /results.pages/ {                               # the ledger: claims, and the paper's errors
+  if (FILENAME ~ /pages.on-/) next                         # other texts judge them again
+  if (/^#/) { refuted = /wrong as printed/; head = 0; if (FNR < 3) claims = "" }
+  if (/^$/) head++
+  if (head == 1) claims = claims tolower($0) " "           # what the item is of
   s = esc($0); gsub(/\\|^[|] | [|]$/, "", s); split(s, x, / [|] /); gsub(/[*]/, "", x[1])
   says = !refuted ? "<b>" x[1] "</b>: " x[2] " (" x[3] ")" \
                   : "<b>as printed</b>: " x[1] "; measured: " x[2]

@@ -1,4 +1,4 @@
-# picture.awk - data/results/onset.svg: the page's chart of the onset law (out/report.html), which by
+# picture.awk - data/results/onset.svg: the chart of the onset law (out/report/onset.html), which by
 # itself needs a namespace, a style, a ground, a title and a key. The key's marks are the page's.
 BEGIN {
     SAYS["norm"] = "norm 3 times the others'"

@@ -911,25 +911,11 @@ static void onset_chart(Paper *p, const Laws *laws) {
 }
 
 static void draw_onset(Paper *p, const char *word) {
-  static const char *const titles[] = {"The laws", "What they predict, million tokens"};
   Laws *laws = grab(1, sizeof *laws, p->h.e);
-  Grid grid[2] = {{0}};
-  Bytes caveat = {0};
   (void)word;
-  if (laws) laws_find(laws, &p->runs, p->item), laws_grids(grid, laws, &p->runs, p->h.e);
-  say(&p->h, "<div style=\"grid-column:1/-1\">\n<div style=\"max-width:30rem\">");
-  if (!p->h.e->status) onset_chart(p, laws);
-  say(&p->h, "</div>\n");
-  for (int k = 0; k < 2 && !p->h.e->status; k++) {
-    grid_html(&p->h, &grid[k], titles[k]);
-    element(&p->h, "p class=\"where\"", k ? TOLD_SAYS : LAW_SAYS);
-  }
-  if (!p->h.e->status) {
-    say(&p->h, "<p>");
-    laws_caveat(&caveat, laws, p->h.e);
-    html_bytes(&p->h, &caveat);
-    say(&p->h, "</p>");
-  }
-  say(&p->h, "</div>\n");
-  free(laws); free(grid[0].cell); free(grid[1].cell);
+  if (laws)
+    laws_find(laws, &p->runs, p->item);
+  if (!p->h.e->status)
+    onset_chart(p, laws);
+  free(laws);
 }

@@ -831,7 +831,7 @@ static int corpus_path(char path[PATH_ROOM], const Corpus *c, const char *texts,
 static int corpus_check(const Corpus *c, const char *texts, const Data *d, Error *e) {
   if (!c->hash || c->hash == d->source) return e->status;
   return fail(e, 1, "%s/%s: expected the text with hash %016llx, found %016llx. Try: the text "
-              "that data/results/README.md describes, or --corpus of a grammar", texts, c->file,
+              "of data/results/pages/judged.md, or --corpus of a grammar", texts, c->file,
               (unsigned long long)c->hash, (unsigned long long)d->source);
 }
 
@@ -1797,10 +1797,17 @@ static void wrapped(Bytes *out, int indent, int width, const char *first, Bytes 
   bytes_print(out, e, "\n"), line->size = 0;
 }
 
-/* A cell of a Markdown table; a | would end it. */
+/* Text in Markdown: a | would end a cell, a < before a letter begin an element. */
+static void markdown_text(Bytes *out, const char *text, Error *e) {
+  for (; *text; text++) {
+    const bool tag = *text == '<' && (isalpha((unsigned char)text[1]) || strchr("/!", text[1]));
+    bytes_print(out, e, *text == '|' || (tag && text[1]) ? "\\%c" : "%c", *text);
+  }
+}
+
 static void markdown_cell(Bytes *out, const char *text, Error *e) {
   bytes_print(out, e, " ");
-  for (; *text; text++) bytes_print(out, e, *text == '|' ? "\\%c" : "%c", *text);
+  markdown_text(out, text, e);
   bytes_print(out, e, " |");
 }
 
@@ -1858,14 +1865,30 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
   }
 }
 
+/* A number to `digits` behind its point, but 0 is a digit; a spread, where there is one, to its
+ * second digit, and the mean no further; tokens in millions. */
+static void with_spread(Cell to, double mean, double spread, int digits, const char *sign) {
+  const bool millions = fabs(mean) >= 1e5;
+  const double unit = millions ? 1e6 : 1;
+  if (millions)
+    digits = 2;
+  if (spread > 0)
+    digits = (int)fmin(digits, fmax(0, 1 - floor(log10(spread / unit))));
+  else if (mean == 0)
+    digits = 0;
+  int at = snprintf(to, CELL, "%.*f", digits, mean / unit);
+  if (spread > 0)
+    at += snprintf(to + at, (size_t)(CELL - at), " %s %.*f", sign, digits, spread / unit);
+  if (millions && at < CELL)
+    snprintf(to + at, (size_t)(CELL - at), " M");
+}
+
 /* Mean and spread of a measure over the row's seeds, as text. */
 static void ours(Cell to, const Results *r, int row, const char *measure, bool markdown) {
   int state[RUN_STATES] = {0};
   Spread s = spread_of(r, row, measure);
-  int digits = digits_of(measure, s.mean), at = snprintf(to, CELL, "%.*f", digits, s.mean);
-  if (s.n > 1)
-    snprintf(to + at, (size_t)(CELL - at), " %s %.*f", markdown ? "\302\261" : "+-", digits,
-             sqrt(s.square * s.n));
+  with_spread(to, s.mean, s.n > 1 ? sqrt(s.square * s.n) : NAN, digits_of(measure, s.mean),
+              markdown ? "\302\261" : "+-");
   if (s.n) return;
   count_runs(r, row, seeds_of(r, row), state);
   snprintf(to, CELL, "%s", state[RUN_DIVERGED] ? "diverged" : "");
@@ -2081,27 +2104,39 @@ static int items_text(Bytes *out, const Results *r, Error *e) {
   return bytes_add(out, r->notes.at, r->notes.size, e);
 }
 
+/* "0.24 +- 0.05", the half of its 95 % interval; of an exact claim the least and largest. */
+static void claim_size(Cell to, const Claim *c, const Judged *j) {
+  const bool ranges = c->kind == CLAIM_EXACT && j->low < j->high;
+  Cell low, high;
+  *to = 0;
+  if (j->unrun || isnan(j->estimate)) return;
+  with_spread(to, j->estimate, ranges ? NAN : (j->high - j->low) / 2, 3, "\302\261");
+  with_spread(low, j->low, NAN, 3, ""), with_spread(high, j->high, NAN, 3, "");
+  if (ranges && strcmp(low, high)) snprintf(to, CELL, "%.20s to %.20s", low, high);
+}
+
 /* Markdown's table of an item's claims; item -1: of the headline claims and of those that a longer
- * corpus judges again, with the corrected p. */
+ * corpus judges again, with interval and p. */
 static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
-  const char *head = item >= 0 ? "|\n|---|---|---|---|---|\n"
-                               : "| corrected |\n|---|---|---|---|---|---|\n";
+  const char *head = item >= 0
+    ? "\n## Claims\n\n| verdict | claim | reference | by how much, \302\261 95 % |\n|---|---|---|--:|\n"
+    : "\n| verdict | claim | reference | estimate and 95 % interval | p | corrected |\n"
+      "|---|---|---|--:|--:|--:|\n";
   for (int i = 0; i < r->x->claims; i++) {
     const Claim *c = &r->x->claim[i];
     const Judged *j = &r->judged[i];
     Evidence is = j->unrun ? (Evidence){"", "", ""} : evidence_of(j);
     char verdict[sizeof j->why + 40];
     if (item < 0 ? !claim_again(c, r->times) : c->item != item) continue;
-    if (*head)
-      bytes_print(out, e, "\n| verdict | claim | reference | estimate and 95 %% interval "
-                  "| p %s", head);
+    bytes_print(out, e, "%s", head);
     head = "";
     bool because = j->verdict == UNDECIDED && j->why[0];
     snprintf(verdict, sizeof verdict, "**%s**%s%s", verdict_text(j),
              because ? ": " : "", because ? j->why : "");
+    if (item >= 0) claim_size(is.estimate, c, j);
     const char *cells[] = {verdict, c->statement, c->reference, is.estimate, is.p, is.corrected};
     bytes_print(out, e, "|");
-    for (int k = 0; k < 5 + (item < 0); k++) markdown_cell(out, cells[k], e);
+    for (int k = 0; k < (item < 0 ? 6 : 4); k++) markdown_cell(out, cells[k], e);
     bytes_print(out, e, "\n");
   }
 }
@@ -2147,28 +2182,12 @@ static void ledger_text(Bytes *out, const Results *r, Error *e) {
   }
 }
 
-static void ledger_markdown(Bytes *out, const Results *r, Error *e) {
-  for (int i = 0; i < r->x->items && !e->status; i++) {
-    const Item *item = &r->x->item[i];
-    if (is_elsewhere(r->x, i)) continue;
-    bytes_print(out, e, "\n<details><summary><b>%s</b>: %s</summary>\n\n%s%s", item->reference,
-                item->title, item->note ? item->note : "", item->note ? "\n\n" : "");
-    int needed, done = runs_done(r, item, &needed);
-    if (done < needed) bytes_print(out, e, "Unfinished: %d of %d runs are there.\n%s", done, needed,
-                                    done ? "\n" : "");
-    if (done) rows_grid(out, r, item, true, e);
-    claims_markdown(out, r, i, e);
-    bytes_print(out, e, "\n</details>\n");
-  }
-}
-
-/* Verdicts counted, the headline claims, and every claim; in Markdown every item's rows too. */
-static int ledger(Bytes *out, const Results *r, bool markdown, Error *e) {
+/* Verdicts counted, the headline claims, and every claim. */
+static int ledger(Bytes *out, const Results *r, Error *e) {
   verdicts_count(out, r, e);
-  if (markdown) claims_markdown(out, r, -1, e);
-  for (int i = 0; i < r->x->claims && !markdown; i++)
+  for (int i = 0; i < r->x->claims; i++)
     if (r->x->claim[i].headline) claim_text(out, r, i, e);
-  (markdown ? ledger_markdown : ledger_text)(out, r, e);
+  ledger_text(out, r, e);
   return e->status;
 }
 
@@ -2251,6 +2270,7 @@ struct Paper {
   Html h;
   const Experiments *x;
   Results runs, *others;       /* of the page's corpus; of each other [corpora] */
+  Bytes findings;              /* report.c */
   Series *lines;               /* [LINES_MOST] */
   const Item *item;            /* that is shown, */
   const Picture *picture;      /* and what of it is drawn */
@@ -2552,30 +2572,6 @@ static void draw_maps(Paper *p, const char *word) {
   }
 }
 
-/* The cells that a terminal and the README show (6). */
-static void grid_html(Html *h, const Grid *g, const char *title) {
-  static const char *const tags[] = {"th scope=\"col\"", "td", "th scope=\"col\" class=\"paper\"",
-                                     "td class=\"paper\""};
-  Cell head;
-  table_begin(h, title);
-  for (int r = 0; r < g->rows; r++) {
-    say(h, "<tr>");
-    for (int c = 0; c < g->columns; c++)
-      element(h, r && !c ? "th scope=\"row\"" : tags[2 * g->pair[c] + (r > 0)],
-              flat_cell(g, r, c, head));
-    say(h, "</tr>\n");
-  }
-  say(h, "</table></div>\n");
-}
-
-static void item_table(Paper *p) {
-  Grid g;
-  if (grid_of(&g, &p->runs, p->item, true, p->h.e)) return;
-  grid_html(&p->h, &g, "Rows of the table, the paper's numbers and ours");
-  if (g.left) say(&p->h, "<p class=\"where\">Rows not run yet: %d.</p>\n", g.left);
-  free(g.cell);
-}
-
 /* Text of bytes without a 0 at their end, which are freed. */
 static void html_bytes(Html *h, Bytes *b) {
   bytes_add(b, "", 1, h->e);
@@ -2608,199 +2604,6 @@ static const Kind KINDS[PICTURE_KINDS] = {
       "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
   [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
       "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
-
-/* Its pictures, side by side where there is room; those of cells folded, the ramp before them. */
-static void item_pictures(Paper *p) {
-  static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
-  const Picture *first = p->item->picture, *end = first + p->item->pictures;
-  for (int folded = 0; folded < 2; folded++) {
-    int drawn = 0;
-    for (const Picture *w = first; w < end; w++) {
-      if ((w->kind >= PICTURE_ALPHA) != folded) continue;
-      if (!drawn++ && folded) {
-        say(&p->h, "<details class=\"maps\"><summary>Maps: where the weight goes</summary>\n");
-        ramp_legend(&p->h);
-      }
-      if (drawn == 1) say(&p->h, "<div class=\"grid\">\n");
-      p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
-      p->kind = &KINDS[w->kind];
-      for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
-        p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
-    }
-    if (drawn) say(&p->h, "</div>%s\n", folded ? "</details>" : "");
-  }
-}
-
-/* A verdict's sign, and the class of its bar. */
-static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
-  [UNDECIDED] = {"?", "open"}, [REPRODUCED] = {"&#10003;", "yes"}, [WEAKER] = {"&#8776;", "weak"},
-  [NOT_REPRODUCED] = {"&#10007;", "no"}, [OPPOSITE] = {"&#8644;", "no"}};
-
-/* A claim's verdict and statement, and the verdicts of other corpora. */
-static void claim_begin(Paper *p, int k) {
-  const Judged *j = &p->runs.judged[k];
-  say(&p->h, "<div class=\"claim %s\"><p><b>%s %s.</b> ", DRAWN[j->verdict].bar,
-      j->unrun ? "&#8230;" : DRAWN[j->verdict].sign, verdict_text(j));
-  html_text(&p->h, p->x->claim[k].statement);
-  for (int c = 0; c < p->x->corpora; c++) {
-    const Results *r = &p->others[c];
-    if (!r->judged || !claim_here(r, &p->x->claim[k]) || r->judged[k].unrun) continue;
-    say(&p->h, " <span class=\"where\">%s: %s %s.</span>", r->corpus,
-        DRAWN[r->judged[k].verdict].sign, VERDICT_NAMES[r->judged[k].verdict]);
-  }
-}
-
-static void page_claim(Paper *p, int k) {
-  const Claim *c = &p->x->claim[k];
-  Html *h = &p->h;
-  Bytes rule = {0}, evidence = {0};
-  claim_rule(&rule, p->x, c, h->e);
-  claim_evidence(&evidence, c, &p->runs.judged[k], h->e);
-  claim_begin(p, k);
-  say(h, " <span class=\"where\">%s%s, claim %s</span></p><p><code>",
-      c->headline ? "headline; " : claim_here(&p->runs, c) ? "" : "not counted here; ",
-      CLAIM_KINDS[c->kind], c->name);
-  html_bytes(h, &rule);
-  say(h, "</code>: ");
-  html_bytes(h, &evidence);
-  say(h, " ");
-  element(h, "span class=\"where\"", c->reference);
-  say(h, "</p></div>\n");
-}
-
-static void page_item(Paper *p, int at) {
-  const Item *item = p->item = &p->x->item[at];
-  Html *h = &p->h;
-  const char *on = p->runs.first ? "" : " --corpus ", *name = p->runs.first ? "" : p->runs.corpus;
-  int needed, there = runs_done(&p->runs, item, &needed);
-  say(h, "<section id=\"%s\"><h2>", item->name);
-  html_text(h, item->title);
-  say(h, " <code>%s</code></h2><p class=\"where\">", item->name);
-  html_text(h, item->reference);
-  if (item->count)
-    say(h, "; <code>./paper %s%s%s</code>; %d of %d runs", item->name, on, name, there, needed);
-  say(h, "</p>\n");
-  if (is_elsewhere(p->x, at))
-    say(h, "<p>Needs published models: <code>./paper %s</code>.</p>\n", item->name);
-  else if (item->count && needed && !there)
-    say(h, "<p><b>Not run yet: <code>./paper %s%s%s</code></b></p>\n", item->name, on, name);
-  if (item->note) element(h, "p", item->note);
-  if (item->count) item_table(p);
-  if (there && item->pictures) item_pictures(p);
-  for (int k = 0; k < p->x->claims; k++) if (p->x->claim[k].item == at) page_claim(p, k);
-  say(h, "</section>\n");
-}
-
-/* A row of the contents: how many of an item's claims that this corpus judges have which verdict,
- * then how many are undecided, and not run yet; item -1: of all, -2: of the headline claims. */
-static void page_counts(Paper *p, int item) {
-  int count[VERDICT_KINDS + 1] = {0};
-  for (int k = 0; k < p->x->claims; k++) {
-    const Claim *c = &p->x->claim[k]; const Judged *j = &p->runs.judged[k];
-    if (claim_here(&p->runs, c) && (item == -1 || c->item == item || (item == -2 && c->headline)))
-      count[j->unrun ? VERDICT_KINDS : (j->verdict + VERDICT_KINDS - 1) % VERDICT_KINDS]++;
-  }
-  for (int i = 0; i <= VERDICT_KINDS; i++)
-    say(&p->h, count[i] ? "<td>%d</td>" : "<td></td>", count[i]);
-  say(&p->h, "</tr>\n");
-}
-
-/* The headline claims; and where everything is, with its verdicts counted. */
-static void page_summary(Paper *p) {
-  const Experiments *x = p->x;
-  Html *h = &p->h;
-  say(h, "<section><h2>The headline claims</h2>\n");
-  for (int k = 0; k < x->claims; k++) {
-    const char *name = x->item[x->claim[k].item].name;
-    if (!x->claim[k].headline) continue;
-    claim_begin(p, k);
-    say(h, " <a href=\"#%s\">%s</a></p></div>\n", name, name);
-  }
-  say(h, "</section><nav><h2>Contents</h2>\n");
-  table_begin(h, "Tables and figures, with their claims by verdict");
-  say(h, "<tr><th scope=\"col\">what</th>");
-  for (int i = 1; i <= VERDICT_KINDS; i++)
-    say(h, "<th scope=\"col\">%s %s</th>", DRAWN[i % VERDICT_KINDS].sign,
-        VERDICT_NAMES[i % VERDICT_KINDS]);
-  say(h, "<th scope=\"col\">&#8230; not run yet</th></tr>\n");
-  for (int i = -2; i < x->items; i++) {
-    say(h, "<tr><th scope=\"row\">%s", i >= 0 ? "" : i == -2 ? "headline claims" : "all claims");
-    if (i >= 0) {
-      say(h, "<a href=\"#%s\">", x->item[i].name);
-      html_text(h, x->item[i].title);
-      say(h, "</a> %s", x->item[i].name);
-    }
-    say(h, "</th>");
-    page_counts(p, i);
-  }
-  say(h, "</table></div></nav>\n");
-}
-
-/* How the page was made; and its runs, by which builds. */
-static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
-  const Experiments *x = p->x; char text[400], seeds[64], builds[400] = "none";
-  for (int i = 0, n = 0; i < x->rows * p->runs.seeds; i++) {
-    const char *build = p->runs.run[i].result.build;
-    if (!*build || (n && strstr(builds, build)) || n > 200) continue;
-    n += snprintf(builds + n, 190, "%s%.180s", n ? "; " : "", build);
-  }
-  snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s", corpus->file,
-           (unsigned long long)corpus->hash);
-  snprintf(seeds, sizeof seeds, p->runs.first || p->runs.times > 1 ? "1 to %d; of rows of "
-           "headline claims 1 to %d" : "1 to %d", x->seeds, x->headline_seeds);
-  page_facts(&p->h, s, "report", "", (const char *const[][2]){
-             {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}});
-}
-
-/* Every item of x beside the results that `folder` holds of it, trained on that corpus. */
-static int paper_write(const char *path, const Settings *s, const Experiments *x,
-                       const char *folder, const Corpus *corpus, Error *e) {
-  Paper p = {.h = {{0}, e}, .x = x}; int needed;
-  p.others = grab(x->corpora, sizeof *p.others, e);
-  p.lines = grab(LINES_MOST, sizeof *p.lines, e);
-  if (!e->status) results_load(&p.runs, x, folder, corpus->name, e);
-  for (int k = 0; k < x->corpora && !e->status; k++)
-    if (!x->corpus[k].domain && &x->corpus[k] != corpus)
-      results_load(&p.others[k], x, folder, x->corpus[k].name, e);
-  if (!e->status) {
-    int done = runs_done(&p.runs, NULL, &needed), base = experiments_row(x, "default");
-    page_head(&p.h, "report");
-    say(&p.h, "<h1>When Attention Sink Emerges in Language Models: every table and figure, in small"
-        "</h1>\n<p class=\"lead\">An attention sink is a token on which heads put much of their "
-        "weight though it means little, most often the first. The paper asks when it emerges; here "
-        "small models answer, trained anew for each of its tables and figures.</p>\n<p>Trained on "
-        "%s: %d of %d runs are there. Every number is the mean over seeds, &#177; their standard "
-        "deviation; the paper's stands beside it, at its own scale. sink: share of heads with "
-        "alpha above 0.3; alpha: mean weight on a column; times: alpha over that of even rows; _1 "
-        "is token 1 and _* the extra column. Rules were fixed before the judged runs, but for "
-        "those that data/results/README.md names. A claim's estimate is by how much it holds in "
-        "its own direction (of = the left less the right; beside a number from that on), with its "
-        "95 %% interval and the seeds of either side; behind a claim, what other corpora say: ",
-        corpus->name, done, needed);
-    for (int k = 0, n = 0; k < x->corpora; k++)
-      if (!x->corpus[k].domain && &x->corpus[k] != corpus)
-        say(&p.h, x->corpus[k].times > 1 ? "%s%s is %s at %d times the steps" : "%s%s is %s",
-            n++ ? ", " : "", x->corpus[k].name, x->corpus[k].file, x->corpus[k].times);
-    say(&p.h, ".</p>\n<p>The models are small, and most have one fixed first token, on which a "
-        "sink comes within a few million tokens. Row default is ");
-    element(&p.h, "code", base < 0 ? "not there" : x->row[base].flags);
-    say(&p.h, ".</p>\n<p>Beside the paper's numbers: <b>-</b> its training failed; <b>~</b> "
-        "second-hand, since our copy of the paper has lost the number; <b>*</b> behind a number: "
-        "measured on proxy scores. Lines are means over the seeds, bands the range.</p>\n");
-    page_summary(&p);
-    for (int i = 0; i < x->items && !e->status; i++) page_item(&p, i);
-    if (p.runs.notes.size) {
-      say(&p.h, "<section><h2>Results that do not count</h2><p>");
-      html_bytes(&p.h, &p.runs.notes);
-      say(&p.h, "</p></section>\n");
-    }
-    paper_facts(&p, s, corpus);
-  }
-  results_free(&p.runs);
-  for (int k = 0; p.others && k < x->corpora; k++) results_free(&p.others[k]);
-  free(p.others); free(p.lines);
-  return page_end(&p.h, path);
-}
 
 /* -------------------------------------------------------------------------------------------------
  * 8  [E4] [T4] [T15] What `check` states besides: closed forms, limits, neutral elements, causality
@@ -3496,7 +3299,7 @@ static int results_show(const Command *q, Error *e) {
   if (!results_load(&r, &q->x, q->own->results, q->corpus->name, e)) {
     if (item && q->own->predict) onset_predict(&out, &r, item, e);
     else if (item) item_text(&out, &r, q->item, e);
-    else ledger(&out, &r, false, e);
+    else ledger(&out, &r, e);
   }
   if (!e->status) fwrite(out.at, 1, out.size, stdout);
   if (item && !q->own->predict) told_show(q->own->results, r.corpus, item->name, stdout, e);
@@ -3727,84 +3530,7 @@ static int verb_items(Settings *s, Error *e) {
   return command_close(&q, &r, &out, e);
 }
 
-static void others_markdown(Bytes *out, const Command *q, Error *e) {
-  for (int k = 0; k < q->x.corpora && !e->status; k++) {
-    const Corpus *other = &q->x.corpus[k];
-    Results r = {0};
-    if (other->domain || other == q->corpus) continue;
-    bytes_print(out, e, "\n### On %s: the headline claims%s\n\n", other->name, other->times > 1 ?
-                ", and those that were undecided by fewer tokens" : "");
-    if (!results_load(&r, &q->x, q->own->results, other->name, e)) {
-      verdicts_count(out, &r, e);
-      claims_markdown(out, &r, -1, e);
-    }
-    results_free(&r);
-  }
-}
-
-/* The file `name` of the results' folder with another section between its marks. */
-static int page_renew(const Settings *s, const char *name, const Bytes *section, Error *e) {
-  char path[PATH_ROOM + 32];
-  Bytes text = {0}, page = {0};
-  snprintf(path, sizeof path, "%s/%s", own_of(s)->results, name);
-  if (!e->status && !file_read(path, &text, e) &&
-      !readme_with(&page, name, (const char *)text.at, text.size, (const char *)section->at,
-                   section->size, e) &&
-      !file_write(path, page.at, page.size, e)) printf("The tables: %s\n", path);
-  bytes_free(&text), bytes_free(&page);
-  return e->status;
-}
-
-static int picture_leave(const Settings *s, const char *name, const Bytes *svg, Error *e) {
-  char path[PATH_ROOM + 32];
-  snprintf(path, sizeof path, "%s/%s", own_of(s)->results, name);
-  return file_write(path, svg->at, svg->size, e);
-}
-
-/* SUMMARY.md, and its pictures beside it: of the first corpus and of those of TOLD. */
-static int summary_renew(const Settings *s, const Command *q, const Results *books, Error *e) {
-  Results other[TEXTS_TOLD] = {{0}};
-  Corpora on = {[BOOKS] = books};
-  Bytes section = {0}, effects = {0}, onsets = {0};
-  for (int k = LONGER; k < TEXTS_TOLD && !e->status; k++) {
-    if (entry_of(q->x.corpus, q->x.corpora, sizeof *q->x.corpus, TOLD[k]) < 0) continue;
-    if (!results_load(&other[k], &q->x, q->own->results, TOLD[k], e)) on[k] = &other[k];
-  }
-  if (!e->status && !summary_text(&section, on, e) && !effects_draw(&effects, on, e) &&
-      !onset_q_draw(&onsets, books, e) && !page_renew(s, "SUMMARY.md", &section, e) &&
-      !picture_leave(s, "effects.svg", &effects, e)) picture_leave(s, "onset-q.svg", &onsets, e);
-  for (int k = LONGER; k < TEXTS_TOLD; k++) if (on[k]) results_free(&other[k]);
-  bytes_free(&section), bytes_free(&effects), bytes_free(&onsets);
-  return e->status;
-}
-
-/* The tables of the results' README.md, every claim and item on the corpus; and SUMMARY.md. */
-static int verb_readme(Settings *s, Error *e) {
-  Command q; Results r; Bytes out = {0};
-  if (!command_results(&q, &r, s, e) && !ledger(&out, &r, true, e)) others_markdown(&out, &q, e);
-  if (!e->status && !page_renew(s, "README.md", &out, e)) summary_renew(s, &q, &r, e);
-  return command_close(&q, &r, &out, e);
-}
-
-static int verb_report(Settings *s, Error *e) {
-  const char *path = s->out[0] ? s->out : "out/report.html";
-  Command q;   if (command_open(&q, s, e)) return e->status;
-  enum { RUNS_ROOM = 2 * PATH_ROOM };
-  char *runs = grab(q.x.corpora, RUNS_ROOM, e);
-  s->words[0] = EXPERIMENTS_FILE;   /* what pages are made of stays */
-  s->n_words = 1;
-  for (int i = 0; runs && i < q.x.corpora && s->n_words < WORDS_MOST; i++) {
-    char *at = runs + (size_t)i * RUNS_ROOM;
-    snprintf(at, RUNS_ROOM, "%s/%s", q.own->results, q.x.corpus[i].name);
-    s->words[s->n_words++] = at;
-  }
-  if (!e->status && !outputs_ready(s, &path, 1, e) &&
-      !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
-    printf("The page: %s\n", path);
-  experiments_free(&q.x);
-  free(runs);
-  return e->status;
-}
+#include "report.c"
 
 static int verb_eval_paper(Settings *s, Error *e) { return eval_more(s, NULL, e); }
 static int verb_run_paper(Settings *s, Error *e) { return run_filmed(s, toy_why, e); }

@@ -121,14 +121,12 @@ static void draw_corners(Paper *p, const char *word) {
     n++;
   }
   if (!n) return;
-  say(&p->h, "<div style=\"grid-column:1/-1;max-width:44rem\">");
   figure_begin(&p->h, NULL, fixed ? "Sink and massive activation: a fixed first token"
                             : "Sink and massive activation: the first token is one of 16");
   corners_draw(&p->h, c, n, &x, &y);
   figure_end(&p->h, "Means over the seeds, with their least and largest. Dashed: 2 times even "
              "rows, from where a sink counts, and a norm ratio of 2. Only token 1 is counted: a "
-             "null key, logit or sink token has the sink that it took (sink_* above).");
-  say(&p->h, "</div>\n");
+             "null key, logit or sink token has the sink that it took (sink_* below).");
 }
 
 /* -------------------------------------------------------------------------------------------------

@@ -1,0 +1,834 @@
+/* report.c - what came of each item, as pages: in Markdown, data/results/pages and their index
+ * README.md; in HTML, report.html and the folder beside it. A part of paper.c, behind its pictures.
+ *
+ * SPDX-License-Identifier: MIT
+ *
+ * An item's page is written in Markdown. The one in HTML is that, read again, and its pictures.
+ *
+ * Contents   1 What came of an item    2 Its page in Markdown    3 Markdown as HTML
+ *            4 The pages in HTML    5 The pages in Markdown
+ */
+
+/* -------------------------------------------------------------------------------------------------
+ * 1  What came of an item
+ *
+ * FINDINGS_FILE of the results has a line an item: its name, the verdicts of its claims by which the
+ * sentence was written, a letter each, and the sentence. Where the verdicts are others by now it
+ * does not count. */
+#define FINDINGS_FILE "findings.txt"
+enum { FINDING = 400, VERDICTS_SAID = 80 };
+
+static void verdict_letters(char to[VERDICTS_SAID], const Results *r, int item) {
+  static const char letters[VERDICT_KINDS + 1] = {
+    [UNDECIDED] = '?', [REPRODUCED] = '+', [WEAKER] = '~', [NOT_REPRODUCED] = '-',
+    [OPPOSITE] = '!', [VERDICT_KINDS] = '.'};
+  int n = 0;
+  for (int k = 0; k < r->x->claims && n < VERDICTS_SAID - 1; k++)
+    if (r->x->claim[k].item == item)
+      to[n++] = letters[r->judged[k].unrun ? VERDICT_KINDS : r->judged[k].verdict];
+  to[n] = 0;
+  if (!n)
+    strcpy(to, "none");
+}
+
+/* Without such a line an item has the words of a claim, a headline one if it can, and its verdict
+ * where this is not `reproduced`; else its title. */
+static void finding_of(char to[FINDING], const Paper *p, int item) {
+  const Experiments *x = p->x;
+  char begins[200], letters[VERDICTS_SAID];
+  int best = -1;
+  verdict_letters(letters, &p->runs, item);
+  snprintf(begins, sizeof begins, "\n%.80s %s ", x->item[item].name, letters);
+  const char *at = p->findings.at ? strstr((const char *)p->findings.at, begins) : NULL;
+  if (at) {
+    at += strlen(begins);
+    snprintf(to, FINDING, "%.*s", (int)strcspn(at, "\n"), at);
+    return;
+  }
+  for (int k = 0; k < x->claims; k++) {
+    const bool is = x->claim[k].item == item && p->runs.judged[k].tested;
+    if (best == -1 && x->claim[k].item == item && p->runs.judged[k].unrun)
+      break;
+    if (is && (best < 0 || (x->claim[k].headline && !x->claim[best].headline)))
+      best = k;
+  }
+  const char *says = best < 0 ? x->item[item].title : x->claim[best].statement;
+  const bool plain = best < 0 || p->runs.judged[best].verdict == REPRODUCED;
+  const char *verdict = plain ? "" : verdict_text(&p->runs.judged[best]);
+  snprintf(to, FINDING, "%s%s%.300s", verdict, plain ? "" : ": ", says);
+  *to = (char)toupper((unsigned char)*to);
+}
+
+/* "7 of 10 claims reproduced, 2 undecided"; "" where there is none. */
+static void counts_add(Bytes *out, const Results *r, int item, Error *e) {
+  int n[VERDICT_KINDS + 1] = {0}, all = 0;
+  for (int k = 0; k < r->x->claims; k++) {
+    const Judged *j = &r->judged[k];
+    if (r->x->claim[k].item != item || !claim_here(r, &r->x->claim[k]))
+      continue;
+    n[j->unrun ? VERDICT_KINDS : j->verdict]++;
+    all++;
+  }
+  if (all && n[VERDICT_KINDS] < all)
+    bytes_print(out, e, "%d of %d claims reproduced", n[REPRODUCED], all);
+  else if (all)
+    bytes_print(out, e, "%d claims, not run yet", all);
+  for (int i = WEAKER; i <= VERDICT_KINDS + 1 && n[VERDICT_KINDS] < all; i++) {      /* the undecided are the last but one */
+    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
+    if (n[of])
+      bytes_print(out, e, ", %d %s", n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of] : "not run yet");
+  }
+  if (all)
+    bytes_print(out, e, ". ");
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 2  Its page in Markdown */
+
+/* The finding and the verdicts; `home` is where the index has it. */
+static void item_head(Bytes *out, const Paper *p, int item, const char *home, Error *e) {
+  const Item *is = &p->x->item[item];
+  const char *on = p->runs.first ? "" : " --corpus ", *name = p->runs.first ? "" : p->runs.corpus;
+  char finding[FINDING];
+  Bytes line = {0};
+  int needed, done = runs_done(&p->runs, is, &needed);
+  finding_of(finding, p, item);
+  bytes_print(out, e, "# ");
+  markdown_text(out, finding, e);
+  bytes_print(out, e, "\n\n");
+  counts_add(&line, &p->runs, item, e);
+  markdown_text(&line, is->title, e);
+  bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s%s`, %d of %d runs.", is->reference, home,
+              is->name, on, name, done, needed);
+  wrapped(out, 0, PAGE, "", &line, e);
+  bytes_free(&line);
+}
+
+/* Each claim's rule and numbers as the program has them, and its verdict on other texts. */
+static void rules_markdown(Bytes *out, const Paper *p, int item, Error *e) {
+  Bytes line = {0};
+  int told = 0;
+  for (int k = 0; k < p->x->claims; k++) {
+    const Claim *c = &p->x->claim[k];
+    if (c->item != item)
+      continue;
+    if (!told++)
+      bytes_print(out, e, "\n<details><summary>Rules, intervals and p, as the program has them"
+                  "</summary>\n\n");
+    bytes_print(&line, e, "`%s`, %s%s: `", c->name, CLAIM_KINDS[c->kind], c->headline ?
+                ", headline" : claim_here(&p->runs, c) ? "" : ", not counted here");
+    claim_rule(&line, p->x, c, e);
+    bytes_print(&line, e, "`. ");
+    claim_evidence(&line, c, &p->runs.judged[k], e);
+    for (int i = 0; i < p->x->corpora; i++) {
+      const Results *r = &p->others[i];
+      if (r->judged && claim_here(r, c) && !r->judged[k].unrun)
+        bytes_print(&line, e, "; on %s: %s", r->corpus, verdict_text(&r->judged[k]));
+    }
+    wrapped(out, 2, PAGE, "- ", &line, e);
+  }
+  if (told)
+    bytes_print(out, e, "\n</details>\n");
+  bytes_free(&line);
+}
+
+/* The rows and the claims. */
+static void item_body(Bytes *out, const Paper *p, int item, Error *e) {
+  const Item *is = &p->x->item[item];
+  int needed, done = runs_done(&p->runs, is, &needed);
+  if (is->note) {
+    Bytes line = {0};
+    bytes_print(&line, e, "%s", is->note);
+    bytes_print(out, e, "\n");
+    wrapped(out, 0, PAGE, "", &line, e);
+    bytes_free(&line);
+  }
+  if (done)
+    bytes_print(out, e, "\n");
+  if (done)
+    rows_grid(out, &p->runs, is, true, e);
+  claims_markdown(out, &p->runs, item, e);
+  rules_markdown(out, p, item, e);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 3  Markdown as HTML: what these pages are made of, and no more
+ */
+
+static void html_slice(Html *h, const char *s, size_t n) {
+  Bytes part = {0};
+  bytes_add(&part, s, n, h->e);
+  html_bytes(h, &part);
+}
+
+/* What stands between two marks becomes an element; returns where it goes on, s where there is none.
+ * One star marks a word alone: k* and alpha_* have one, too. */
+static const char *html_span(Html *h, const char *s, const char *mark, const char *tag) {
+  const size_t n = strlen(mark);
+  const char *to = strncmp(s, mark, n) ? NULL : strstr(s + n, mark);
+  const bool word = !strcmp(tag, "em");
+  if (!to || to == s + n || (word && s + 1 + strcspn(s + 1, " ,.;:|()*") != to))
+    return s;
+  say(h, "<%s>", tag);
+  html_slice(h, s + n, (size_t)(to - s) - n);
+  say(h, "</%s>", tag);
+  return to + n;
+}
+
+/* [text](target): a link to a page of HTML, or to a place of this one; of others the text alone. */
+static const char *html_link(Html *h, const char *s) {
+  const char *to = *s == '[' ? s + 1 + strcspn(s + 1, "[]") : s, *end = strchr(to, ')');
+  if (to == s || strncmp(to, "](", 2) || !end)
+    return s;
+  const char *page = strstr(to, ".html");
+  const bool leads = to[2] == '#' || (page && page < end);
+  if (leads)
+    say(h, "<a href=\"%.*s\">", (int)(end - to - 2), to + 2);
+  html_slice(h, s + 1, (size_t)(to - s) - 1);
+  if (leads)
+    say(h, "</a>");
+  return end + 1;
+}
+
+/* A line of text; a \ guards what is behind it. */
+static void html_inline(Html *h, const char *s) {
+  while (*s && !h->e->status) {
+    const char *was = s;
+    s = html_span(h, s, "`", "code");
+    if (s == was)
+      s = html_span(h, s, "**", "b");
+    if (s == was)
+      s = html_span(h, s, "*", "em");
+    if (s == was)
+      s = html_link(h, s);
+    if (s != was)
+      continue;
+    s += *s == '\\' && s[1];
+    const size_t n = 1 + strcspn(s + 1, "\\`*[");
+    html_slice(h, s, n);
+    s += n;
+  }
+}
+
+/* The cells of a row, cut out in place, without the blanks around; returns how many. */
+static int row_cells(char *line, char *cell[ACROSS]) {
+  int n = 0;
+  for (char *s = line + 1, *bar; n < ACROSS; s = bar + 1) {
+    for (bar = s; *bar && *bar != '|'; bar++)
+      bar += *bar == '\\' && bar[1];
+    if (!*bar)
+      break;
+    cell[n++] = s += strspn(s, " ");
+    for (char *end = bar; end > s && end[-1] == ' ';)
+      *--end = 0;
+    *bar = 0;
+  }
+  return n;
+}
+
+/* A verdict's sign, and the class of its bar. */
+static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
+  [UNDECIDED] = {"?", "open"}, [REPRODUCED] = {"\342\234\223", "yes"},
+  [WEAKER] = {"\342\211\210", "weak"}, [NOT_REPRODUCED] = {"\342\234\227", "no"},
+  [OPPOSITE] = {"\342\207\204", "no"}};
+
+/* A table while it is read: its line, and the class of each column. */
+typedef struct Columns { int line; const char *class[ACROSS]; } Columns;
+
+/* A row whose first cell is a verdict has its bar and sign. */
+static void html_row(Html *h, char *line, Columns *is) {
+  char *cell[ACROSS];
+  const int n = row_cells(line, cell);
+  int verdict = n && !strncmp(cell[0], "**", 2) ? VERDICT_KINDS : -1;
+  if (is->line++ == 1)
+    return;
+  while (verdict > 0 && strncmp(cell[0] + 2, VERDICT_NAMES[verdict % VERDICT_KINDS],
+                                strlen(VERDICT_NAMES[verdict % VERDICT_KINDS])))
+    verdict--;
+  if (verdict > 0)
+    say(h, "<tr class=\"%s\"><td>%s ", DRAWN[verdict % VERDICT_KINDS].bar,
+        DRAWN[verdict % VERDICT_KINDS].sign);
+  else
+    say(h, "<tr>");
+  for (int c = 0; c < n; c++) {
+    const char *tag = is->line == 1 ? "th scope=\"col\"" : c || verdict >= 0 ? "td"
+                    : "th scope=\"row\"";
+    if (c || verdict <= 0)
+      say(h, "<%s%s>", tag, is->class[c]);
+    html_inline(h, cell[c]);
+    say(h, "</%.2s>", tag);
+  }
+  say(h, "</tr>\n");
+}
+
+/* The first line of a table has the names of its columns, the second which are of text. */
+static void html_columns(Html *h, const char *line, Columns *is) {
+  Bytes copy = {0};
+  char *cell[ACROSS], *next;
+  *is = (Columns){0};
+  bytes_add(&copy, line, strcspn(line, "\n") + 1, h->e);
+  bytes_add(&copy, line + copy.size, strcspn(line + copy.size, "\n"), h->e);
+  bytes_add(&copy, "", 1, h->e);
+  if (!h->e->status) {
+    next = strchr((char *)copy.at, '\n') + 1;
+    for (int c = row_cells(next, cell); c-- > 0;)
+      is->class[c] = !c || strchr(cell[c], ':') ? "" : " class=\"l\"";
+    next[-1] = 0;
+    for (int c = row_cells((char *)copy.at, cell); c-- > 0;)
+      if (strstr(cell[c], ", paper"))
+        is->class[c] = " class=\"paper\"";
+  }
+  bytes_free(&copy);
+  say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"table\"><table>\n");
+}
+
+/* The kinds of lines; what is none goes on with a paragraph or an entry. */
+typedef enum LineKind { IS_NONE, IS_TEXT, IS_ENTRY, IS_TABLE, IS_HEADING, IS_RAW, IS_PICTURE }
+  LineKind;
+static LineKind line_kind(const char *s) {
+  if (*s == '<')
+    return isalpha((unsigned char)s[1]) || s[1] == '/' ? IS_RAW : IS_TEXT;
+  if (*s == '\n' || *s == '#' || *s == '|')
+    return *s == '#' ? IS_HEADING : *s == '|' ? IS_TABLE : IS_NONE;
+  return !strncmp(s, "- ", 2) ? IS_ENTRY : !strncmp(s, "![", 2) ? IS_PICTURE : IS_TEXT;
+}
+
+/* A heading, with an id as GitHub makes it. */
+static void html_heading(Html *h, const char *line) {
+  const int level = (int)strspn(line, "#");
+  say(h, "<h%d id=\"", level);
+  for (const char *c = line + level + 1; *c; c++)
+    if (isalnum((unsigned char)*c) || strchr(" -_", *c))
+      say(h, "%c", *c == ' ' ? '-' : tolower((unsigned char)*c));
+  say(h, "\">");
+  html_inline(h, line + level + 1);
+  say(h, "</h%d>\n", level);
+}
+
+/* What ends before a line of that kind. */
+static void html_ends(Html *h, Bytes *text, LineKind was, LineKind is) {
+  if (text->size) {
+    bytes_add(text, "", 1, h->e);
+    if (!h->e->status)
+      html_inline(h, (const char *)text->at);
+    say(h, was == IS_ENTRY ? "</li>\n" : "</p>\n");
+    text->size = 0;
+  }
+  if (was == IS_ENTRY && is != was)
+    say(h, "</ul>\n");
+  if (was == IS_TABLE && is != was)
+    say(h, "</table></div>\n");
+}
+
+/* A picture that stands alone elsewhere: here its name space is the page's, and it does not shrink. */
+static void html_picture(Html *h, const Bytes *svg) {
+  static const char begins[] = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+  if (svg->size <= sizeof begins)
+    return;
+  char *end;
+  const long width = strtol((const char *)svg->at + sizeof begins - 1, &end, 10);
+  say(h, "<div class=\"wide\"><svg style=\"width:%ldpx", width);
+  bytes_add(&h->text, end, svg->size - (size_t)(end - (const char *)svg->at), h->e);
+  say(h, "</div>\n");
+}
+
+/* The text, which is freed; ![..](..) is each of `svg` in its turn. */
+static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
+  Bytes text = {0};
+  Columns columns = {0};
+  LineKind was = IS_NONE;
+  bytes_add(markdown, "\n", 2, h->e);
+  for (char *s = (char *)markdown->at, *end; !h->e->status && *s; s = end + 1) {
+    const LineKind is = line_kind(s);
+    const bool goes_on = is == IS_TEXT && (was == IS_TEXT || was == IS_ENTRY);
+    if (!goes_on)
+      html_ends(h, &text, was, is);
+    if (is == IS_TABLE && was != is)
+      html_columns(h, s, &columns);
+    end = strchr(s, '\n');
+    *end = 0;
+    if (is == IS_TEXT && !goes_on)
+      say(h, "<p>");
+    if (is == IS_ENTRY)
+      say(h, was == is ? "<li>" : "<ul>\n<li>");
+    if (is == IS_TEXT || is == IS_ENTRY) {
+      const size_t skip = is == IS_ENTRY ? 2 : strspn(s, " ");
+      bytes_add(&text, " ", goes_on, h->e);
+      bytes_add(&text, s + skip, strlen(s + skip), h->e);
+    } else if (is == IS_TABLE)
+      html_row(h, s, &columns);
+    else if (is == IS_HEADING)
+      html_heading(h, s);
+    else if (is == IS_RAW)
+      say(h, "%s\n", s);
+    else if (is == IS_PICTURE && svg)
+      html_picture(h, svg++);
+    was = goes_on ? was : is;
+  }
+  bytes_free(&text);
+  bytes_free(markdown);
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 4  The pages in HTML
+ *
+ * The index is PATH; an item's page stands in the folder of that name without .html. The first of
+ * its pictures stands beside the finding, the others are folded. */
+
+/* Besides what every page has. In the index a dot is ours and a diamond the paper's. */
+static const char REPORT_STYLE[] =
+    "<style>.l{text-align:left;white-space:normal;min-width:7rem}.one{max-width:36rem}"
+    "figure:has(.fine){grid-column:1/-1;max-width:44rem}summary{margin:.6rem 0}"
+    "tr[class] td:first-child{border-left:.3rem solid #777;white-space:normal;min-width:9rem}"
+    "tr.yes td:first-child{border-left-color:#009e73}tr.weak td:first-child{border-left-color:"
+    "#e69f00}tr.no td:first-child{border-left:.3rem double #d55e00}tr.open td:first-child{"
+    "border-left-style:dotted}.all td:nth-child(-n+3){text-align:left}.all th{text-align:left}"
+    ".all td:nth-child(2){white-space:normal;min-width:14rem}.all th[colspan]{padding-top:1rem;"
+    "white-space:normal}.d{position:relative;min-width:7rem}.d i,.d b{position:absolute;top:.1em;"
+    "margin-left:-.3em;font:inherit}.d i,.ours{color:#10305c}.d b,.theirs{color:#d55e00}"
+    "#contents+p a{margin-right:.7em;white-space:nowrap}</style>\n";
+
+/* The folder of a page: its path, less .html. */
+static void pages_folder(char to[PATH_ROOM], const char *path) {
+  const size_t n = strlen(path);
+  const bool is = n > 5 && !strcmp(path + n - 5, ".html");
+  snprintf(to, PATH_ROOM, "%.*s%s", (int)(is ? n - 5 : n < 450 ? n : 450), path, is ? "" : ".pages");
+}
+
+static const char *last_name(const char *path) {
+  const char *slash = strrchr(path, '/');
+  return slash ? slash + 1 : path;
+}
+
+/* Its pictures of a pass: dots, other lines, cells with their ramp. */
+enum { PASS_DOTS, PASS_LINES, PASS_CELLS, PASSES };
+static void pictures_draw(Paper *p, int pass) {
+  static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
+  for (const Picture *w = p->item->picture; w < p->item->picture + p->item->pictures; w++) {
+    const int is = w->kind >= PICTURE_ALPHA ? PASS_CELLS : w->kind == PICTURE_DOTS ? PASS_DOTS
+                 : PASS_LINES;
+    if (is != pass)
+      continue;
+    p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
+    p->kind = &KINDS[w->kind];
+    for (int i = w->kind == PICTURE_OVER; i == 0 || i < p->picture->words; i++)
+      p->kind->draw(p, p->picture->words ? p->picture->word[i] : "");
+  }
+}
+
+/* What a fold holds, if anything: drawn pictures. */
+static void fold_html(Html *h, const char *begin, const char *drawn, size_t n) {
+  if (!n)
+    return;
+  say(h, "%s<div class=\"grid\">\n", begin);
+  bytes_add(&h->text, drawn, n, h->e);
+  say(h, "</div></details>\n");
+}
+
+static void item_html(Paper *p, int at, const char *home) {
+  Html *h = &p->h;
+  Bytes head = {0}, body = {0}, lines = {0}, page = h->text;
+  p->item = &p->x->item[at];
+  h->text = lines;
+  for (int pass = PASS_DOTS; pass < PASS_CELLS; pass++)
+    pictures_draw(p, pass);
+  bytes_add(&h->text, "", 1, h->e);
+  lines = h->text;
+  h->text = (Bytes){0};
+  pictures_draw(p, PASS_CELLS);
+  Bytes cells = h->text;
+  h->text = page;
+  const char *drawn = lines.at ? (const char *)lines.at : "", *rest = strstr(drawn, "</figure>\n");
+  rest = rest ? rest + strlen("</figure>\n") : drawn;
+  item_head(&head, p, at, home, h->e);
+  html_markdown(h, &head, NULL);
+  say(h, "<div class=\"one\">");
+  bytes_add(&h->text, drawn, (size_t)(rest - drawn), h->e);
+  say(h, "</div>\n");
+  item_body(&body, p, at, h->e);
+  html_markdown(h, &body, NULL);
+  fold_html(h, "<details><summary>More pictures</summary>", rest, strlen(rest));
+  if (cells.size)
+    say(h, "<details class=\"maps\"%s><summary>Maps: where the weight goes</summary>\n",
+        *drawn ? "" : " open=\"open\"");
+  if (cells.size)
+    ramp_legend(h);
+  fold_html(h, "", (const char *)cells.at, cells.size);
+  bytes_free(&lines);
+  bytes_free(&cells);
+}
+
+/* What of a claim's first row stands beside the paper's: Sink for a mean weight, where there is
+ * one; else what the rule reads. */
+static void claim_measure(char to[64], const Results *r, const Side *side) {
+  const bool weight = !strncmp(side->measure, "alpha_", 6) || !strncmp(side->measure, "times_", 6);
+  snprintf(to, 64, weight ? "sink_%.50s" : "%.60s", side->measure + (weight ? 6 : 0));
+  if (isnan(row_mean(r, side->row, to)))
+    snprintf(to, 64, "%.60s", side->measure);
+}
+
+/* A mark where x lies between 0 and 100 %, or of a loss between 2 and 8 nats; of others none. */
+static void strip_mark(Html *h, const char *measure, double x, bool theirs) {
+  const bool loss = !strcmp(measure, "loss"), weight = !strncmp(measure, "alpha_", 6);
+  if (loss || weight || in_percent(measure))
+    x = loss ? (x - 2) / 6 * 100 : weight ? 100 * x : x;
+  else
+    return;
+  if (!isnan(x))
+    say(h, theirs ? "<b style=\"left:%.0f%%\">\342\227\206</b>"
+                  : "<i style=\"left:%.0f%%\">\342\227\217</i>", fmin(fmax(x, 0), 100));
+}
+
+static void claim_row(Paper *p, int k, const char *folder) {
+  const Claim *c = &p->x->claim[k];
+  const Judged *j = &p->runs.judged[k];
+  const Side *side = c->side[0].row < 0 ? &c->side[1] : &c->side[0];
+  Html *h = &p->h;
+  char measure[64];
+  Cell is = "";
+  claim_measure(measure, &p->runs, side);
+  const double mean = row_mean(&p->runs, side->row, measure);
+  const char *paper = paper_prints(p->x, side->row, measure);
+  if (!isnan(mean))
+    ours(is, &p->runs, side->row, measure, true);
+  say(h, "<tr id=\"%s\"%s%s%s><td>%s %s</td><td><a href=\"%s/%s.html\">", c->name,
+      j->unrun ? "" : " class=\"", j->unrun ? "" : DRAWN[j->verdict].bar, j->unrun ? "" : "\"",
+      j->unrun ? "" : DRAWN[j->verdict].sign, verdict_text(j), folder, p->x->item[c->item].name);
+  html_text(h, c->statement);
+  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td class=\"d\">",
+      p->x->row[side->row].name, measure, is, paper);
+  strip_mark(h, measure, mean, false);
+  if (*paper)
+    strip_mark(h, measure, strtod(paper + (*paper == '~'), NULL), true);
+  say(h, "</td></tr>\n");
+}
+
+/* Every item with its finding, and below it its claims. */
+static void index_claims(Paper *p, const char *folder) {
+  const Experiments *x = p->x;
+  Html *h = &p->h;
+  say(h, "<h2 id=\"contents\">Every item, every claim</h2>\n<p>");
+  for (int i = 0; i < x->items; i++)
+    if (!is_elsewhere(x, i))
+      say(h, "<a href=\"#item-%s\">%s</a> ", x->item[i].name, x->item[i].name);
+  say(h, "</p>\n<p>A title leads to the item's page: its chart, table, rules and intervals. Beside "
+      "a claim stands what its first row has, ours <i class=\"ours\">\342\227\217</i> and "
+      "the paper's <b class=\"theirs\">\342\227\206</b>, from 0 to 100 %%, a loss from 2 to "
+      "8 nats.</p>\n<div class=\"wide all\" role=\"region\" tabindex=\"0\" aria-label=\"claims\">"
+      "<table>\n<tr><th scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">row"
+      "</th><th scope=\"col\">ours</th><th scope=\"col\">the paper's</th><th></th></tr>\n");
+  for (int i = 0; i < x->items; i++) {
+    char finding[FINDING];
+    Bytes counts = {0};
+    if (is_elsewhere(x, i))
+      continue;
+    finding_of(finding, p, i);
+    say(h, "<tr id=\"item-%s\"><th colspan=\"6\"><a href=\"%s/%s.html\">", x->item[i].name, folder,
+        x->item[i].name);
+    html_text(h, finding);
+    counts_add(&counts, &p->runs, i, h->e);
+    say(h, "</a><br/><span class=\"where\">");
+    html_bytes(h, &counts);
+    html_text(h, x->item[i].title);
+    say(h, " (");
+    html_text(h, x->item[i].reference);
+    say(h, ")</span></th></tr>\n");
+    for (int k = 0; k < x->claims; k++)
+      if (x->claim[k].item == i)
+        claim_row(p, k, folder);
+  }
+  say(h, "</table></div>\n");
+}
+
+/* What this program cannot train, in one list. */
+static void published_markdown(Bytes *out, const Experiments *x, Error *e) {
+  bytes_print(out, e, "\n## What needs published models\n\n`./paper ITEM` says which models, and "
+              "measures those at hand. [What was measured](pages/published.md) so far.\n\n");
+  for (int i = 0; i < x->items; i++) {
+    if (!is_elsewhere(x, i))
+      continue;
+    bytes_print(out, e, "- `%s`, %s: ", x->item[i].name, x->item[i].reference);
+    markdown_text(out, x->item[i].title, e);
+    bytes_print(out, e, "\n");
+  }
+}
+
+/* The page's corpus and its findings, and every other corpus. */
+static int told_open(Paper *p, const Experiments *x, const char *folder, const Corpus *corpus,
+                     Error *e) {
+  char path[PATH_ROOM + 32];
+  *p = (Paper){.h = {{0}, e}, .x = x};
+  p->others = grab(x->corpora, sizeof *p->others, e);
+  p->lines = grab(LINES_MOST, sizeof *p->lines, e);
+  snprintf(path, sizeof path, "%s/" FINDINGS_FILE, folder);
+  if (!e->status && !file_missing(path))
+    lines_read(path, &p->findings, e);
+  if (!e->status)
+    results_load(&p->runs, x, folder, corpus->name, e);
+  for (int k = 0; k < x->corpora && !e->status; k++)
+    if (!x->corpus[k].domain && &x->corpus[k] != corpus)
+      results_load(&p->others[k], x, folder, x->corpus[k].name, e);
+  return e->status;
+}
+
+static void told_close(Paper *p) {
+  results_free(&p->runs);
+  for (int k = 0; p->others && k < p->x->corpora; k++)
+    results_free(&p->others[k]);
+  free(p->others);
+  free(p->lines);
+  bytes_free(&p->findings);
+}
+
+/* The texts of SUMMARY.md, its section, and the two pictures in it. */
+enum { EFFECTS, ONSET_Q, SUMMARY_PICTURES };
+static int told_summary(Bytes *section, Bytes svg[SUMMARY_PICTURES], const Paper *p, Error *e) {
+  Corpora on = {[BOOKS] = &p->runs};
+  for (int k = LONGER; k < TEXTS_TOLD; k++) {
+    const int at = entry_of(p->x->corpus, p->x->corpora, sizeof *p->x->corpus, TOLD[k]);
+    if (at >= 0 && p->others[at].judged)
+      on[k] = &p->others[at];
+  }
+  return summary_text(section, on, e) || effects_draw(&svg[EFFECTS], on, e) ||
+         onset_q_draw(&svg[ONSET_Q], &p->runs, e);
+}
+
+/* How the page was made; and its runs, by which builds. */
+static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
+  const Experiments *x = p->x;
+  char text[400], seeds[64], builds[400] = "none";
+  for (int i = 0, n = 0; i < x->rows * p->runs.seeds; i++) {
+    const char *build = p->runs.run[i].result.build;
+    if (!*build || (n && strstr(builds, build)) || n > 200)
+      continue;
+    n += snprintf(builds + n, 190, "%s%.180s", n ? "; " : "", build);
+  }
+  snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s", corpus->file,
+           (unsigned long long)corpus->hash);
+  snprintf(seeds, sizeof seeds, p->runs.first || p->runs.times > 1 ? "1 to %d; of rows of "
+           "headline claims 1 to %d" : "1 to %d", x->seeds, x->headline_seeds);
+  page_facts(&p->h, s, "report", "", (const char *const[][2]){
+             {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}});
+}
+
+static void index_html(Paper *p, const Settings *s, const char *folder, const Corpus *corpus) {
+  Html *h = &p->h;
+  Bytes text = {0}, svg[SUMMARY_PICTURES] = {{0}};
+  int needed, done = runs_done(&p->runs, NULL, &needed);
+  bytes_print(&text, h->e, "# When Attention Sink Emerges in Language Models: every table and "
+              "figure, in small\n\nAn attention sink is a token on which heads put much of their "
+              "weight though it means little, most often the first. The paper asks when it "
+              "emerges; here small models answer, trained anew for each of its tables and "
+              "figures. Trained on %s: %d of %d runs are there. ", corpus->name, done, needed);
+  verdicts_count(&text, &p->runs, h->e);
+  bytes_print(&text, h->e, "\nSink is the share of heads whose alpha is above 0.3, alpha the mean "
+              "weight on a token, times even that over the weight of even rows; \\_1 is token 1, \\_* "
+              "the extra column. Numbers are means over seeds, \302\261 their standard deviation. "
+              "Of the paper's, - is a training that failed, ~ second-hand, * on proxy scores. "
+              "Rules were fixed before the judged runs, but for those that "
+              "data/results/pages/judged.md names. [Every item, every claim](#contents).\n\n");
+  told_summary(&text, svg, p, h->e);
+  html_markdown(h, &text, svg);
+  index_claims(p, folder);
+  published_markdown(&text, p->x, h->e);
+  html_markdown(h, &text, NULL);
+  if (p->runs.notes.size) {
+    say(h, "<h2>Results that do not count</h2><p>");
+    html_bytes(h, &p->runs.notes);
+    say(h, "</p>\n");
+  }
+  paper_facts(p, s, corpus);
+  for (int k = 0; k < SUMMARY_PICTURES; k++)
+    bytes_free(&svg[k]);
+}
+
+static void report_head(Html *h, const char *name) {
+  page_head(h, name);
+  bytes_add(&h->text, REPORT_STYLE, sizeof REPORT_STYLE - 1, h->e);
+}
+
+/* Every item of x beside the results that `folder` holds of it, trained on that corpus; last the
+ * index, which then leads to what is there. */
+static int paper_write(const char *path, const Settings *s, const Experiments *x,
+                       const char *folder, const Corpus *corpus, Error *e) {
+  char pages[PATH_ROOM], name[PATH_ROOM + 128], home[PATH_ROOM + 128];
+  Paper p;
+  pages_folder(pages, path);
+  told_open(&p, x, folder, corpus, e);
+  for (int i = 0; i < x->items && !e->status; i++) {
+    if (is_elsewhere(x, i))
+      continue;
+    snprintf(name, sizeof name, "%s/%.100s.html", pages, x->item[i].name);
+    snprintf(home, sizeof home, "../%s#item-%.100s", last_name(path), x->item[i].name);
+    report_head(&p.h, x->item[i].name);
+    item_html(&p, i, home);
+    page_end(&p.h, name);
+  }
+  if (!e->status) {
+    report_head(&p.h, "report");
+    index_html(&p, s, last_name(pages), corpus);
+    page_end(&p.h, path);
+  }
+  bytes_free(&p.h.text);
+  told_close(&p);
+  return e->status;
+}
+
+static int verb_report(Settings *s, Error *e) {
+  enum { RUNS_ROOM = 2 * PATH_ROOM };
+  const char *path = s->out[0] ? s->out : "out/report.html";
+  char pages[PATH_ROOM], name[PATH_ROOM + 128];
+  const char *file = path;
+  Command q;
+  if (command_open(&q, s, e))
+    return e->status;
+  char *runs = grab(q.x.corpora, RUNS_ROOM, e);
+  s->words[0] = EXPERIMENTS_FILE;   /* what pages are made of stays */
+  s->n_words = 1;
+  for (int i = 0; runs && i < q.x.corpora && s->n_words < WORDS_MOST; i++) {
+    char *at = runs + (size_t)i * RUNS_ROOM;
+    snprintf(at, RUNS_ROOM, "%s/%s", q.own->results, q.x.corpus[i].name);
+    s->words[s->n_words++] = at;
+  }
+  pages_folder(pages, path);
+  for (int i = -1; i < q.x.items && !e->status; i++) {     /* the index and each page */
+    if (i >= 0)
+      snprintf(name, sizeof name, "%s/%.100s.html", pages, q.x.item[i].name);
+    if (i < 0 || !is_elsewhere(&q.x, i))
+      outputs_ready(s, &file, 1, e);
+    file = name;
+  }
+  if (!e->status && !paper_write(path, s, &q.x, q.own->results, q.corpus, e))
+    printf("The page: %s\n", path);
+  experiments_free(&q.x);
+  free(runs);
+  return e->status;
+}
+
+/* -------------------------------------------------------------------------------------------------
+ * 5  The pages in Markdown: what stands between two marks is written, the rest is kept */
+
+/* A file of the results' folder: written where it is not the same yet. */
+static int file_renew(const char *folder, const char *name, const Bytes *now, Error *e) {
+  char path[PATH_ROOM + 128];
+  Bytes was = {0};
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (!e->status && !file_missing(path))
+    file_read(path, &was, e);
+  const bool same = was.size == now->size && now->size && !memcmp(was.at, now->at, now->size);
+  bytes_free(&was);
+  if (!e->status && !same && !file_write(path, now->at, now->size, e))
+    printf("The page: %s\n", path);
+  return e->status;
+}
+
+/* A page with another section between its marks; one that is not there begins with them. */
+static int page_with(Bytes *page, const char *folder, const char *name, const Bytes *section,
+                     Error *e) {
+  char path[PATH_ROOM + 128];
+  Bytes text = {0};
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  if (!e->status && file_missing(path))
+    bytes_print(&text, e, "<!-- results -->\n<!-- /results -->\n");
+  else if (!e->status)
+    file_read(path, &text, e);
+  if (!e->status)
+    readme_with(page, name, (const char *)text.at, text.size, (const char *)section->at,
+                section->size, e);
+  bytes_free(&text);
+  return e->status;
+}
+
+static int page_renew(const char *folder, const char *name, Bytes *section, Error *e) {
+  Bytes page = {0};
+  if (!page_with(&page, folder, name, section, e))
+    file_renew(folder, name, &page, e);
+  bytes_free(&page);
+  bytes_free(section);
+  return e->status;
+}
+
+static void item_markdown(Bytes *out, const Paper *p, int item, Error *e) {
+  char home[] = "../README.md";
+  item_head(out, p, item, home, e);
+  item_body(out, p, item, e);
+}
+
+/* The headline claims on a corpus, and what it judges again. */
+static void corpus_markdown(Bytes *out, const Results *r, Error *e) {
+  bytes_print(out, e, "# On %s: the headline claims%s\n\n[All items](../README.md).\n\n", r->corpus,
+              r->times > 1 ? ", and those that were undecided by fewer tokens" : "");
+  verdicts_count(out, r, e);
+  claims_markdown(out, r, -1, e);
+}
+
+/* README.md: an item a line. */
+static void index_markdown(Bytes *out, const Paper *p, Error *e) {
+  const Experiments *x = p->x;
+  char finding[FINDING];
+  verdicts_count(out, &p->runs, e);
+  bytes_print(out, e, "\nThe headline claims, by text: [%s](pages/on-%s.md)", p->runs.corpus,
+              p->runs.corpus);
+  for (int k = 0; k < x->corpora; k++)
+    if (p->others[k].judged)
+      bytes_print(out, e, ", [%s](pages/on-%s.md)", x->corpus[k].name, x->corpus[k].name);
+  bytes_print(out, e, ".\n\n");
+  for (int i = 0; i < x->items; i++) {
+    int needed, done = runs_done(&p->runs, &x->item[i], &needed);
+    if (is_elsewhere(x, i))
+      continue;
+    finding_of(finding, p, i);
+    bytes_print(out, e, "- [%s, %s](pages/%s.md): ", x->item[i].name, x->item[i].reference,
+                x->item[i].name);
+    markdown_text(out, finding, e);
+    bytes_print(out, e, "%s ", strchr(finding, 0)[-1] == '?' ? "" : ".");
+    counts_add(out, &p->runs, i, e);
+    if (done < needed)
+      bytes_print(out, e, "%d of %d runs. ", done, needed);
+    out->size--;
+    bytes_print(out, e, "\n");
+  }
+  published_markdown(out, x, e);
+}
+
+/* Every page of the results' folder. */
+static int pages_renew(const Paper *p, const char *folder, Error *e) {
+  char name[128];
+  Bytes section = {0}, svg[SUMMARY_PICTURES] = {{0}};
+  for (int i = 0; i < p->x->items && !e->status; i++) {
+    if (is_elsewhere(p->x, i))
+      continue;
+    snprintf(name, sizeof name, "pages/%.100s.md", p->x->item[i].name);
+    item_markdown(&section, p, i, e);
+    page_renew(folder, name, &section, e);
+  }
+  for (int k = -1; k < p->x->corpora && !e->status; k++) {
+    const Results *r = k < 0 ? &p->runs : &p->others[k];
+    if (!r->judged)
+      continue;
+    snprintf(name, sizeof name, "pages/on-%.100s.md", r->corpus);
+    corpus_markdown(&section, r, e);
+    page_renew(folder, name, &section, e);
+  }
+  index_markdown(&section, p, e);
+  page_renew(folder, "README.md", &section, e);
+  if (!told_summary(&section, svg, p, e) && !page_renew(folder, "SUMMARY.md", &section, e) &&
+      !file_renew(folder, "effects.svg", &svg[EFFECTS], e))
+    file_renew(folder, "onset-q.svg", &svg[ONSET_Q], e);
+  for (int k = 0; k < SUMMARY_PICTURES; k++)
+    bytes_free(&svg[k]);
+  bytes_free(&section);
+  return e->status;
+}
+
+static int verb_readme(Settings *s, Error *e) {
+  Command q;
+  Paper p;
+  if (command_open(&q, s, e))
+    return e->status;
+  if (!told_open(&p, &q.x, q.own->results, q.corpus, e))
+    pages_renew(&p, q.own->results, e);
+  told_close(&p);
+  experiments_free(&q.x);
+  return e->status;
+}
