@@ -108,7 +108,7 @@ function link(s,   out, t, k, place) {
     } else if (k in BODY) { WANT[k]; t = jump("test." k, k)
     } else if (k in AT) t = AT[k] == at ? own(k) : jump(k, k)
     else if (t ~ /^\(F/) {
-      t = "(" jump(k, k); if (where && !SEEN[k, where]++) add(PLACES, k, jump("s" spot, spot + 0 ? spot : where))
+      t = "(" jump(k, k); if (where && !SEEN[k, where]++) add(PLACES, k, jump("s" spot, spot ~ /^[0-9.]+$/ ? spot : where))
     }
     else if (t !~ /^\[/ && (k in TITLE)) t = t ~ /^\(/ ? "(" jump("s" k, k) : jump("s" k, t)
     out = out t
@@ -162,7 +162,7 @@ function text(i, to,   s, gap, as, was, buf, html) {       # lines i .. to of a 
   }
   return html para(was, buf, html == "")
 }
-function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kind, says) {      # a comment and the code below
+function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kind, says, k) {      # a comment and the code below
   begin = from; if (L[from] ~ /^\/\*/) while (L[begin++] !~ /\*\//);
   for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]; else if (i in STRUCT) b = STRUCT[i]
   who = name; if (name == "") name = b
@@ -186,8 +186,10 @@ function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kin
     code = "<pre class=\"code\">" code "</pre>\n"
     if (folded) code = fold("<code>" esc(says) "</code>", code)
     if (folded) html = html code
-    else if (html ~ /<h[23]/) html = html "<div class=\"unit\">\n<div></div>\n" code "</div>\n"
-    else html = "<div class=\"unit\">\n<div>\n" html "</div>\n" code "</div>\n"
+    else {                                                 # below a heading
+      k = 0; while (match(substr(html, k + 1), /<\/h[23]>\n(<p class="aside">[^\n]*\n)?/)) k += RSTART + RLENGTH - 1
+      html = substr(html, 1, k) "<div class=\"unit\">\n<div>\n" substr(html, k + 1) "</div>\n" code "</div>\n"
+    }
   }
   b = name; if (sub(/_backward$/, "", b)) for (i = 1; i <= kept; i++)      # its forward, beside it
     if (WHO[i] == b || WHO[i] == b "_forward" || (b in OTHER && WHO[i] == OTHER[b])) {
