@@ -4,14 +4,14 @@
 # opens a chunk, text then code. A line of text that is indented or has gaps stays as it is.
 BEGIN { OTHER["t5"] = "biases_tabulate"; OTHER["logits"] = "model_logits"      # whose backward?
   FIRST = " 3.6 3.7 4 6 7 "
-  # What a first reading opens when it wants to. Of these the comment is folded with the code:
-  FOLD["Other rows"] = " absolute_position position_bucket distance_bias biases_tabulate t5_backward act_gelu" \
-    " act_gelutanh act_relu kernel_forward kernel_backward fixed_value "
-  FOLD["Set-up"] = " offset chunk forward_rows add_block add_row Head slot_size head_of add_times" \
-    " attention_scratch map_row slots_begin take_slot slots_end add_rows model_fault square_sum "
+  # What a first reading opens when it wants to; of these the comment is folded with the code.
+  FOLD["Other rows"] = "absolute_position|position_bucket|distance_bias|biases_tabulate|t5_backward|" \
+    "act_(gelu|gelutanh|relu)|kernel_(forward|backward)|fixed_value"
+  FOLD["Set-up"] = "offset|chunk|forward_rows|add_(block|row|rows|times)|Head|head_of|slot_size|take_slot|" \
+    "slots_(begin|end)|attention_scratch|map_rows?|model_fault|square_sum"
   WHOLE = " 7.1 7.11 "                                     # and of a section all but its heading
   LINKS = "\\[[A-Z]+[0-9.]*\\]|\\(F[1-8]|\\([1-7][.][0-9]+|[cC]hapter [0-9]+|" \
-          "[a-z][a-z0-9]*__?[a-z][a-z0-9_]*" }
+          "[a-z][a-z0-9]*__?[a-z][a-z0-9_]*| __[a-z][a-z_]*" }
 function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
   return s }
 function jump(id, s) { return "<a href=\"#" id "\">" s "</a>" }
@@ -96,7 +96,7 @@ FILENAME ~ /README/ {                                      # the ledger: claims,
 function mark(id) { return " <a class=\"here\" href=\"#" id "\">#</a>" }
 function own(k) { return "<a class=\"own\" id=\"" k "\" href=\"#" k "\">" k "</a>" }
 # Tags, sections, differences (F1) and functions become links; `at` is the line, where s is code.
-function link(s,   out, t, k, place) {
+function link(s,   out, t, k, place, of) {
   while (match(s, LINKS)) {
     k = t = substr(s, RSTART, RLENGTH); gsub(/[][(]|.hapter /, "", k)
     out = out substr(s, 1, RSTART - 1); s = substr(s, RSTART + RLENGTH)
@@ -105,7 +105,8 @@ function link(s,   out, t, k, place) {
       place = where (who ? ", <code>" who "</code>" : ""); COUNT[k]++
       if (where && !SEEN[k, place]++) add(PLACES, k, jump(k "." COUNT[k], place))
       t = "<a " (where ? "id=\"" k "." COUNT[k] "\" " : "") "href=\"#" k "\">" t "</a>"
-    } else if (k in BODY) { WANT[k]; t = jump("test." k, k)
+    } else if (k in BODY) { WANT[k]; t = jump("test." k, k); sub(/__.*/, "", k); of = k
+    } else if (t ~ /^ / && ((k = of substr(t, 2)) in BODY)) { WANT[k]; t = " " jump("test." k, substr(t, 2))
     } else if (k in AT) t = AT[k] == at ? own(k) : jump(k, k)
     else if (t ~ /^\(F/) {
       t = "(" jump(k, k); if (where && !SEEN[k, where]++) add(PLACES, k, jump("s" spot, spot ~ /^[0-9.]+$/ ? spot : where))
@@ -124,7 +125,7 @@ function fold(says, s, as) { return "<details" as ">\n<summary>" says "</summary
 # The kind of fold of a chunk, or "".
 function fold_of(name, section, headed,   kind) {
   if (headed) return ""
-  for (kind in FOLD) if (name != "" && index(FOLD[kind], " " name " ")) { FOUND[name]; return kind }
+  for (kind in FOLD) if (name ~ "^(" FOLD[kind] ")$") return kind
   return section == "" ? "Macros, and what Part I calls of Part IV" : index(WHOLE, " " section " ") ? "Set-up" : ""
 }
 function para(as, s, begins,   h, end, t) {               # a paragraph, a table, or the heading of section as
@@ -143,8 +144,12 @@ function para(as, s, begins,   h, end, t) {               # a paragraph, a table
   if (as == "p") {
     gsub(/`[^`]+`|[a-z]+-&gt;[a-z0-9_]+|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
     s = typeset(s)
-    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.])[ .,]/) && (!begins || s ~ /^[A-Z][A-Z]/))
+    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*[.,]|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.] )/) && (!begins || s ~ /^[A-Z][A-Z]/))
       s = "<b>" substr(s, 1, RLENGTH - 1) "</b>" substr(s, RLENGTH)
+    if (where && match(tolower(s), /^(<b>)?(numerics|edges|cost( of a [a-z]+)?)(<.b>)?[.:, ]/)) {
+      h = substr(s, 1, RLENGTH); gsub(/<[^>]*>|[.:, ]+$/, "", h)
+      return fold(substr(h, 1, 1) tolower(substr(h, 2)), "<p>" s "</p>\n")
+    }
     if (where && s ~ /^(The |Their |In (the|their) )?(authors' )?code /)
       return fold("Where the authors' code differs", "<p>" s "</p>\n")
   }
@@ -216,8 +221,6 @@ END {
   chunk(start, last); where = ""; at = 0
   for (k = 1; k <= tests; k++) for (n = 1; n <= tags; n++) if (index(TESTS[t = TAG[n]], "#test." TEST[k] "\"")) {
     WANT[TEST[k]]; BACK[TEST[k]] = BACK[TEST[k]] " " jump(t, "[" t "]") }
-  for (kind in FOLD) for (n = split(FOLD[kind], x, " "); n > 0; n--) if (!(x[n] in FOUND))
-    print "book.awk: expected a function or a struct of Part I to fold, found " x[n] > "/dev/stderr"
   for (f = 1; f <= frame; f++) {
     slot = FRAME[f]
     if (!gsub(/^<!-- | -->$/, "", slot)) print slot
@@ -242,7 +245,7 @@ END {
     } else {
       s = text(BLOCK[slot], END_OF[slot])
       if (sub("<b>" slot "</b>, ", "", s)) s = capital(s)
-      if (!sub("<b>" slot "</b>[.] ", "", s)) sub("<b>" slot "</b>", "They differ", s)
+      if (!sub("<b>" slot "</b>[.] ", "", s)) sub("^<p>" slot, "<p>They differ", s)
       for (k = 1; k <= 8; k++) {                           # F1 and where it is told of
         n = ""; if (PLACES["F" k] != "") n = " <ul>" PLACES["F" k] "</ul>"
         if (match(s, ">F" k "</td> <td[^>]*>[^\n]*</td> </tr>"))

@@ -4,7 +4,7 @@
 #                  stand; a flow of items; or a drawing
 BEGIN {
   n_greek = split("alpha beta gamma delta mu phi Phi pi theta sigma lambda xi eps", GREEK, " ")
-  split("sum mean log Sink Concat dlogz cls FFN MHSA", x, " "); for (k in x) BASE[x[k]]
+  split("sum mean log Sink Concat dlogz dxn cls FFN MHSA", x, " "); for (k in x) BASE[x[k]]
   split("target cls max", x, " "); for (k in x) INDEX[x[k]]
   DRAWN = "-->|[+]---|[o.] [o.] [o.]|[|]  +[|]"
 }
@@ -49,7 +49,8 @@ function scripts(s,   out, before, op, n, x) {
     else { sub(/^-/, "\\&minus;", x); x = op == "^" ? "<sup>" x "</sup>" : "<sub>" x "</sub>" }
     out = out before x
   }
-  return out s
+  s = out s; gsub(/<sub>[^<]*<\/sub><sup>[^<]*<\/sup>/, "<span class=\"ss\">&</span>", s)      # one above the other
+  return s
 }
 function words(s,   k, out, c) {                           # Greek, signs, sums
   for (k = 1; k <= n_greek; k++) {
