@@ -155,7 +155,7 @@ function relation(s) { return s ~ /^([+]?=|<-|<=) / }
 # Where a line's first relation stands, at which equations are aligned.
 function equals(s) { return match(s, / ([+]?=|<-|<=) /) && substr(s, 1, RSTART) !~ / [0-9.]+ [a-z]/ ? RSTART + 1 : 0 }
 function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
-    shared, alone, figures, html, span, j, x, formulas, most, gap) {
+    shared, alone, figures, html, span, j, x, formulas, most, gap, left) {
   if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
   if (s ~ DRAWN) {
     if (s !~ /[o.] [o.] [o.]/) return drawing(s)
@@ -210,9 +210,13 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
     return "<p class=\"items\">" html "<span>" cell(c) "</span></p>\n"
   }
   # a remark behind a formula stands in one column with the others
-  for (i = 1; i <= rows; i++) { if (cells[i] > most) most = cells[i]; formulas += has_relation(i, cells, body) }
+  for (i = 1; i <= rows; i++) {
+    if (cells[i] > most) most = cells[i]
+    formulas += has_relation(i, cells, body)
+    for (k = 1; k < cells[i]; k++) if (relation(body[i, k + 1])) left[from[i, k]]
+  }
   if (most == 3) for (i = 1; i <= rows; i++)
-    if ((k = cells[i]) > 1 && body[i, k - 1] ~ /(^| )([+]?=|<-|<=) / && !relation(body[i, k])) {
+    if ((k = cells[i]) > 1 && body[i, k - 1] ~ /(^| )([+]?=|<-|<=) / && !relation(body[i, k]) && !(from[i, k] in left)) {
       if (--used[from[i, k]] == 0) delete used[from[i, k]]
       from[i, k] = 150; used[150]++
     }
