@@ -73,7 +73,7 @@ function words(s,   k, out, c) {                           # Greek, signs, sums
   gsub(/= -/, "= \\&minus;", s)
   gsub(/ - /, " \\&minus; ", s)
   out = ""
-  while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)]|$))/)) {
+  while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)~]|$))/)) {
     c = RSTART + (substr(s, RSTART, 3) != "sum")
     if (substr(s, c) ~ /^sum a /) { out = out substr(s, 1, c + 2); s = substr(s, c + 3); continue }
     out = out substr(s, 1, c - 1) "&sum;"; s = substr(s, c + 3)
@@ -98,12 +98,57 @@ function typeset(s,   out, before, tag, code) {                    # the text be
   }
   return out scripts(words(s))
 }
+# Where the factors that end a begin, as the numerator of what follows; 0 where that is not certain.
+function numerator(a,   p, c, depth, f, t) {
+  for (p = length(a) + 1; p > 1;) {
+    t = p; depth = 0
+    do {                                                   # one factor: up to a blank outside brackets
+      c = substr(a, --p, 1)
+      if (c ~ /[])}>]/) depth++
+      if (c ~ /[[({<]/) depth--
+    } while (p > 1 && depth >= 0 && (depth > 0 || c != " "))
+    if (depth > 0) return 0
+    if (depth < 0 || c == " ") p++
+    f = substr(a, p, t - p)
+    if (f ~ /^[a-z][a-z][a-z]+$|[]:;,[]/ && f !~ /^[(<]/) return 0
+    if (f ~ /^([+]?=|<-|<=|[+|*-])$/) return t + 1
+    if (p == 1 || depth < 0) return p
+    p--
+  }
+  return 0
+}
+function denominator(b,   n) {                             # its length, or 0
+  if (b ~ /^[(]/) n = group(b)
+  else if (!match(b, /^[A-Za-z0-9_'^*]+/)) return 0
+  else if (substr(b, n = RLENGTH + 1, 1) ~ /[({]/) n += group(substr(b, n)) - 1
+  else n--
+  if (b ~ /^sum[ _]/ && substr(b, n + 1) !~ /^ ([a-z][a-z]+|[-+=|])( |$)/ && match(substr(b, n + 1), /^ [^ )]+[)]?/))
+    n += RLENGTH
+  return substr(b, 1, n) ~ /^[a-rt-z][a-z][a-z]+$/ || substr(b, n + 1, 1) ~ /[A-Za-z0-9.^(]/ ? 0 : n
+}
+# `a / b` between signs is a fraction: @ a $ b ~ until it is HTML.
+function fractions(s,   out, k, a, b, n, from) {
+  if (s ~ /[@$~`"]|--/) return s
+  while (k = index(s, ")/(")) s = substr(s, 1, k) " / " substr(s, k + 2)
+  while (k = index(s, " / ")) {
+    a = substr(s, 1, k - 1); b = substr(s, k + 3); n = denominator(b); from = numerator(a)
+    if (!n || !from || (from == 1 && out != "") || substr(a, 1, from - 1) ~ /sqrt[(]$/) { out = out a " / "; s = b; continue }
+    out = out substr(a, 1, from - 1); a = substr(a, from); s = substr(b, n + 1); b = substr(b, 1, n)
+    if (out ~ /(^|[ ([])[(]$/ && s ~ /^[)]([^^]|$)/) { sub(/[(]$/, "", out); s = substr(s, 2) }
+    if (group(a) == length(a)) a = inner(a)
+    if (group(b) == length(b)) b = inner(b)
+    out = out "@" a "$" b "~"
+  }
+  return out s
+}
 # One cell or item, linked and typeset.
 function cell(s,   k) {
-  k = s; sub(/ .*/, "", k); s = link(esc(s))
+  k = s; sub(/ .*/, "", k); s = link(esc(fractions(s)))
   if (k ~ /[.]/ && (k in TITLE) && !number(s)) sub(/^[0-9.]+/, jump("s" k, "&"), s)
   gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
-  return typeset(s)
+  s = typeset(s)
+  gsub(/@/, "<span class=\"frac\"><span>", s); gsub(/[$]/, "</span><i> / </i><span>", s); gsub(/~/, "</span></span>", s)
+  return s
 }
 function indent(s) { match(s, /^ */); return RLENGTH }
 # Are the lines of two levels, two lines at least in each, which no column explains?
