@@ -4,8 +4,14 @@
 # opens a chunk, text then code. A line of text that is indented or has gaps stays as it is.
 BEGIN { OTHER["t5"] = "biases_tabulate"; OTHER["logits"] = "model_logits"      # whose backward?
   FIRST = " 3.6 3.7 4 6 7 "
+  # What a first reading opens when it wants to; of these the comment is folded with the code.
+  FOLD["Other rows"] = "absolute_position|position_bucket|distance_bias|biases_tabulate|t5_backward|" \
+    "act_(gelu|gelutanh|relu)|kernel_(forward|backward)|fixed_value"
+  FOLD["Set-up"] = "offset|chunk|forward_rows|add_(block|row|rows|times)|Head|head_of|slot_size|take_slot|" \
+    "slots_(begin|end)|attention_scratch|map_rows?|model_fault|square_sum"
+  WHOLE = " 7.1 7.11 "                                     # and of a section all but its heading
   LINKS = "\\[[A-Z]+[0-9.]*\\]|\\(F[1-8]|\\([1-7][.][0-9]+|[cC]hapter [0-9]+|" \
-          "[a-z][a-z0-9]*__?[a-z][a-z0-9_]*" }
+          "[a-z][a-z0-9]*__?[a-z][a-z0-9_]*| __[a-z][a-z_]*" }
 function esc(s) { gsub(/&/, "\\&amp;", s); gsub(/</, "\\&lt;", s); gsub(/>/, "\\&gt;", s)
   return s }
 function jump(id, s) { return "<a href=\"#" id "\">" s "</a>" }
@@ -52,6 +58,7 @@ ruled && /^ \* [0-9A-Z]/ && !/PART/ {                      # the heading of a ch
 !(ruled && /^ \*$/) { ruled = /^(\/\*| \*) [-=][-=][-=]/ }
 part1 && /^[a-zW].*\(/ && !/;$/ && match($0, /[a-z][a-z0-9_]*[,(]/) {
   NAME[FNR] = substr($0, RSTART, RLENGTH - 1); AT[NAME[FNR]] = FNR }
+part1 && /^} [A-Z][A-Za-z]*;$/ { STRUCT[FNR] = substr($2, 1, length($2) - 1) }
 FILENAME ~ /test_/ && /^\/\*/ { said = "" }                 # the comment above a test, and its lines
 FILENAME ~ /test_/ && !/^$/ { said = said $0 "\n" }
 FILENAME ~ /test_/ && /\(Test \*t\) [{]$/ {               # takes the tags of comments before it
@@ -88,8 +95,10 @@ FILENAME ~ /results.pages/ {                               # the ledger: claims,
   for (t in SAYS) if ((refuted ? tolower(x[1]) : /^[|] [*]/ ? claims tolower(x[3]) : "") ~ KEY[t])
     add(LEDGER, t, says)
 }
+function mark(id) { return " <a class=\"here\" href=\"#" id "\">#</a>" }
+function own(k) { return "<a class=\"own\" id=\"" k "\" href=\"#" k "\">" k "</a>" }
 # Tags, sections, differences (F1) and functions become links; `at` is the line, where s is code.
-function link(s,   out, t, k, place) {
+function link(s,   out, t, k, place, of) {
   while (match(s, LINKS)) {
     k = t = substr(s, RSTART, RLENGTH); gsub(/[][(]|.hapter /, "", k)
     out = out substr(s, 1, RSTART - 1); s = substr(s, RSTART + RLENGTH)
@@ -98,9 +107,12 @@ function link(s,   out, t, k, place) {
       place = where (who ? ", <code>" who "</code>" : ""); COUNT[k]++
       if (where && !SEEN[k, place]++) add(PLACES, k, jump(k "." COUNT[k], place))
       t = "<a " (where ? "id=\"" k "." COUNT[k] "\" " : "") "href=\"#" k "\">" t "</a>"
-    } else if (k in BODY) { WANT[k]; t = jump("test." k, k)
-    } else if (k in AT) t = AT[k] == at ? "<b id=\"" k "\">" k "</b>" : jump(k, k)
-    else if (t ~ /^\(F/) t = "(" jump("differences", k)
+    } else if (k in BODY) { WANT[k]; t = jump("test." k, k); sub(/__.*/, "", k); of = k
+    } else if (t ~ /^ / && ((k = of substr(t, 2)) in BODY)) { WANT[k]; t = " " jump("test." k, substr(t, 2))
+    } else if (k in AT) t = AT[k] == at ? own(k) : jump(k, k)
+    else if (t ~ /^\(F/) {
+      t = "(" jump(k, k); if (where && !SEEN[k, where]++) add(PLACES, k, jump("s" spot, spot ~ /^[0-9.]+$/ ? spot : where))
+    }
     else if (t !~ /^\[/ && (k in TITLE)) t = t ~ /^\(/ ? "(" jump("s" k, k) : jump("s" k, t)
     out = out t
   }
@@ -109,23 +121,41 @@ function link(s,   out, t, k, place) {
 # A section is printed first, or in the rest; 0 is what stands before chapter 1.
 function group_of(id) { sub(/^7[.].*/, "7", id)
   return id == "" ? 0 : index(FIRST, " " id " ") ? 1 : 2 }
-function fold(says, s) { return "<details>\n<summary>" says "</summary>\n" s "</details>\n" }
-function para(as, s,   h, end, t) {               # a paragraph, a table, or the heading of section as
+function capital(s) {                                       # of a paragraph's first word
+  return substr(s, 1, 3) toupper(substr(s, 4, 1)) substr(s, 5) }
+function fold(says, s, as) { return "<details" as ">\n<summary>" says "</summary>\n" s "</details>\n" }
+# The kind of fold of a chunk, or "".
+function fold_of(name, section, headed,   kind) {
+  if (headed) return ""
+  for (kind in FOLD) if (name ~ "^(" FOLD[kind] ")$") return kind
+  return section == "" ? "Macros, and what Part I calls of Part IV" : index(WHOLE, " " section " ") ? "Set-up" : ""
+}
+function para(as, s, begins,   h, end, t) {               # a paragraph, a table, or the heading of section as
   if (as in TITLE) {
-    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[as]; who = ""; s = typeset(link(esc(s)))
-    t = " <a class=\"here\" href=\"#s" as "\">#</a></" h ">\n"
+    h = as ~ /^[0-9]+$/ ? "h2" : "h3"; where = TITLE[spot = as]; who = ""; s = typeset(link(esc(s)))
+    t = mark("s" as) "</" h ">\n"
     end = sub(/   +/, t "<p class=\"aside\">", s) ? "</p>\n" : t
     return (h == "h2" ? "</section>\n<section>\n" : "") "<" h " id=\"s" as "\">" s end
   }
-  if (as == "pre") return display(s)
+  if (as == "pre") {
+    s = display(s); if (match(s, /^<div class="wide">.*<\/svg><\/div>\n/)) { PICTURE = substr(s, 1, RLENGTH); gsub(/ id="[^"]*"/, "", PICTURE) }
+    return s
+  }
+  if (as == "p" && s ~ /is drawn at the head of chapter/) end = PICTURE      # and here again
   s = link(esc(s))
   if (as == "p") {
     gsub(/`[^`]+`|[a-z]+-&gt;[a-z0-9_]+|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
     s = typeset(s)
-    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.])[ .,]/))
+    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*[.,]|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.] )/) && (!begins || s ~ /^[A-Z][A-Z]/))
       s = "<b>" substr(s, 1, RLENGTH - 1) "</b>" substr(s, RLENGTH)
+    if (where && match(tolower(s), /^(<b>)?(numerics|edges|cost( of a [a-z]+)?)(<.b>)?[.:, ]/)) {
+      h = substr(s, 1, RLENGTH); gsub(/<[^>]*>|[.:, ]+$/, "", h)
+      return fold(substr(h, 1, 1) tolower(substr(h, 2)), "<p>" s "</p>\n")
+    }
+    if (where && s ~ /^(The |Their |In (the|their) )?(authors' )?code /)
+      return fold("Where the authors' code differs", "<p>" s "</p>\n")
   }
-  return as == "" ? "" : "<" as ">" s "</" as ">\n"
+  return as == "" ? "" : "<" as ">" s "</" as ">\n" end
 }
 function text(i, to,   s, gap, as, was, buf, html) {       # lines i .. to of a comment
   for (; i <= to; i++) {
@@ -133,45 +163,66 @@ function text(i, to,   s, gap, as, was, buf, html) {       # lines i .. to of a 
     if (s == "" || s ~ /^Backward[.:]/) gap = 1
     if (s == "" || s ~ /^([-=][-=][-=]|PART )/) continue
     as = i in ID ? ID[i] : s ~ /^  |^\[M[0-9]\]  |[^ ]   +[^ ]/ ? "pre" : "p"
-    if (as != was || (gap && as == "p")) { html = html para(was, buf); buf = s }
+    if (as != was || (gap && as == "p")) { html = html para(was, buf, was == "p" && html == ""); buf = s }
     else buf = buf (as == "p" ? " " : gap ? "\n\n" : "\n") s
     was = as; gap = 0
   }
-  return html para(was, buf)
+  return html para(was, buf, html == "")
 }
-function chunk(from, to,   i, begin, name, html, code, s, b, folded) {      # a comment and the code below
+function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kind, says, k) {      # a comment and the code below
   begin = from; if (L[from] ~ /^\/\*/) while (L[begin++] !~ /\*\//);
-  for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]
-  who = name; at = 0; html = text(from, begin - 1)
+  for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]; else if (i in STRUCT) b = STRUCT[i]
+  who = name; if (name == "") name = b
+  at = 0; html = text(from, begin - 1)
   if (name in PUZZLE)
     html = html "<p class=\"aside\">Write it yourself: <code>make puzzle " PUZZLE[name] "</code></p>\n"
   for (i = begin; i <= to; i++) if (code L[i] != "") {
     at = i; s = link(esc(L[i]))
     if (i in NAME && NAME[i] !~ /_/ && match(s, NAME[i] "[(,]"))
-      s = substr(s, 1, RSTART - 1) "<b id=\"" NAME[i] "\">" NAME[i] "</b>" substr(s, RSTART + RLENGTH - 1)
+      s = substr(s, 1, RSTART - 1) own(NAME[i]) substr(s, RSTART + RLENGTH - 1)
     gsub(/\/\*/, "<i>&", s); gsub(/\*\//, "&</i>", s)
     code = code (i in ROW ? "<span id=\"" ROW[i] "\">" s "</span>" : s) "\n"
   }
   sub(/\n+$/, "\n", code)
-  for (i = from; i < begin; i++) if (i in ID) section = ID[i]
+  for (i = from; i < begin; i++) if (i in ID) { section = ID[i]; headed = 1 }
+  kind = fold_of(name, section, headed)
   if (code != "") {
-    folded = section ~ /^[12]?$/
+    folded = section ~ /^[12]$/ || (headed && index(WHOLE, " " section " "))
+    says = name; for (i = begin; says == ""; i++) says = L[i]
+    sub(/( =)? [{].*/, "", says)
     code = "<pre class=\"code\">" code "</pre>\n"
-    if (folded) code = fold(name == "" ? "Tables and types" : "<code>" name "</code>", code)
-    html = html ~ /<h[23]|<pre>/ || html == "" || folded ? html code : \
-           "<div class=\"unit\">\n<div>\n" html "</div>\n" code "</div>\n"
+    if (folded) code = fold("<code>" esc(says) "</code>", code)
+    if (folded) html = html code
+    else {                                                 # below a heading
+      k = 0; while (match(substr(html, k + 1), /<\/h[23]>\n(<p class="aside">[^\n]*\n)?/)) k += RSTART + RLENGTH - 1
+      html = substr(html, 1, k) "<div class=\"unit\">\n<div>\n" substr(html, k + 1) "</div>\n" code "</div>\n"
+    }
   }
   b = name; if (sub(/_backward$/, "", b)) for (i = 1; i <= kept; i++)      # its forward, beside it
     if (WHO[i] == b || WHO[i] == b "_forward" || (b in OTHER && WHO[i] == OTHER[b])) {
       html = "<div class=\"pair\">\n<div>" KEPT[i] "</div>\n<div>" html "</div>\n</div>\n"
-      KEPT[i] = WHO[i] = "" }
-  KEPT[++kept] = html; WHO[kept] = name; GROUP[kept] = group_of(section)
+      name = WHO[i] "</code>, <code>" name; KEPT[i] = WHO[i] = "" }
+  KEPT[++kept] = html; WHO[kept] = name; GROUP[kept] = group_of(section); KIND[kept] = kind
+}
+# The chunks of a group; neighbours of one kind are one fold, which says what is in it.
+function chunks(part,   k, kind, names, inside, html) {
+  for (k = 1; k <= kept + 1; k++) if (k > kept || (GROUP[k] == part && KEPT[k] != "")) {
+    if (kind != "" && (k > kept || KIND[k] != kind)) html = html fold(kind names, inside)
+    if (k > kept) break
+    if (KIND[k] != kind) inside = names = ""
+    kind = KIND[k]; inside = inside KEPT[k]
+    if (WHO[k] != "") names = names (names == "" ? ": " : ", ") "<code>" WHO[k] "</code>"
+    if (kind == "") html = html KEPT[k]
+  }
+  return html
 }
 function list_of(name, s) { return s == "" ? "" : "<dt>" name "</dt><dd><ul>\n" s "</ul></dd>\n" }
 END {
-  for (start = k = top + 1; k++ < last;) if (L[k] ~ /^\/\*/) { chunk(start, k - 1); start = k }
+  for (start = k = top + 1; k++ < last;)
+    if (L[k] ~ /^\/\*/ || ((k in NAME) && L[k - 1] == "" && (L[start] !~ /^\/\*/ || fold_of(NAME[k], 1)))) { chunk(start, k - 1); start = k }
   chunk(start, last); where = ""; at = 0
-  for (k = 1; k <= tests; k++) for (t in TESTS) if (index(TESTS[t], "#test." TEST[k] "\"")) WANT[TEST[k]]
+  for (k = 1; k <= tests; k++) for (n = 1; n <= tags; n++) if (index(TESTS[t = TAG[n]], "#test." TEST[k] "\"")) {
+    WANT[TEST[k]]; BACK[TEST[k]] = BACK[TEST[k]] " " jump(t, "[" t "]") }
   for (f = 1; f <= frame; f++) {
     slot = FRAME[f]
     if (!gsub(/^<!-- | -->$/, "", slot)) print slot
@@ -180,19 +231,30 @@ END {
         print "<li>" jump("s" SECTION[k], typeset(TITLE[SECTION[k]])) "</li>"
     } else if (slot ~ /^chapters/) {
       n = slot ~ /first/ ? 1 : slot ~ /rest/ ? 2 : 0
-      for (k = 1; k <= kept; k++) if (GROUP[k] == n) printf "%s", KEPT[k]
+      printf "%s", chunks(n)
     } else if (slot == "tests") {
       for (k = 1; k <= tests; k++) if (TEST[k] in WANT) {
         s = link(esc(BODY[TEST[k]])); gsub(/\/\*/, "<i>&", s); gsub(/\*\//, "&</i>", s)
-        print fold("<code>" TEST[k] "</code>" PLACE_OF[TEST[k]], \
-          "<pre class=\"code test\" id=\"test." TEST[k] "\">" s "</pre>\n")
+        print fold("<code>" TEST[k] "</code>" PLACE_OF[TEST[k]] BACK[TEST[k]] mark("test." TEST[k]), \
+          "<pre class=\"code test\" id=\"test." TEST[k] "\">" s "</pre>\n", " class=\"test\"")
       }
     } else if (slot == "tags") for (k = 1; k <= tags; k++) {
       t = TAG[k]; for (n = k; SAYS[TAG[n]] == "";) n++
       if (CHECKS[t] LEDGER[t] == "") add(CHECKS, t, "no row of its own: its tests hold it")
-      print "<h3 id=\"" t "\">[" t "] " WORD[t] ": " esc(SAYS[TAG[n]]) "</h3>\n<dl>" \
+      print "<h3 id=\"" t "\">[" t "] " WORD[t] ": " esc(SAYS[TAG[n]]) mark(t) "</h3>\n<dl>" \
         list_of("Code", typeset(PLACES[t] OUTSIDE[t])) list_of("Tests", TESTS[t]) \
         list_of("Checks", typeset(CHECKS[t])) list_of("Trainings", typeset(LEDGER[t])) "</dl>"
-    } else { s = text(BLOCK[slot], END_OF[slot]); sub("<b>" slot "</b>[.] ", "", s); printf "%s", s }
+    } else {
+      s = text(BLOCK[slot], END_OF[slot])
+      if (sub("<b>" slot "</b>, ", "", s)) s = capital(s)
+      if (!sub("<b>" slot "</b>[.] ", "", s)) sub("^<p>" slot, "<p>They differ", s)
+      for (k = 1; k <= 8; k++) {                           # F1 and where it is told of
+        n = ""; if (PLACES["F" k] != "") n = " <ul>" PLACES["F" k] "</ul>"
+        if (match(s, ">F" k "</td> <td[^>]*>[^\n]*</td> </tr>"))
+          s = substr(s, 1, RSTART - 1) " id=\"F" k "\"" substr(s, RSTART, RLENGTH - 11) n \
+            substr(s, RSTART + RLENGTH - 11)
+      }
+      printf "%s", s
+    }
   }
 }

@@ -4,7 +4,7 @@
 #                  stand; a flow of items; or a drawing
 BEGIN {
   n_greek = split("alpha beta gamma delta mu phi Phi pi theta sigma lambda xi eps", GREEK, " ")
-  split("sum mean log Sink Concat dlogz cls FFN MHSA", x, " "); for (k in x) BASE[x[k]]
+  split("sum mean log Sink Concat dlogz dxn cls FFN MHSA", x, " "); for (k in x) BASE[x[k]]
   split("target cls max", x, " "); for (k in x) INDEX[x[k]]
   DRAWN = "-->|[+]---|[o.] [o.] [o.]|[|]  +[|]"
 }
@@ -29,6 +29,7 @@ function scope(s, high,   n) {
 function inner(s) { return s ~ /^[({]/ ? substr(s, 2, length(s) - 2) : s }
 # Does this index belong to a formula, or to a name of the program, as in row_stat?
 function indexed(before, low,   b) {
+  gsub(/&[a-z]+;/, "", low)
   if (before ~ /([])*']|&[A-Za-z]+;)$/) return 1
   if (!match(before, /[A-Za-z]+$/)) return 0
   b = substr(before, RSTART)
@@ -48,28 +49,31 @@ function scripts(s,   out, before, op, n, x) {
     else { sub(/^-/, "\\&minus;", x); x = op == "^" ? "<sup>" x "</sup>" : "<sub>" x "</sub>" }
     out = out before x
   }
-  return out s
+  s = out s; gsub(/<sub>[^<]*<\/sub><sup>[^<]*<\/sup>/, "<span class=\"ss\">&</span>", s)      # one above the other
+  return s
 }
 function words(s,   k, out, c) {                           # Greek, signs, sums
   for (k = 1; k <= n_greek; k++) {
     out = ""
-    while (match(s, "(^|[^A-Za-z0-9_])" GREEK[k] "([^a-z]|$)")) {
+    while (match(s, "(^|[^A-Za-z0-9_.])" GREEK[k] "([^a-z]|$)")) {
       c = RSTART + (substr(s, RSTART, length(GREEK[k])) != GREEK[k])
       out = out substr(s, 1, c - 1) "&" (GREEK[k] == "eps" ? "epsilon" : GREEK[k]) ";"
       s = substr(s, c + length(GREEK[k]))
     }
     s = out s
   }
+  gsub(/[+]-/, "\\&plusmn;", s)
   while (match(s, /(^|[^A-Za-z0-9_-])([A-Za-z0-9]-[A-Za-z0-9]|-[A-Za-z0-9])([^A-Za-z]|$)/)) {  # i-j, -r
     c = RSTART + index(substr(s, RSTART, RLENGTH), "-") - 1
     s = substr(s, 1, c - 1) "&minus;" substr(s, c + 1)
   }
   gsub(/ != /, " \\&ne; ", s); gsub(/&lt;=/, "\\&le;", s); gsub(/&gt;=/, "\\&ge;", s)
   gsub(/&lt;-/, "\\&larr;", s)
-  gsub(/-infinity/, "\\&minus;\\&infin;", s); gsub(/= -/, "= \\&minus;", s)
-  gsub(/[+]-/, "\\&plusmn;", s); gsub(/ - /, " \\&minus; ", s)
+  gsub(/-infinity/, "\\&minus;\\&infin;", s); sub(/^-[^-]/, "\\&minus;&", s); sub(/^&minus;-/, "\\&minus;", s)
+  gsub(/= -/, "= \\&minus;", s)
+  gsub(/ - /, " \\&minus; ", s)
   out = ""
-  while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)]|$))/)) {
+  while (match(s, /(^|[^A-Za-z])sum(_| [|(]?d?[a-z]([_^ |)~]|$))/)) {
     c = RSTART + (substr(s, RSTART, 3) != "sum")
     if (substr(s, c) ~ /^sum a /) { out = out substr(s, 1, c + 2); s = substr(s, c + 3); continue }
     out = out substr(s, 1, c - 1) "&sum;"; s = substr(s, c + 3)
@@ -94,10 +98,57 @@ function typeset(s,   out, before, tag, code) {                    # the text be
   }
   return out scripts(words(s))
 }
+# Where the factors that end a begin, as the numerator of what follows; 0 where that is not certain.
+function numerator(a,   p, c, depth, f, t) {
+  for (p = length(a) + 1; p > 1;) {
+    t = p; depth = 0
+    do {                                                   # one factor: up to a blank outside brackets
+      c = substr(a, --p, 1)
+      if (c ~ /[])}>]/) depth++
+      if (c ~ /[[({<]/) depth--
+    } while (p > 1 && depth >= 0 && (depth > 0 || c != " "))
+    if (depth > 0) return 0
+    if (depth < 0 || c == " ") p++
+    f = substr(a, p, t - p)
+    if (f ~ /^[a-z][a-z][a-z]+$|[]:;,[]/ && f !~ /^[(<]/) return 0
+    if (f ~ /^([+]?=|<-|<=|[+|*-])$/) return t + 1
+    if (p == 1 || depth < 0) return p
+    p--
+  }
+  return 0
+}
+function denominator(b,   n) {                             # its length, or 0
+  if (b ~ /^[(]/) n = group(b)
+  else if (!match(b, /^[A-Za-z0-9_'^*]+/)) return 0
+  else if (substr(b, n = RLENGTH + 1, 1) ~ /[({]/) n += group(substr(b, n)) - 1
+  else n--
+  if (b ~ /^sum[ _]/ && substr(b, n + 1) !~ /^ ([a-z][a-z]+|[-+=|])( |$)/ && match(substr(b, n + 1), /^ [^ )]+[)]?/))
+    n += RLENGTH
+  return substr(b, 1, n) ~ /^[a-rt-z][a-z][a-z]+$/ || substr(b, n + 1, 1) ~ /[A-Za-z0-9.^(]/ ? 0 : n
+}
+# `a / b` between signs is a fraction: @ a $ b ~ until it is HTML.
+function fractions(s,   out, k, a, b, n, from) {
+  if (s ~ /[@$~`"]|--/) return s
+  while (k = index(s, ")/(")) s = substr(s, 1, k) " / " substr(s, k + 2)
+  while (k = index(s, " / ")) {
+    a = substr(s, 1, k - 1); b = substr(s, k + 3); n = denominator(b); from = numerator(a)
+    if (!n || !from || (from == 1 && out != "") || substr(a, 1, from - 1) ~ /sqrt[(]$/) { out = out a " / "; s = b; continue }
+    out = out substr(a, 1, from - 1); a = substr(a, from); s = substr(b, n + 1); b = substr(b, 1, n)
+    if (out ~ /(^|[ ([])[(]$/ && s ~ /^[)]([^^]|$)/) { sub(/[(]$/, "", out); s = substr(s, 2) }
+    if (group(a) == length(a)) a = inner(a)
+    if (group(b) == length(b)) b = inner(b)
+    out = out "@" a "$" b "~"
+  }
+  return out s
+}
 # One cell or item, linked and typeset.
-function cell(s) {
-  s = link(esc(s)); gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
-  return typeset(s)
+function cell(s,   k) {
+  k = s; sub(/ .*/, "", k); s = link(esc(fractions(s)))
+  if (k ~ /[.]/ && (k in TITLE) && !number(s)) sub(/^[0-9.]+/, jump("s" k, "&"), s)
+  gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
+  s = typeset(s)
+  gsub(/@/, "<span class=\"frac\"><span>", s); gsub(/[$]/, "</span><i> / </i><span>", s); gsub(/~/, "</span></span>", s)
+  return s
 }
 function indent(s) { match(s, /^ */); return RLENGTH }
 # Are the lines of two levels, two lines at least in each, which no column explains?
@@ -109,37 +160,52 @@ function levels(line, lines,   i, s, at, of, inside, k, n) {
   for (k in of) { if (of[k] < 2 || k in inside) return 0; n++ }
   return n == 2
 }
-# A drawing of -->, | and +---+ in lines.
-function arrows(s,   line, n, i, k, c, corner, out, x) {
+# A drawing of names and --> in lines, with paths of | and +---+ around them, as SVG on a grid of
+# 8 x 16. A name in capitals or n1, n2 is a box, + a circle, and a path ends in an arrow.
+function xy(x, y) { return x * 8 + 4 " " y * 16 - 5 }
+function box(name, x, y,   n, w) {
+  n = length(name); w = 8 * n + 10
+  if (name == "+") return "<circle cx=\"" x * 8 + 4 "\" cy=\"" y * 16 - 5 "\" r=\"7\"></circle>"
+  if (name !~ /^([A-Z]+|n[12])$/) return ""
+  return "<rect x=\"" x * 8 - 5 "\" y=\"" y * 16 - 15 "\" width=\"" w "\" height=\"20\" rx=\"4\"></rect>"
+}
+function drawing(s,   line, n, i, k, x, w, name, out, wide, tip) {
+  tip = "l-5 -3v6z\"></path>"
   n = split(s, line, "\n")
   for (i = 1; i <= n; i++) {
-    x = line[i]
-    if (x ~ /^[ |+-]+$/ && x ~ /[^ ]/) {
-      x = ""; corner = 0
-      for (k = 1; k <= length(line[i]); k++) {
-        c = substr(line[i], k, 1)
-        if (c == "+") c = corner++ % 2 ? "&#9496;" : "&#9492;"
-        x = x (c == "|" ? "&#9474;" : c == "-" ? "&#9472;" : c)
-      }
-    } else { gsub(/--&gt;/, "\\&#9472;\\&#9472;\\&#9656;", x); gsub(/ [+] /, " \\&oplus; ", x) }
-    out = out (i > 1 ? "\n" : "") x
+    if (length(line[i]) > wide) wide = length(line[i])
+    for (x = 0; match(substr(line[i], x + 1), /[^ ]+/); x += RLENGTH) {
+      x += RSTART - 1; w = RLENGTH; name = substr(line[i], x + 1, w)
+      if (name == "-->") {
+        out = out "<path d=\"M" xy(x - 0.6, i) "H" (x + 3) * 8 + 2 "\"></path><path class=\"tip\" d=\"M" \
+          xy(x + 3, i) tip
+      } else if (name ~ /^[+]-+[+]$/)      # two lines above it stand what it leaves and reaches
+        out = out "<path d=\"M" xy(x, i - 1.4) "V" i * 16 - 8 "H" (x + w) * 8 - 4 "V" i * 16 - 30 \
+          "\"></path><path class=\"tip\" d=\"M" xy(x + w - 1, i - 1.6) "l-3 5h6z\"></path>"
+      else if (name != "|")
+        out = out box(name, x, i) "<text x=\"" x * 8 + 4 * w "\" y=\"" i * 16 "\">" link(esc(name)) "</text>"
+      RLENGTH = w
+    }
   }
-  return out
+  return "<div class=\"wide\"><svg class=\"draw\" viewBox=\"-8 -6 " wide * 8 + 24 " " n * 16 + 8 "\" role=\"img\">" out "</svg></div>\n"
 }
-# Words, without a relation and a gap, far from the edge: they belong to the last cell of the line above.
-function goes_on(s) { return s ~ /^      *[(]?[a-z][a-z+)]+,? / && s !~ / = |[^ ]  +[^ ]/ }
+# Words alone, far from the edge: a remark on the line above, or more of one.
+function goes_on(s) { return s ~ /^      *[(]?[A-Za-z][a-z_+)]*,? [^=<+]/ && s !~ /[^ ]  +[^ ]/ }
 function number(s) { return s ~ /^-?[0-9][0-9.,]*$|^-$/ }
+function has_relation(i, cells, body,   k) {
+  for (k = 1; k <= cells[i]; k++) if (body[i, k] ~ /(^| )([+]?=|<-|<=) /) return 1
+  return 0
+}
 function relation(s) { return s ~ /^([+]?=|<-|<=) / }
 # Where a line's first relation stands, at which equations are aligned.
-function equals(s) { return match(s, / ([+]?=|<-|<=) /) ? RSTART + 1 : 0 }
+function equals(s) { return match(s, / ([+]?=|<-|<=) /) && substr(s, 1, RSTART) !~ / [0-9.]+ [a-z]/ ? RSTART + 1 : 0 }
 function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
-    shared, alone, figures, html, span, j) {
+    shared, alone, figures, html, span, j, x, formulas, most, gap, left) {
   if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
   if (s ~ DRAWN) {
-    s = link(esc(s))
-    if (s ~ /[o.] [o.] [o.]/) { gsub(/ o/, " <u>o</u>", s); gsub(/ [.]/, " <s>.</s>", s) }
-    else s = arrows(s)
-    return "<pre>" s "</pre>\n"
+    if (s !~ /[o.] [o.] [o.]/) return drawing(s)
+    s = esc(s); gsub(/ o/, "<u> o</u>", s); gsub(/ [.]/, "<s> .</s>", s)      # a mask, as a grid
+    return "<pre class=\"mask\">" s "</pre>\n"
   }
   lines = split(s, line, "\n"); n = 0; rows = 0
   if (levels(line, lines)) {
@@ -154,14 +220,21 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
   for (i = 1; i <= lines; i++) if (k = equals(line[i])) EQUALS[k]++
   for (i = 1; i <= lines; i++) {
     if (i > 1 && cells[rows] > 1 && goes_on(line[i])) {
-      sub(/^ +/, " ", line[i]); body[rows, cells[rows]] = body[rows, cells[rows]] line[i]
+      k = cells[rows]; n = indent(line[i]); sub(/^ +/, " ", line[i])
+      if (n > from[rows, k] + 4 && body[rows, k] ~ /(^|[^:] )= /) {
+        from[rows, ++cells[rows]] = to[rows, k] + 2; sub(/^ /, "", line[i]); body[rows, k + 1] = line[i]
+      } else body[rows, k] = body[rows, k] line[i]
       continue
     }
     rows++; at = 1; c = line[i]; n = equals(line[i]); if (EQUALS[n] < 2) n = 0
     while (match(c, /[^ ]( ?[^ ])*/)) {
-      k = ++cells[rows]; from[rows, k] = at + RSTART - 1; j = RLENGTH
+      k = ++cells[rows]; from[rows, k] = at + RSTART - 1; j = RLENGTH; gap[rows, k] = RSTART
+      if (substr(c, RSTART, j) ~ /^([+]?=|<-|<=)$/) {      # a sign between gaps belongs to what follows
+        n = from[rows, k]; x = RSTART; match(substr(c, x + j), /^ +[^ ]( ?[^ ])*/); j += RLENGTH; RSTART = x
+      }
       if (n > from[rows, k] && n < from[rows, k] + j) j = n - 1 - from[rows, k]
       body[rows, k] = substr(c, RSTART, j); c = substr(c, RSTART + j)
+      gsub(/  +/, " ", body[rows, k])
       to[rows, k] = from[rows, k] + j; at = to[rows, k]
     }
   }
@@ -174,10 +247,24 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
   for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++)
     if (used[from[i, k]] > 1) shared++; else alone++
   if (rows > 10 && alone > shared) {                       # no columns: a flow of items
-    for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++)
-      html = html "<span>" cell(body[i, k]) "</span>\n"
-    return "<p class=\"items\">" html "</p>\n"
+    for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) {      # a gap of 2 is within an item
+      if (k > 1 && gap[i, k] < 4) c = c "  " body[i, k]
+      else if (c ~ / (and|the)$/ && k == 1) c = c " " body[i, k]
+      else { if (i + k > 2) html = html "<span>" cell(c) "</span>\n"; c = body[i, k] }
+    }
+    return "<p class=\"items\">" html "<span>" cell(c) "</span></p>\n"
   }
+  # a remark behind a formula stands in one column with the others
+  for (i = 1; i <= rows; i++) {
+    if (cells[i] > most) most = cells[i]
+    formulas += has_relation(i, cells, body)
+    for (k = 1; k < cells[i]; k++) if (relation(body[i, k + 1])) left[from[i, k]]
+  }
+  if (most == 3) for (i = 1; i <= rows; i++)
+    if ((k = cells[i]) > 1 && body[i, k - 1] ~ /(^| )([+]?=|<-|<=) / && !relation(body[i, k]) && !(from[i, k] in left)) {
+      if (--used[from[i, k]] == 0) delete used[from[i, k]]
+      from[i, k] = 150; used[150]++
+    }
   # a remark alone at its place joins the others
   for (i = 1; i <= rows; i++) if ((k = cells[i]) > 1 && used[from[i, k]] == 1 && !relation(body[i, k])) {
     for (n = from[i, k] - 1; n > from[i, k - 1] && used[n] < 2;) n--
@@ -192,13 +279,17 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
     for (k = 1; k <= cells[i]; k++) {
       c = cols[from[i, k]]
       if (c > j) row = row "<td" (c - j > 1 ? " colspan=\"" c - j "\"" : "") "></td>"
-      j = k < cells[i] ? cols[from[i, k + 1]] : last + 1; span = j - c
+      j = k < cells[i] ? cols[from[i, k + 1]] : last + 1
+      if (figures[from[i, k]] > 0 && number(body[i, k])) j = c + 1
+      span = j - c
       row = row "<td" (span > 1 ? " colspan=\"" span "\"" : "") \
         (number(body[i, k]) && figures[from[i, k]] > 0 ? " class=\"n\"" : \
          k < cells[i] && relation(body[i, k + 1]) ? " class=\"l\"" : \
-         length(body[i, k]) <= 18 ? " class=\"s\"" : "") ">" cell(body[i, k]) "</td>"
+         k < cells[i] && relation(body[i, k]) ? " class=\"r\"" : \
+         from[i, k] == 150 && body[i, k] !~ /^[^ ]+( [^ ]+)? = / ? " class=\"m\"" : \
+         length(body[i, k]) <= 18 ? " class=\"s\"" : "") ">" cell(body[i, k]) "</td> "
     }
     html = html "<tr>" row "</tr>\n"
   }
-  return "<div class=\"eq" (deep ? " deep" : "") "\"><table>\n" html "</table></div>\n"
+  return "<div class=\"eq" (deep ? " deep" : "") (formulas * 2 > rows ? " f" : "") "\"><table>\n" html "</table></div>\n"
 }
