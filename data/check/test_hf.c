@@ -2228,7 +2228,12 @@ static void hf__sentencepiece(Test *t) {
     fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
             !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
   }
+  char more[40];                                     /* the two may begin alike */
+  snprintf(more, sizeof more, "{`[X]y`: %d}", k.vocab - 1);
   other_close(&k, &c);
+  text_file(t, DOWNLOAD "/added_tokens.json", more);
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "that share no characters");
+  remove(DOWNLOAD "/added_tokens.json");
   text_file(t, DOWNLOAD "/tokenizer_config.json",    /* in front, too */
             "{`additional_special_tokens`: [`[X]`, `<s>`], `bos_token`: `[X]`, "
             "`add_bos_token`: true}");

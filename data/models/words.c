@@ -849,6 +849,7 @@ typedef struct Token {
   unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
   bool named;                  /* a key alone makes it an added token           */
   bool told;                   /* what lies beside the vocabulary has it        */
+  bool late;                   /* a mark that is sought where the others left text */
 } Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
@@ -1032,7 +1033,8 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
   const bool object = json_kind(x, JSON_OBJECT);
   bool run = x ? object && json_true(j, x, "normalized", !json_true(j, x, "special", false))
                : !special_named(m, s);
-  run = run && !m->scored;                      /* a tokenizer.model's class has no normalizer */
+  const bool late = run && m->scored;           /* a tokenizer.model's class has no normalizer */
+  run = run && !late;
   const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
   const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
   const int was = fresh ? KIND_NAME : m->entry[id].kind;
@@ -1065,7 +1067,18 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
   m->strips = m->strips || sides;
   const int kind = run ? text && m->blank ? KIND_WORD : KIND_RUN
                  : both ? KIND_BOTH : sides ? KIND_BOTH + sides : KIND_MARK;
-  return entry_add(m, id, s, content->size, (unsigned char)kind, e);
+  if (!entry_add(m, id, s, content->size, (unsigned char)kind, e)) m->entry[id].late = late;
+  return e->status;
+}
+
+/* SentencePiece's own bos and eos are marks, unless a list of further special tokens takes the place
+ * of that of transformers; its unknown piece, the first, is one by its key alone. */
+static bool own_unsure(const Making *m, int id) {
+  const Json *c = m->config;
+  return m->scored && id < m->words &&
+         (id == 0 || json_find(c, c->at, "extra_special_tokens") ||
+          json_find(c, c->at, "additional_special_tokens") ||
+          json_find(m->map, m->map->at, "extra_special_tokens"));
 }
 
 /* Adds it, unless it has been, under the next id. */
@@ -1074,8 +1087,9 @@ static int added_named(Making *m, const Json *j, const JsonValue *x, Error *e) {
   if (!content || e->status) return e->status;
   const int32_t found = name_find(m, j->text + content->at, content->size);
   const int id = found >= 0 ? found : next_id(m), kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
+  if (found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named &&
+      (m->entry[id].told || !own_unsure(m, id))) return 0;
   if (found >= 0) m->entry[id].told = true;
-  if (found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named) return 0;
   if (added_one(m, j, x, content, (uint64_t)id, e)) return e->status;
   if (id < m->vocab) m->entry[id].named = true;
   return found >= 0 ? 0 : names_sort(m, e);
@@ -1167,7 +1181,8 @@ static int beside_read(Making *m, Error *e) {
   const JsonValue *extra = extra_list(j);
   added_list(m, j, extra, e);
   added_list(m, m->map, json_get(m->map, m->map->at, "extra_special_tokens"), e);
-  if (!json_kind(extra, JSON_ARRAY))
+  if (!json_kind(extra, JSON_ARRAY) &&
+      !json_kind(json_get(j, top, "extra_special_tokens"), JSON_ARRAY))
     added_list(m, m->map, json_get(m->map, m->map->at, "additional_special_tokens"), e);
   return e->status;
 }
@@ -1274,18 +1289,42 @@ static int by_score(const void *a, const void *b) {
                             : (x->left > y->left) - (x->left < y->left);
 }
 
-/* SentencePiece's own bos and eos are marks, unless the config has a list of further ones, which
- * takes the place of that of transformers; <unk> is one by its key alone. What is no mark there
- * may come of merges, so that a key which names another token leaves this one's ids unsure. */
+/* Can an end of one spelling begin the other, or one stand within the other? */
+static bool overlap(const unsigned char *a, size_t n, const unsigned char *b, size_t k) {
+  for (size_t at = 0; at < n; at++)
+    if (!memcmp(a + at, b, n - at < k ? n - at : k)) return true;
+  for (size_t at = 1; at < k; at++)
+    if (!memcmp(b + at, a, k - at < n ? k - at : n)) return true;
+  return false;
+}
+
+/* Marks are all sought at once here; transformers seeks the normalized ones after the others, which
+ * is the same unless two of them can share characters. */
+static int late_marks(const Making *m, Error *e) {
+  for (int id = 0; id < m->vocab; id++) {
+    const Token *x = &m->entry[id];
+    for (int other = 0; x->late && other < m->vocab && !e->status; other++) {
+      const Token *y = &m->entry[other];
+      const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
+      if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
+        fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", normalized, "
+                   "and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE", m->name,
+             x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
+             y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
+    }
+  }
+  return e->status;
+}
+
+/* What is no mark in transformers may come of merges there. So a key that names another token than
+ * SentencePiece's own leaves the ids of that one unsure, where nothing else names it. */
 static int pieces_named(const Making *m, Error *e) {
   const int ids[] = {m->bos, m->end, 0};                   /* of NAMED: bos, eos, unk */
-  const Json *c = m->config;
-  const bool list = json_find(c, c->at, "extra_special_tokens") ||
-                    json_find(c, c->at, "additional_special_tokens");
-  for (int i = list ? 0 : 2; i < 3 && !e->status; i++) {
+  for (int i = 0; i < 3 && !e->status; i++) {
     const Json *j = named_in(m, NAMED[i]);
     const Token *x = ids[i] >= 0 && ids[i] < m->words ? &m->entry[ids[i]] : NULL;
-    if (x && x->kind == KIND_MARK && !x->told && json_find(j, j->at, NAMED[i]))
+    if (x && x->kind == KIND_MARK && !x->told && own_unsure(m, ids[i]) &&
+        json_find(j, j->at, NAMED[i]))
       fail(e, 1, "%s: expected \"%.*s\" of the vocabulary among its tokens, found another as "
                  "%s. Try: ids made elsewhere, hf eval --ids FILE", j->name,
            x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at, NAMED[i]);
@@ -1297,7 +1336,7 @@ static int pieces_named(const Making *m, Error *e) {
 static int joins_of_scores(Making *m, Error *e) {
   m->words = m->vocab;
   if (e->status || names_sort(m, e) || beside_read(m, e) || pieces_named(m, e) ||
-      entries_spell(m, e)) return e->status;
+      late_marks(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
     const Token *x = &m->entry[id];
     if (!kind_text(x->kind)) continue;
