@@ -417,6 +417,71 @@ static void families__folders(Test *t) {
   bytes_free(&file);
 }
 
+/* Tokens beside tokenizer.json, or beside vocab.json and merges.txt: those that agree with it or
+ * are the next ones are added; each other is refused by its name, its file and both values. */
+static void families__folder_tokens(Test *t) {
+#define DECODER(id, content, more) \
+  "{`added_tokens_decoder`: {`" id "`: {`content`: `" content "`, " more "}}}"
+  enum { BY_CONFIG, BY_MAP, BY_LIST };
+  static const char *const NAMES[] = {"tokenizer_config", "special_tokens_map", "added_tokens"};
+  static const struct { int file; const char *json, *text, *ids; } ROWS[] = {
+    {BY_LIST, "{}", "he<a>", "256 60 97 62 "},
+    {BY_LIST, "{`<|endoftext|>`: 258}", "he<|endoftext|>", "256 258 "},
+    {BY_LIST, "{`<a>`: 259}", "he<a>", "256 259 "},
+    {BY_LIST, "{`<a>`: 260, `<b>`: 259}", "he<a> <b>", "256 260 32 259 "},
+    {BY_LIST, "{`he`: 256}", " he", "32 256 "},
+    {BY_CONFIG, DECODER("258", "<|endoftext|>", "`rstrip`: true, " RAW), "<|endoftext|>  he",
+     "258 256 "},
+    {BY_CONFIG, DECODER("259", "<a>", RAW), "<a>he", "259 256 "},
+    {BY_CONFIG, "{`pad_token`: `<a>`, `extra_special_tokens`: [`<b>`]}", "<b><a>", "260 259 "},
+    {BY_MAP, "{`additional_special_tokens`: [`<a>`], `bos_token`: `<b>`}", "<b><a>", "259 260 "},
+    {BY_LIST, "{`<a>`: 261}", NULL, "`<a>` with id 259, the next free one, found 261. Try: 259 in"},
+    {BY_LIST, "{`<a>`: 258}", NULL, "`<a>` with id 259, the next free one, found 258. Try: 259 in"},
+    {BY_LIST, "{`<|endoftext|>`: 9}", NULL,
+     "`<|endoftext|>` with id 258, the vocabulary's, found 9. T"},
+    {BY_LIST, "{`<a>`: true}", NULL, "`<a>` with its id, found no number. Try: ids"},
+    {BY_CONFIG, DECODER("9999", "<a>", RAW), NULL,
+     "`<a>` with id 259, the next free one, found 9999"},
+    {BY_CONFIG, DECODER("7", "he", RAW), NULL,
+     "`he` with id 256, the vocabulary's, found 7. Try: 256"},
+    {BY_CONFIG, DECODER("258", "<|endoftext|>", "`normalized`: true"), NULL,
+     "`<|endoftext|>` with normalized false, as where it was added before, found true. Try: false"},
+    {BY_CONFIG, DECODER("259", "<a>", "`single_word`: true"), NULL,
+     "`<a>` without single_word, found"},
+    {BY_CONFIG, DECODER("259", "<a>", "`normalized`: true, `lstrip`: true"), NULL,
+     "`<a>` with lstrip or rstrip not to be normalized, found that it is"}};
+  char path[100], said[200], found[100];
+  Tokenizer k; Encoder c; Bytes *b = bytes_of(t); Error e = {0};
+  if (!begun(t)) return;
+  parts_write(t, DOWNLOAD "/tokenizer.json", &JSON_PLAIN);
+  EACH(i, ROWS) {
+    snprintf(path, sizeof path, DOWNLOAD "/%s.json", NAMES[ROWS[i].file]);
+    text_file(t, path, ROWS[i].json);
+    if (ROWS[i].text && tok_open(t, DOWNLOAD, &k, &c)) {
+      ids_text(&c, ROWS[i].text, strlen(ROWS[i].text), found, sizeof found);
+      fact(t, !strcmp(found, ROWS[i].ids), "%s: %s, not %s", ROWS[i].json, found, ROWS[i].ids);
+      other_close(&k, &c);
+    } else if (!ROWS[i].text) {
+      snprintf(said, sizeof said, "%s: expected the added token %s", path, ROWS[i].ids);
+      unticked(said, strlen(said));
+      sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, said);
+    }
+    remove(path);
+  }
+  remove(DOWNLOAD "/tokenizer.json");
+  letters_json(b, "`he`: 256, `\\u0120he`: 257, `<|endoftext|>`: 258", &e);
+  bytes_add(b, "", 1, &e);
+  text_file(t, DOWNLOAD "/vocab.json", (const char *)b->at);
+  text_file(t, DOWNLOAD "/merges.txt", "h e\n\xC4\xA0 he\n");
+  text_file(t, DOWNLOAD "/added_tokens.json", "{`<a>`: 259, `<|endoftext|>`: 258}");
+  if (tok_open(t, DOWNLOAD, &k, &c)) {
+    ids_text(&c, "he<a>", 5, found, sizeof found);
+    fact(t, !strcmp(found, "256 259 "), "vocab.json: %s", found);
+  }
+  other_close(&k, &c);
+#undef DECODER
+}
+
 /* --first-tokens text counts on where a float stands still, and a checkpoint keeps the counts. */
 static void first_open__counts(Test *t) {
   static const char AT[] = SCRATCH "/m.ckpt"; enum { IDS_ALL = (1 << 24) + 3 };

@@ -2019,11 +2019,11 @@ static void hf__tokenizer_refuses(Test *t) {
     {ONE_MORE("258", "</s>", "`lstrip`: true"), "lstrip"},
     {ONE_MORE("258", "</s>", "`rstrip`: true"), "rstrip"},
     {ONE_MORE("258", "</s>", "`single_word`: true"), "single_word"},
-    {ONE_MORE("256", "</s>", RAW), "one token of id 256, found two"},
+    {ONE_MORE("256", "</s>", RAW), "of id 256, found `he` and `</s>`."},
     {ONE_MORE("258", "he", RAW), "found 256 and 258 alike"}, {{.merges = "[1]"}, "is no pair"},
-    {ONE_MORE("524288", "</s>", RAW), "is not the next one"}, {{.merges = "{}"}, "no merges"},
+    {ONE_MORE("524288", "</s>", RAW), "with id 258, the next free"}, {{.merges = "{}"}, "no merges"},
     {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`normalized`: true")
-               "]", .normalizer = "{`type`: `NFC`}"}, "that its normalizer would change"},
+               "]", .normalizer = "{`type`: `NFC`}"}, "to pass the normalizer"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},
     {{.vocab = "{`h`: 0, `e`: 1, `he`: 2, `\\u0120`: 3, `\\u0120he`: 4}",
       .added = "[" ADDED("5", "</s>", RAW) "]"},
@@ -2228,15 +2228,24 @@ static void hf__sentencepiece(Test *t) {
     fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
             !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
   }
+  char more[40];                                     /* the two may begin alike */
+  snprintf(more, sizeof more, "{`[X]y`: %d}", k.vocab - 1);
   other_close(&k, &c);
+  text_file(t, DOWNLOAD "/added_tokens.json", more);
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "that share no characters");
+  remove(DOWNLOAD "/added_tokens.json");
   text_file(t, DOWNLOAD "/tokenizer_config.json",    /* in front, too */
-            "{`additional_special_tokens`: [`[X]`], `bos_token`: `[X]`, `add_bos_token`: true}");
+            "{`additional_special_tokens`: [`[X]`, `<s>`], `bos_token`: `[X]`, "
+            "`add_bos_token`: true}");
   if (tok_open(t, DOWNLOAD, &k, &c))
     fact(t, k.published->begins && k.bos == k.vocab - 1, "%d in front, not %d", k.bos, k.vocab - 1);
   other_close(&k, &c);
   text_file(t, DOWNLOAD "/tokenizer_config.json",
             "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");
-  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with another id");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with id ");
+  text_file(t, DOWNLOAD "/tokenizer_config.json",
+            "{`eos_token`: `[X]`, `extra_special_tokens`: []}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "another as eos_token");
   text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
   sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
 }
@@ -2317,8 +2326,6 @@ static void hf__tokenizer_folder(Test *t) {
     other_close(&k, &c);
   }
   text_file(t, DOWNLOAD "/tokenizer_config.json", "{}");
-  text_file(t, DOWNLOAD "/added_tokens.json", "{}");
-  sink_fails(t, WORDS, 1, "found added_tokens.json");
   text_file(t, DOWNLOAD "/merges.txt", "he\n");
   sink_fails(t, WORDS, 1, "a merge that is no pair");
   text_file(t, DOWNLOAD "/merges.txt", "h zz\nh e\n");
@@ -3487,7 +3494,7 @@ static const TestEntry TESTS[] = {
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
   RUNS(published__sinks), RUNS(signs__forward_only), RUNS(families__tokenizers),
-  RUNS(families__folders),
+  RUNS(families__folders), RUNS(families__folder_tokens),
   RUNS(hf__config), RUNS(hf__reads_sink), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),

@@ -834,7 +834,7 @@ static int words_read(const unsigned char *bytes, size_t n, const char *name, To
  * tokenizer_config.json says which tokens begin and end a text and, where it matters, of which class
  * the tokenizer is. Whether one is put in front it says where no tokenizer.json does: beside that,
  * add_bos_token and add_eos_token change nothing, as in transformers' TokenizersBackend, by which a
- * tokenizer.json is read whatever its class.
+ * tokenizer.json is read whatever its class. A token of which two files differ is refused by name.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -848,6 +848,8 @@ typedef struct Token {
   float score;
   unsigned char kind;          /* KIND_*; KINDS_COUNT: no token has this id yet */
   bool named;                  /* a key alone makes it an added token           */
+  bool told;                   /* what lies beside the vocabulary has it        */
+  bool late;                   /* a mark that is sought where the others left text */
 } Token;
 
 typedef struct Join { int32_t left, right, made; float score; } Join;
@@ -903,8 +905,10 @@ static int entry_add(Making *m, uint64_t id, const void *text, size_t n, unsigne
     *x = (Token){.at = (uint32_t)m->names.size, .size = (uint32_t)n};
     bytes_add(&m->names, text, n, e);
   } else if (x->size != n || memcmp(m->names.at + x->at, text, n))
-    return fail(e, 1, "%s: expected one token of id %llu, found two. Try: another copy of it",
-                m->name, (unsigned long long)id);
+    return fail(e, 1, "%s: expected one token of id %llu, found \"%.*s\" and \"%.*s\". Try: "
+                      "another copy of it", m->name, (unsigned long long)id,
+                x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
+                n < 60 ? (int)n : 60, (const char *)text);
   if ((int)id >= m->vocab) m->vocab = (int)id + 1;
   x->kind = kind;
   return e->status;
@@ -954,63 +958,34 @@ static const char *json_text(const Json *j, const JsonValue *v) {
 
 static int next_id(const Making *m) { return m->last >= m->words ? m->last + 1 : m->words; }
 
-/* One added token, x: its flags, or a string, which is special. Each is taken out of the text as it
- * is, or after the normalizer. */
-static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonValue *content,
-                     uint64_t id, Error *e) {
-  const char *s = json_text(j, content);
-  const bool object = json_kind(x, JSON_OBJECT);
-  bool run = object && !m->scored &&            /* a tokenizer.model's class has no normalizer */
-             json_true(j, x, "normalized", !json_true(j, x, "special", false));
-  const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
-  const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
-  const int was = fresh ? KIND_NAME : m->entry[id].kind;
-  if (fresh && id != (uint64_t)next_id(m))
-    return refuse(m, "an added token whose id is not the next one", e);
-  if ((int)id > m->last) m->last = (int)id;
-  if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) return 0;    /* no row: Gemma 3 */
-  if (was == KIND_BYTE) return refuse(m, "an added token that is a byte's", e);
-  if (was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD)) {
-    if (m->json)
-      return refuse(m, "an added token that is normalized in one place and not in another", e);
-    run = !run;
-  }
-  const bool text = kind_text(was);
-  const bool both = text && !run && ((!object && m->json) ||
-                                     (m->cut == CUT_BESIDE && strstr(s, SIGN)));
-  if (json_true(j, x, "single_word", false) || (sides && (run || both)))
-    return refuse(m, "an added token with single_word, or normalized with lstrip or rstrip", e);
-  for (const char *c = s; *c; c++) {
-    const bool far = (unsigned char)*c >= 0x80;
-    if (run && (far ? m->nfc || m->space != SPACE_PLAIN : *c == ' ' && m->space != SPACE_PLAIN))
-      return refuse(m, "an added token that its normalizer would change", e);
-    if (text && far && m->cut != CUT_BESIDE)
-      return refuse(m, "an added token that spells other text in the vocabulary", e);
-  }
-  m->strips = m->strips || sides;
-  const int kind = run ? text && m->blank ? KIND_WORD : KIND_RUN
-                 : both ? KIND_BOTH : sides ? KIND_BOTH + sides : KIND_MARK;
-  return entry_add(m, id, s, content->size, (unsigned char)kind, e);
+/* Refuses an added token of j by its name: what its ids need, and what is there. */
+static int token_refuse(const Json *j, const JsonValue *content, const char *expected,
+                        const char *found, Error *e) {
+  return fail(e, 1, "%s: expected the added token \"%.60s\" %s, found %s. Try: ids made elsewhere, "
+                    "hf eval --ids FILE", j->name, json_text(j, content), expected, found);
+}
+
+/* The same where two places differ: another value in one of them mends it. */
+static int token_differs(const Json *j, const JsonValue *content, const char *key,
+                         const char *expected, const char *where, const char *found, Error *e) {
+  return fail(e, 1, "%s: expected the added token \"%.60s\" with %s %s, %s, found %s. Try: %s in a "
+                    "copy of the file, or ids made elsewhere, hf eval --ids FILE", j->name,
+              json_text(j, content), key, expected, where, found, expected);
+}
+
+/* Its id, where transformers gives it another than its file says. */
+static int id_differs(const Json *j, const JsonValue *content, int given, const char *where,
+                      uint64_t told, Error *e) {
+  char expected[24], found[24];
+  snprintf(expected, sizeof expected, "%d", given);
+  snprintf(found, sizeof found, "%llu", (unsigned long long)told);
+  return token_differs(j, content, "id", expected, where, found, e);
 }
 
 /* A token that a key names, as a string or as an object with its content; NULL: none. */
 static const JsonValue *token_content(const Json *j, const JsonValue *x) {
   if (json_kind(x, JSON_OBJECT)) x = json_get(j, x, "content");
   return json_kind(x, JSON_STRING) && x->size ? x : NULL;
-}
-
-/* Adds it, unless it has been, under `key` (added_tokens_decoder: its id) or the next id. */
-static int added_named(Making *m, const Json *j, const JsonValue *x, const char *key, Error *e) {
-  const JsonValue *content = token_content(j, x);
-  if (!content || e->status) return e->status;
-  const int32_t found = name_find(m, j->text + content->at, content->size);
-  const int id = found >= 0 ? found : next_id(m), kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
-  if (key && strtoull(key, NULL, 10) != (uint64_t)id)
-    return refuse(m, "an added_tokens_decoder with another id than the vocabulary's", e);
-  if (!key && found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named) return 0;
-  if (added_one(m, j, x, content, (uint64_t)id, e)) return e->status;
-  if (id < m->vocab) m->entry[id].named = !key;
-  return found >= 0 ? 0 : names_sort(m, e);
 }
 
 /* Special by their names: to transformers they are marks, text or not. */
@@ -1022,6 +997,144 @@ enum { NAMED_COUNT = sizeof NAMED / sizeof *NAMED };
  * is, comes before tokenizer_config.json. */
 static const Json *named_in(const Making *m, const char *key) {
   return json_find(m->map, m->map->at, key) ? m->map : m->config;
+}
+
+/* The list of further special tokens, by its newer name or its older one. */
+static const JsonValue *extra_list(const Json *j) {
+  const JsonValue *list = json_get(j, j->at, "extra_special_tokens");
+  return list && list->size ? list : json_get(j, j->at, "additional_special_tokens");
+}
+
+static bool list_has(const Json *j, const JsonValue *list, const char *text) {
+  if (!json_kind(list, JSON_ARRAY)) return false;
+  for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next) {
+    const JsonValue *content = token_content(j, x);
+    if (content && json_is(j, content, text)) return true;
+  }
+  return false;
+}
+
+/* Is this spelling named as a special token? A token of added_tokens.json is normalized if not. */
+static bool special_named(const Making *m, const char *text) {
+  for (int i = 0; i < NAMED_COUNT; i++) {
+    const Json *j = named_in(m, NAMED[i]);
+    const JsonValue *content = token_content(j, json_get(j, j->at, NAMED[i]));
+    if (content && json_is(j, content, text)) return true;
+  }
+  return list_has(m->config, extra_list(m->config), text) ||
+         list_has(m->map, json_get(m->map, m->map->at, "extra_special_tokens"), text);
+}
+
+/* One added token, x: its flags; or a string, which is special; or NULL, of added_tokens.json. Each
+ * is taken out of the text as it is, or after the normalizer. */
+static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonValue *content,
+                     uint64_t id, Error *e) {
+  const char *s = json_text(j, content);
+  const bool object = json_kind(x, JSON_OBJECT);
+  bool run = x ? object && json_true(j, x, "normalized", !json_true(j, x, "special", false))
+               : !special_named(m, s);
+  const bool late = run && m->scored;           /* a tokenizer.model's class has no normalizer */
+  run = run && !late;
+  const int sides = json_true(j, x, "rstrip", false) + 2 * json_true(j, x, "lstrip", false);
+  const bool fresh = id >= (uint64_t)m->vocab || m->entry[id].kind == KINDS_COUNT;
+  const int was = fresh ? KIND_NAME : m->entry[id].kind;
+  if (fresh && id != (uint64_t)next_id(m))
+    return id_differs(j, content, next_id(m), "the next free one", id, e);
+  if ((int)id > m->last) m->last = (int)id;
+  if (id >= (uint64_t)m->most && m->most < PUBLISHED_VOCAB_MAX) return 0;    /* no row: Gemma 3 */
+  if (was == KIND_BYTE) return token_refuse(j, content, "to be none of a byte", "one", e);
+  if (was != KIND_TEXT && was != KIND_NAME && run != (was == KIND_RUN || was == KIND_WORD)) {
+    if (m->json)
+      return token_differs(j, content, "normalized", run ? "false" : "true",
+                           "as where it was added before", run ? "true" : "false", e);
+    run = !run;
+  }
+  const bool text = kind_text(was);
+  const bool both = text && !run && ((x && !object && m->json) ||
+                                     (m->cut == CUT_BESIDE && strstr(s, SIGN)));
+  if (json_true(j, x, "single_word", false))
+    return token_refuse(j, content, "without single_word", "it", e);
+  if (sides && (run || both))
+    return token_refuse(j, content, run ? "with lstrip or rstrip not to be normalized"
+                                        : "with lstrip or rstrip to be no text", "that it is", e);
+  for (const char *c = s; *c; c++) {
+    const bool far = (unsigned char)*c >= 0x80;
+    if (run && (far ? m->nfc || m->space != SPACE_PLAIN : *c == ' ' && m->space != SPACE_PLAIN))
+      return token_refuse(j, content, "to pass the normalizer as it is", "that it is changed", e);
+    if (text && far && m->cut != CUT_BESIDE)
+      return token_refuse(j, content, "to spell the same in the vocabulary", "other text", e);
+  }
+  m->strips = m->strips || sides;
+  const int kind = run ? text && m->blank ? KIND_WORD : KIND_RUN
+                 : both ? KIND_BOTH : sides ? KIND_BOTH + sides : KIND_MARK;
+  if (!entry_add(m, id, s, content->size, (unsigned char)kind, e)) m->entry[id].late = late;
+  return e->status;
+}
+
+/* SentencePiece's own bos and eos are marks, unless a list of further special tokens takes the place
+ * of that of transformers; its unknown piece, the first, is one by its key alone. */
+static bool own_unsure(const Making *m, int id) {
+  const Json *c = m->config;
+  return m->scored && id < m->words &&
+         (id == 0 || json_find(c, c->at, "extra_special_tokens") ||
+          json_find(c, c->at, "additional_special_tokens") ||
+          json_find(m->map, m->map->at, "extra_special_tokens"));
+}
+
+/* Adds it, unless it has been, under the next id. */
+static int added_named(Making *m, const Json *j, const JsonValue *x, Error *e) {
+  const JsonValue *content = token_content(j, x);
+  if (!content || e->status) return e->status;
+  const int32_t found = name_find(m, j->text + content->at, content->size);
+  const int id = found >= 0 ? found : next_id(m), kind = found >= 0 ? m->entry[id].kind : KIND_NAME;
+  if (found >= 0 && kind != KIND_TEXT && kind != KIND_BYTE && !m->entry[id].named &&
+      (m->entry[id].told || !own_unsure(m, id))) return 0;
+  if (found >= 0) m->entry[id].told = true;
+  if (added_one(m, j, x, content, (uint64_t)id, e)) return e->status;
+  if (id < m->vocab) m->entry[id].named = true;
+  return found >= 0 ? 0 : names_sort(m, e);
+}
+
+/* A token to which a file gives an id; x as in added_one. */
+typedef struct Numbered { uint64_t id; const JsonValue *x, *content; } Numbered;
+
+static int by_id(const void *a, const void *b) {
+  const Numbered *x = a, *y = b;
+  return (x->id > y->id) - (x->id < y->id);
+}
+
+/* Adds the tokens of a file that gives them ids, the lowest first as transformers does: of
+ * added_tokens_decoder, from ids to tokens, or added_tokens.json, from spellings to ids. The latter
+ * has no flags, so that those of a token that is there already stay. */
+static int added_numbered(Making *m, const Json *j, const JsonValue *pairs, bool flags, Error *e) {
+  if (!json_kind(pairs, JSON_OBJECT)) return 0;
+  Numbered *all = grab(pairs->size, sizeof *all, e);
+  size_t n = 0;
+  for (const JsonValue *key = pairs + 1; key < j->at + pairs->next && !e->status;
+       key = j->at + key[1].next) {
+    Numbered *x = &all[n++];
+    *x = (Numbered){0, NULL, key->size ? key : NULL};
+    if (flags)
+      *x = (Numbered){strtoull(json_text(j, key), NULL, 10), key + 1, token_content(j, key + 1)};
+    if (x->content && !flags && !json_count(j, key + 1, &x->id))
+      token_refuse(j, x->content, "with its id", "no number", e);
+    if (!x->content) n--;
+  }
+  if (!e->status && n) qsort(all, n, sizeof *all, by_id);
+  for (const Numbered *x = all; !e->status && x < all + n; x++) {
+    const int32_t found = name_find(m, j->text + x->content->at, x->content->size);
+    const int kind = found >= 0 ? m->entry[found].kind : KIND_TEXT;
+    const int id = found >= 0 ? found : next_id(m);
+    if (found >= 0) m->entry[id].told = true;
+    if (x->id != (uint64_t)id)
+      id_differs(j, x->content, id, found >= 0 ? "the vocabulary's" : "the next free one", x->id,
+                 e);
+    else if (flags || kind == KIND_TEXT || kind == KIND_BYTE)
+      added_one(m, j, x->x, x->content, x->id, e);
+    if (found < 0 && !e->status) names_sort(m, e);
+  }
+  free(all);
+  return e->status;
 }
 
 /* The id of the token that a key names, -1: none. */
@@ -1037,22 +1150,7 @@ static void added_list(Making *m, const Json *j, const JsonValue *list, Error *e
   if (!pairs && !json_kind(list, JSON_ARRAY)) return;
   for (const JsonValue *x = list + 1; x < j->at + list->next; x = j->at + x->next) {
     if (pairs) x++;
-    added_named(m, j, x, NULL, e);
-  }
-}
-
-/* added_tokens.json, from spelling to id: a token is special where it is named so, which the flag
- * `normalized` follows. */
-static void added_ids(Making *m, Error *e) {
-  const Json *j = m->more;
-  if (!j->at) return;
-  for (const JsonValue *key = j->at + 1; key < j->at + j->at->next && !e->status;
-       key = j->at + key[1].next) {
-    uint64_t id;
-    const int32_t found = name_find(m, j->text + key->at, key->size);
-    if (found >= 0 && m->entry[found].kind != KIND_TEXT && json_count(j, key + 1, &id) &&
-        id == (uint64_t)found) continue;
-    refuse(m, "a token of added_tokens.json that tokenizer.json does not add", e);
+    added_named(m, j, x, e);
   }
 }
 
@@ -1060,13 +1158,11 @@ static void added_ids(Making *m, Error *e) {
 static int beside_read(Making *m, Error *e) {
   const Json *j = m->config;
   const JsonValue *top = j->at, *decoder = json_get(j, top, "added_tokens_decoder");
-  if (json_kind(decoder, JSON_OBJECT))
-    for (const JsonValue *key = decoder + 1; key < j->at + decoder->next; key = j->at + key[1].next)
-      added_named(m, j, key + 1, json_text(j, key), e);
-  else added_ids(m, e);
+  if (added_numbered(m, j, decoder, true, e) || added_numbered(m, m->more, m->more->at, false, e))
+    return e->status;
   for (int i = 0; i < NAMED_COUNT; i++) {
     const Json *of = named_in(m, NAMED[i]);
-    added_named(m, of, json_get(of, of->at, NAMED[i]), NULL, e);
+    added_named(m, of, json_get(of, of->at, NAMED[i]), e);
   }
   const Json *const files[] = {m->config, m->map};
   for (int i = 0; i < 2; i++) {
@@ -1079,14 +1175,14 @@ static int beside_read(Making *m, Error *e) {
       const JsonValue *first = json_get(j, top, json_text(of, key));
       const bool both = json_find(m->map, m->map->at, json_text(of, key)) != NULL;
       known = known || (i ? json_kind(first, JSON_STRING) : both && json_kind(first, JSON_OBJECT));
-      if (!known) added_named(m, of, key + 1, NULL, e);
+      if (!known) added_named(m, of, key + 1, e);
     }
   }
-  const JsonValue *extra = json_get(j, top, "extra_special_tokens");
-  if (!extra || !extra->size) extra = json_get(j, top, "additional_special_tokens");
+  const JsonValue *extra = extra_list(j);
   added_list(m, j, extra, e);
   added_list(m, m->map, json_get(m->map, m->map->at, "extra_special_tokens"), e);
-  if (!json_kind(extra, JSON_ARRAY))
+  if (!json_kind(extra, JSON_ARRAY) &&
+      !json_kind(json_get(j, top, "extra_special_tokens"), JSON_ARRAY))
     added_list(m, m->map, json_get(m->map, m->map->at, "additional_special_tokens"), e);
   return e->status;
 }
@@ -1193,10 +1289,54 @@ static int by_score(const void *a, const void *b) {
                             : (x->left > y->left) - (x->left < y->left);
 }
 
+/* Can an end of one spelling begin the other, or one stand within the other? */
+static bool overlap(const unsigned char *a, size_t n, const unsigned char *b, size_t k) {
+  for (size_t at = 0; at < n; at++)
+    if (!memcmp(a + at, b, n - at < k ? n - at : k)) return true;
+  for (size_t at = 1; at < k; at++)
+    if (!memcmp(b + at, a, k - at < n ? k - at : n)) return true;
+  return false;
+}
+
+/* Marks are all sought at once here; transformers seeks the normalized ones after the others, which
+ * is the same unless two of them can share characters. */
+static int late_marks(const Making *m, Error *e) {
+  for (int id = 0; id < m->vocab; id++) {
+    const Token *x = &m->entry[id];
+    for (int other = 0; x->late && other < m->vocab && !e->status; other++) {
+      const Token *y = &m->entry[other];
+      const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
+      if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
+        fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", normalized, "
+                   "and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE", m->name,
+             x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
+             y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
+    }
+  }
+  return e->status;
+}
+
+/* What is no mark in transformers may come of merges there. So a key that names another token than
+ * SentencePiece's own leaves the ids of that one unsure, where nothing else names it. */
+static int pieces_named(const Making *m, Error *e) {
+  const int ids[] = {m->bos, m->end, 0};                   /* of NAMED: bos, eos, unk */
+  for (int i = 0; i < 3 && !e->status; i++) {
+    const Json *j = named_in(m, NAMED[i]);
+    const Token *x = ids[i] >= 0 && ids[i] < m->words ? &m->entry[ids[i]] : NULL;
+    if (x && x->kind == KIND_MARK && !x->told && own_unsure(m, ids[i]) &&
+        json_find(j, j->at, NAMED[i]))
+      fail(e, 1, "%s: expected \"%.*s\" of the vocabulary among its tokens, found another as "
+                 "%s. Try: ids made elsewhere, hf eval --ids FILE", j->name,
+           x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at, NAMED[i]);
+  }
+  return e->status;
+}
+
 /* The merges of pieces with scores. No merge makes a piece with a character that is no piece. */
 static int joins_of_scores(Making *m, Error *e) {
   m->words = m->vocab;
-  if (e->status || names_sort(m, e) || beside_read(m, e) || entries_spell(m, e)) return e->status;
+  if (e->status || names_sort(m, e) || beside_read(m, e) || pieces_named(m, e) ||
+      late_marks(m, e) || entries_spell(m, e)) return e->status;
   for (int id = 0; id < m->vocab && !e->status; id++) {
     const Token *x = &m->entry[id];
     if (!kind_text(x->kind)) continue;
@@ -1391,7 +1531,7 @@ static int json_tokenizer(Making *m, const Json *j, Error *e) {
   const JsonValue *pad = token_content(j, json_get(j, json_get(j, top, "padding"), "pad_token"));
   const int32_t padded = pad ? name_find(m, j->text + pad->at, pad->size) : -1;
   if (pad && (padded < 0 || m->entry[padded].kind == KIND_TEXT))
-    return refuse(m, "a padding token that is no added token", e);
+    return token_refuse(j, pad, "that pads to be listed", "none", e);
   if (entries_spell(m, e)) return e->status;
   const JsonValue *unknown = json_get(j, model, "unk_token");
   int bytes = 0;
@@ -1715,7 +1855,7 @@ static int file_tokenizer(Making *m, const Bytes *in, Error *e) {
  * into *words, which the caller frees; bos of sink's own: what begins a text there. A folder that
  * has none: 0 with nothing in out. */
 static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *words, Error *e) {
-  char path[1024] = "", merges[1024]; Bytes in = {0};
+  char path[1024] = "", merges[1024], beside[3][1024]; Bytes in = {0};
   Json config = {0}, map = {0}, more = {0}, vocabulary = {0};
   Making m = {.name = path, .config = &config, .map = &map, .more = &more, .end = -1, .bos = -1,
               .last = -1, .most = most};
@@ -1725,10 +1865,10 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
   if (f) fclose(f);
   if (whole) path_make(path, e, "%s", from);
   else {
-    if (folder_has(path, from, "tokenizer_config.json", e)) json_load(&config, path, e);
+    if (folder_has(beside[0], from, "tokenizer_config.json", e)) json_load(&config, beside[0], e);
     if (!json_get(&config, config.at, "added_tokens_decoder")) {
-      if (folder_has(path, from, "special_tokens_map.json", e)) json_load(&map, path, e);
-      if (folder_has(path, from, "added_tokens.json", e)) json_load(&more, path, e);
+      if (folder_has(beside[1], from, "special_tokens_map.json", e)) json_load(&map, beside[1], e);
+      if (folder_has(beside[2], from, "added_tokens.json", e)) json_load(&more, beside[2], e);
     }
     whole = folder_has(path, from, "tokenizer.json", e);
   }
@@ -1741,7 +1881,6 @@ static int tokenizer_from(const char *from, int most, Bytes *out, Tokenizer *wor
         !json_load(&vocabulary, path, e) && !file_read(merges, &in, e))
       listed(&m, &vocabulary, &in, &config, e);
   }
-  if (found && !whole && more.at) refuse(&m, "added_tokens.json without tokenizer.json", e);
   if (found && !e->status && !ends_find(&m, &config, e) && !making_write(&m, out, e))
     if (!words_read(out->at, out->size, path, words, e) && m.cut == CUT_SINK)
       words->bos = m.begins == BEGINS_YES ? m.bos : TOKEN_END;
