@@ -97,7 +97,7 @@
  *   Part III  10 Training (train_run, 10.4), checkpoints
  *             11 Evaluation, dump    12 The main job
  *   Part IV   13 Matrix multiply, vector maths
- *             14 Attention in tiles, a cache
+ *             14 Attention in tiles
  *             15 Files, memory, random numbers, errors    16 Command line
  *
  * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. If a
@@ -105,7 +105,7 @@
  *   an axis row   its CHOICE in sink.h; its tensors (2); its operator, both
  *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
  *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
- *                 its arrays, take_all (14.4); what it refuses, config_resolve
+ *                 its arrays, take_all (14.3); what it refuses, config_resolve
  *                 (16.1); EQUAL_SUMS or OTHER_SUMS and SCHEMES (7); the slow
  *                 model of test_sink.c
  *   a row that is not the paper's   a file that includes sink.c and fills in
@@ -556,7 +556,7 @@ static void has_ffn(Model *m, Layer *w, int l) {
   has_bias(m, &w->w3, &w->b3, gated ? "b3" : "b2", l);
 }
 
-static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.4 */
+static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.3 */
 
 /* The list of tensors of a resolved c, none of which has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
@@ -1477,7 +1477,7 @@ typedef struct Head {
 
 /* Head h of sequence b in block l, which sees N keys. What it learns of k*, v*,
  * v+ and the logit goes to its slot. slots_begin zeroes what the heads of a block
- * add to; slots_end adds up the slots in one order (14.4). */
+ * add to; slots_end adds up the slots in one order (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
@@ -1488,7 +1488,7 @@ static real *attention_scratch(const Acts *a) {
 }
 
 /* Row i of every map that is asked for, of the n keys from `lo` on, whose scores
- * and weights begin with those of * (14.4). */
+ * and weights begin with those of * (14.3). */
 static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
                      const real *z, const real *weight, const real *metric);
 
@@ -6583,7 +6583,7 @@ real real_pow(real x, real y) { return (real)pow(x, y); }
 real real_abs(real x) { return x < 0 ? -x : x; }
 
 /* ==========
- * 14  Attention in tiles, with a cache
+ * 14  Attention in tiles
  *
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
@@ -7022,27 +7022,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* ----------
- * 14.3  The cache of keys and values
- *
- * model_forward of one sequence ids [T] whose first `from` tokens went through a
- * before: their keys and values still lie in every block's fk and v. Makes the R
- * rows after them, to the same bits, and returns R: all rows under --plain, where a
- * block does not attend, or from inside a prefix. */
-int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
-  bool whole = m->plain || from < m->c.prefix;
-  for (int l = 0; l < m->c.layers; l++)
-    whole = whole || !block_attends(m, l);
-  if (whole)
-    from = 0;
-  a->past = from ? config_rows(&m->c, from) : 0;
-  idx R = forward_rows(&m->c, a, T - from);
-  model_forward(m, a, ids + from, 1, T - from);
-  a->past = 0;
-  return (int)R;
-}
-
-/* ----------
- * 14.4  The memory of a model and of a pass
+ * 14.3  The memory of a model and of a pass
  *
  * All parameters lie end to end, in the order of the list, and so do gradients.
  * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */

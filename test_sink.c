@@ -2402,7 +2402,7 @@ static void tiles__sinks_plain(Test *t) {
 }
 
 /* ----------
- * 4.3  Tokens, batches, memory, cache */
+ * 4.3  Tokens, batches, memory */
 
 /* Changing token t changes no bit before t, and something at t; a prefix sees
  * to its end. */
@@ -2480,106 +2480,6 @@ static void one_layer_holds(Test *t, Lab *b) {
 static void model_forward__one_layer(Test *t) {
   LABS_OF(b, 2, 7, variants(t))
     one_layer_holds(t, &b);
-}
-
-/* How a model is extended: rows may see nothing; blocks keep no keys, so that
- * all rows are made anew. */
-enum { EXTEND_BLIND = 1, EXTEND_ANEW };
-
-typedef struct Cached {
-  Lab b;
-  Acts cache, whole;
-  int how;
-} Cached;
-
-/* One configuration through a key-value cache and as a whole. The last row's
- * logits, and every row made, have the same bits: the sums of a row do not
- * depend on which rows go with it. Behind a prefix all rows are made anew. */
-static void extend_as_whole(Test *t, Cached *x, int T, int from) {
-  const Model *m = &x->b.m;
-  const char *flags = x->b.flags;
-  int N = config_rows(&m->c, T), C = m->c.dim, V = m->c.vocab;
-  int R = model_extend(m, &x->cache, x->b.ids, T, from);
-  real got[2048], want[2048];
-  bool kept = from && from >= m->c.prefix && x->how != EXTEND_ANEW;
-  fact(t, R == (kept ? T - from : N), "%d rows, %d tokens after %d, %s", R, T,
-       from, flags);
-  model_forward(m, &x->whole, x->b.ids, 1, T);
-  within(t, distance((idx)R * C, x->whole.nf + (idx)(N - R) * C, x->cache.nf),
-         0, 0, "%d rows of %d, %s", R, N, flags);
-  model_logits(m, &x->cache, x->cache.nf + (idx)(R - 1) * C, 1, got);
-  model_logits(m, &x->whole, x->whole.nf + (idx)(N - 1) * C, 1, want);
-  within(t, distance(V, want, got), 0, 0, "logits of token %d after %d, %s", T,
-         from, flags);
-  fact(t, biggest(V, want) > 0, "no logits, %s", flags);
-}
-
-/* Prompts of these lengths, the last 0: after each a dozen tokens one by one,
- * seven at once, and other tokens in their place. Then a cache that is read one
- * place off must show, unless rows may see nothing. how: 0 or above. false: no
- * models. */
-static bool extend_one(Test *t, const char *flags, const int *prompts, int T,
-                       int how) {
-  Cached x = {.how = how};
-  if (!lab_open(&x.b, t, 1, T, flags))
-    return false;
-  const Model *m = &x.b.m;
-  int C = m->c.dim, ten = m->c.vocab - 1, *ids = x.b.ids;
-  if (acts_create(&x.cache, m, 1, T, ACTS_KEYS, fresh(t))
-      || acts_create(&x.whole, m, 1, T, ACTS_ONE, &t->e))
-    return fact(t, 0, "%s", t->e.text), false;
-  for (int l = 0; named_at(m, l, "cscale"); l++)       /* e^z of Z = 1 is a float */
-    vec_scale(m->c.heads, named_at(m, l, "cscale"), (real)0.25);
-  for (; *prompts; prompts++) {
-    int at = *prompts;
-    lab_draw(&x.b, 31 + (uint64_t)at);
-    extend_as_whole(t, &x, at, 0);
-    for (int n = at; n < at + 12; n++)
-      extend_as_whole(t, &x, n + 1, n);
-    extend_as_whole(t, &x, at + 19, at + 12);
-    ids[at] = (ids[at] + 1) % ten;
-    extend_as_whole(t, &x, at + 2, at);
-  }
-  ids[29] = (ids[30] + 1) % ten;
-  model_extend(m, &x.cache, ids, 30, 0);
-  model_extend(m, &x.cache, ids + 1, 30, 29);    /* token 31 in the place of 30 */
-  model_forward(m, &x.whole, ids, 1, 31);
-  idx last = (idx)(config_rows(&m->c, 31) - 1) * C;
-  double off = distance(C, x.whole.nf + last, x.cache.nf);
-  fact(t, off > 1e-5 || how == EXTEND_BLIND,
-       "one place off shows by %g only, %s", off, flags);
-  acts_free(&x.cache);
-  acts_free(&x.whole);
-  lab_close(&x.b);
-  return true;
-}
-
-static const int SHORT_PROMPTS[] = {1, 2, 26, 55, 0}, LONG_PROMPTS[] = {250, 300, 0};
-
-/* Every variant; windows and prefixes that end inside and outside of a tile and
- * of a prompt; sizes at which a multiply cuts its sums, a forward its bands of
- * rows. */
-static void model_extend__as_whole(Test *t) {
-  static const char *const BESIDES[] = {
-      "--window 33 --sink-token --prefix 5 --extra kv --pos t5 --layers 3",
-      "--window 40 --pos alibi --normalizer pnorm --pnorm 2",
-      "--prefix 30 --pos learned",
-      "--heads 4 --kv-heads 2 --head-dim 4 --norm layer --tied",
-      ("--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
-      "--pos absolute")};
-  static const char *const LARGE[] = {
-      "--context 320 --dim 96 --ffn 300 --vocab 1500",
-      "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post "
-      "--sim sigmoid --kernel mlp --normalizer one --pos relative"};
-  const char *const *flags = variants(t);
-  int count = 0;
-  for (int i = 0; flags[i]; i++)
-    count += extend_one(t, flags[i], SHORT_PROMPTS, 75, 0);
-  EACH(i, BESIDES)
-    count += extend_one(t, BESIDES[i], SHORT_PROMPTS, 75, 0);
-  EACH(i, LARGE)
-    count += extend_one(t, LARGE[i], LONG_PROMPTS, 320, 0);
-  note(t, "%d configurations", count);
 }
 
 /* ----------
@@ -3592,7 +3492,7 @@ static const TestEntry TESTS[] = {
     RUNS(gradient_norm__names_the_bad), RUNS(attention__equivalences),
     RUNS(sink_token__is_a_row), RUNS(tiles__as_plain), RUNS(tiles__sinks_plain),
     RUNS(model_forward__causal), RUNS(model_forward__batches),
-    RUNS(model_forward__one_layer), RUNS(model_extend__as_whole),
+    RUNS(model_forward__one_layer),
     RUNS(threads__same_bits), RUNS(train__learns_by_heart),
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit),
     RUNS(sink_alpha__by_hand), RUNS(sink_alpha__star_columns),

@@ -808,6 +808,32 @@ static void model_forward__one_layer_rows(Test *t) {
     one_layer_holds(t, &b);
 }
 
+/* Every variant; windows and prefixes that end inside and outside of a tile and
+ * of a prompt; sizes at which a multiply cuts its sums, a forward its bands of
+ * rows. */
+static void model_extend__as_whole(Test *t) {
+  static const char *const BESIDES[] = {
+      "--window 33 --sink-token --prefix 5 --extra kv --pos t5 --layers 3",
+      "--window 40 --pos alibi --normalizer pnorm --pnorm 2",
+      "--prefix 30 --pos learned",
+      "--heads 4 --kv-heads 2 --head-dim 4 --norm layer --tied",
+      ("--window 20 --prefix 28 --sim identity --normalizer clamp --sink-token 4 "
+      "--pos absolute")};
+  static const char *const LARGE[] = {
+      "--context 320 --dim 96 --ffn 300 --vocab 1500",
+      "--context 320 --dim 64 --ffn 520 --vocab 400 --window 270 --place post "
+      "--sim sigmoid --kernel mlp --normalizer one --pos relative"};
+  const char *const *flags = variants(t);
+  int count = 0;
+  for (int i = 0; flags[i]; i++)
+    count += extend_one(t, flags[i], SHORT_PROMPTS, 75, 0);
+  EACH(i, BESIDES)
+    count += extend_one(t, BESIDES[i], SHORT_PROMPTS, 75, 0);
+  EACH(i, LARGE)
+    count += extend_one(t, LARGE[i], LONG_PROMPTS, 320, 0);
+  note(t, "%d configurations", count);
+}
+
 /* Heads may see nothing, or one key. */
 static bool extend_row(Test *t, const char *flags, const int *prompts, int T) {
   const Config c = config_of(t, "%s%s", BASE, flags);
@@ -998,7 +1024,8 @@ static const TestEntry TESTS[] = {
     RUNS(gradients__every_operation_rows), RUNS(gradients__wide_rows),
     RUNS(gradients__accumulate_rows), RUNS(model_backward__nan_is_seen_rows),
     RUNS(tiles__as_plain_rows), RUNS(model_forward__causal_rows), RUNS(model_forward__batches_rows),
-    RUNS(model_forward__one_layer_rows), RUNS(model_extend__as_whole_rows),
+    RUNS(model_forward__one_layer_rows), RUNS(model_extend__as_whole),
+    RUNS(model_extend__as_whole_rows),
     RUNS(threads__same_bits_rows), RUNS(sinks__one_layer_rows),
     RUNS(acts__stay_within), RUNS(golden__against_twin_rows),
     RUNS(golden_read__damage), RUNS(readme__pairs)};

@@ -661,6 +661,23 @@ static int told_end(Told *w, Error *e) {
   return e->status;
 }
 
+/* The cache of keys and values. model_forward of one sequence ids [T] whose first
+ * `from` tokens went through a before: their keys and values still lie in every
+ * block's fk and v. Makes the R rows after them, to the same bits, and returns R:
+ * all rows under --plain, where a block does not attend, or from inside a prefix. */
+static int model_extend(const Model *m, Acts *a, const int *ids, int T, int from) {
+  bool whole = m->plain || from < m->c.prefix;
+  for (int l = 0; l < m->c.layers; l++)
+    whole = whole || !block_attends(m, l);
+  if (whole)
+    from = 0;
+  a->past = from ? config_rows(&m->c, from) : 0;
+  idx R = forward_rows(&m->c, a, T - from);
+  model_forward(m, a, ids + from, 1, T - from);
+  a->past = 0;
+  return (int)R;
+}
+
 /* Up to `most` tokens after w->ids. The prompt is one forward, a token after it
  * one row with the cache. A full context drops the oldest but the first; then
  * keys move, and a token is a forward. */
