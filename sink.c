@@ -276,7 +276,6 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *
  * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
  * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
- * The code asks for a row where its formula differs, and nowhere else.
  *
  * The paper's model has some 60 million parameters besides the embeddings (section
  * 4: L = 10, d = 768, H = 8, d_h = 96, F = 1536). Sink_1 and loss below are what it
@@ -1674,7 +1673,7 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
  *
  * No activation is to blame for the sink: Table 11 has Sink_1 from 13.88 to 18.18
- * %. It and our files call the last matrix W2 where there is no gate.
+ * %. It calls the last matrix W2 where there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
