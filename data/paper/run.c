@@ -373,28 +373,30 @@ static double line_end(const Series *line) {
   return line->n ? line->y[line->n - 1] : NAN;
 }
 
-/* A chart's title says what it shows; the softmax arm's line is the first. */
+/* A chart's title says what it shows, of a training that did not diverge; the
+ * softmax arm's line is the first. */
 static void run_chart_title(char text[160], int what, const Series *lines, int n,
                             double even) {
-  double y = line_end(&lines[0]), low = INFINITY, high = -INFINITY;
+  static const char *const SAYS[MODEL_CHARTS] = {
+    "The losses end within %.2f nats of each other",
+    "%.0f %% of softmax's heads end as sinks",
+    "Softmax's token 1 ends at %.1f times an even share",
+    "Softmax's first state is up to %.1f times as long",
+    "Softmax's first key comes to %.2f of the others'",
+    "Softmax's first value comes to %.2f of the others'"};
+  double low = INFINITY, high = -INFINITY;
   for (int i = 0; i < n; i++) {
     low = fmin(low, line_end(&lines[i]));
     high = fmax(high, line_end(&lines[i]));
   }
+  double x = line_most(&lines[0], what == NORM_HIDDEN);
   if (what == LOOK_LOSS)
-    snprintf(text, 160, "The losses end within %.2f nats of each other",
-             high - low);
-  else if (what == LOOK_SINK)
-    snprintf(text, 160, "%.0f %% of softmax's heads end as sinks", y);
-  else if (what == LOOK_ALPHA)
-    snprintf(text, 160, "Softmax's token 1 ends at %.1f times an even share",
-             y / even);
-  else if (what == NORM_HIDDEN)
-    snprintf(text, 160, "Softmax's first state is up to %.1f times as long",
-             line_most(&lines[0], true));
-  else
-    snprintf(text, 160, "Softmax's first %s comes to %.2f of the others'",
-             what == NORM_KEYS ? "key" : "value", line_most(&lines[0], false));
+    x = high - low;
+  else if (what < NORM_HIDDEN)
+    x = line_end(&lines[0]) / (what == LOOK_ALPHA ? even : 1);
+  snprintf(text, 160, "%s", CHARTS[what].title);
+  if (isfinite(x))
+    snprintf(text, 160, SAYS[what], x);
 }
 
 static void run_chart(Html *h, const Outcome *o, int what) {
@@ -579,7 +581,7 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
 
 /* Program.page: the page, its picture, and the numbers as tables. */
 static int run_page(const Outcome *o, const Settings *s, const char *verdict,
-                    Error *e) {
+                    FILE *out, Error *e) {
   Films *films = s->watched;
   Html h = {{0}, e}, svg = {{0}, e};
   char picture[PATH_ROOM];
@@ -600,7 +602,7 @@ static int run_page(const Outcome *o, const Settings *s, const char *verdict,
   }
   bytes_free(&svg.text);
   if (!page_end(&h, s->report))
-    fprintf(results_alone(s) ? stderr : stdout, "The page: %s\n", s->report);
+    fprintf(out, "The page: %s\n", s->report);
   return e->status;
 }
 
