@@ -21,7 +21,7 @@ STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
 SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h data/paper/tables.c data/paper/resume.c
-PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c
+PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c data/paper/film.c data/paper/run.c
 TESTED = test_sink.c $(SINK)
 
 sink: sink.c sink.h

@@ -3522,7 +3522,7 @@ typedef struct Program {
   int (*watch)(Trainer *t, const Progress *p, Error *e);
   /* what else becomes of a run: its arms and what was said of them */
   int (*page)(const Outcome *o, const Settings *s, const char *verdict,
-              Error *e);
+              FILE *out, Error *e);
   /* these three: Source */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
@@ -5877,7 +5877,7 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
       fprintf(out, "A film, curves and maps on a page: make run, or "
               "./paper run\n");
     else if (!e->status)
-      s->program->page(o, &base, (const char *)verdict.at, e);
+      s->program->page(o, &base, (const char *)verdict.at, out, e);
   }
   for (int i = 0; o && i < ARMS; i++) {
     if (o[i].ended[0])

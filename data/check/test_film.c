@@ -3,23 +3,26 @@
  *
  * SPDX-License-Identifier: MIT */
 
-static void release_film(void *film) { film_free(film); }
+static void release_film(void *film) { free(((Film *)film)->look); }
 
-/* The film of a tiny model, looked at before any step and after each of two. */
+/* The film of a tiny model's two steps: before any, and after each. */
 static Film *film_of(Test *t, const char *flags) {
+  char words[200];
   Film *f = later(t, 1, sizeof *f, release_film);
-  Trainer *r = trainer_of(t, flags);
-  f->name = "Softmax";
+  snprintf(words, sizeof words, "--steps 2 %s", flags);
+  Trainer *r = trainer_of(t, words);
+  fact(t, !film_begin(f, r, fresh(t)) && f->looks == 3, "%s", t->e.text);
   for (int k = 0; k < 3; k++) {
     steps_of(t, r, k);
-    fact(t, !film_look(f, r, fresh(t)), "look %d: %s", k, t->e.text);
+    fact(t, f->step[k] == k && !film_look(f, k, r, fresh(t)), "look %d: %s", k,
+         t->e.text);
   }
   film_end(f);
   return f;
 }
 
-/* Alpha, row mass and the head are those of an evaluation; a map's rows sum to
- * what the row function makes them, and no row sees a later key. */
+/* Alpha, row mass and the head are those of an evaluation, to a float; a map's
+ * rows sum to what the row function makes them, and no row sees a later key. */
 static void film_look__by_hand(Test *t) {
   static const struct {
     const char *flags;
@@ -33,6 +36,7 @@ static void film_look__by_hand(Test *t) {
   EACH(row, ROWS) {
     const Film *f = film_of(t, ROWS[row].flags);
     Trainer *r = trainer_of(t, ROWS[row].flags);
+    bool starred = ROWS[row].star;
     Sinks seen;
     int starts;
     steps_of(t, r, 2);
@@ -42,16 +46,18 @@ static void film_look__by_hand(Test *t) {
     const FilmLook *end = &f->look[2 * f->heads];
     double best = 0;
     for (int h = 0; h < f->heads; h++) {
-      double first = seen.alpha[h * seen.S + config_column_first(&r->m.c)];
-      double star = ROWS[row].star ? seen.alpha[h * seen.S] : 0;
-      within(t, end[h].alpha, first, 0, "alpha_1 of head %d", h);
-      within(t, end[h].star, star, 0, "alpha_* of head %d", h);
-      within(t, end[h].mass, seen.mass[h], 0, "row mass of head %d", h);
-      best = larger(best, ROWS[row].star ? star : first);
+      float first = (float)seen.alpha[h * seen.S + config_column_first(&r->m.c)];
+      float star = starred ? (float)seen.alpha[h * seen.S] : 0;
+      within(t, (double)end[h].alpha, (double)first, 0, "alpha_1 of head %d", h);
+      within(t, (double)end[h].star, (double)star, 0, "alpha_* of head %d", h);
+      within(t, (double)end[h].mass, seen.mass[h], 1e-7, "row mass of head %d", h);
+      if (ROWS[row].sums)
+        within(t, (double)end[h].total, 1, 1e-6, "the rows of head %d", h);
+      best = larger(best, (double)(starred ? star : first));
       for (int i = 0; i < f->T; i++) {
-        double sum = end[h].bias[i];
+        double sum = (double)end[h].bias[i];
         for (int j = 0; j < f->T; j++) {
-          sum += end[h].weight[i][j];
+          sum += (double)end[h].weight[i][j];
           fact(t, (end[h].weight[i][j] > 0) == (j <= i), "cell %d, %d", i, j);
         }
         if (ROWS[row].sums)
@@ -61,11 +67,75 @@ static void film_look__by_hand(Test *t) {
                sum);
       }
     }
-    within(t, film_sink(f, f->head), best, 0, "the head that is drawn");
-    fact(t, f->T == 8 && f->looks == 3 && f->look[f->heads].step == 1
-             && f->starred == ROWS[row].star && f->token[7][0], "its frame");
+    within(t, film_share(f, 2, f->head), best, 0, "the head that is drawn");
+    within(t, film_times(f, false), sinks_alpha(&seen,
+           config_column_first(&r->m.c)) / seen.even, 1e-6, "times even");
+    fact(t, f->T == 8 && f->starred == starred && f->token[7][0], "its frame");
     sinks_free(&seen);
   }
+}
+
+/* Steps of the looks: the first before any, the last at the end, between them
+ * the same distance to a step, and none twice. */
+static void film_begin__steps(Test *t) {
+  static const int STEPS[] = {0, 1, 5, 6, 7, 120, 3000};
+  Trainer *r = trainer_of(t, "");
+  EACH(i, STEPS) {
+    Film f = {0};
+    r->s.train.steps = STEPS[i];
+    fact(t, !film_begin(&f, r, fresh(t)), "%s", t->e.text);
+    int n = STEPS[i] < 6 ? STEPS[i] + 1 : 7;
+    fact(t, f.looks == n && f.step[0] == 0 && f.step[n - 1] == STEPS[i],
+         "%d steps: %d looks", STEPS[i], f.looks);
+    for (int k = 1; k < n; k++)
+      fact(t, f.step[k] == ceil((double)k * STEPS[i] / (n - 1)), "%d steps: %ld",
+           STEPS[i], f.step[k]);
+    free(f.look);
+  }
+}
+
+/* A film in its file is the same film, up to the step that goes on; a byte that
+ * is wrong, less, or another run's film is not used. */
+static void film_read__same(Test *t) {
+  Settings s;
+  if (!tale_open(t, &s, ""))
+    return;
+  Film *f = film_of(t, "--layers 2 --extra k");
+  Trainer *r = trainer_of(t, "--steps 2 --layers 2 --extra k");
+  strcpy(r->s.out, SCRATCH "/a.ckpt");
+  steps_of(t, r, 1);
+  fact(t, !film_write(f, r, fresh(t)), "%s", t->e.text);
+  Film *g = later(t, 1, sizeof *g, release_film);
+  fact(t, !film_begin(g, r, fresh(t)) && !film_read(g, r, &t->e), "%s", t->e.text);
+  film_end(g);
+  fact(t, g->there[0] && g->there[1] && !g->there[2] && g->end == 1, "its looks");
+  fact(t, !memcmp(g->look, f->look, 2 * (size_t)f->heads * sizeof *f->look)
+           && !memcmp(g->token, f->token, sizeof f->token) && g->n == f->n
+           && g->tokens == f->tokens && is(g->name ? g->name : "", ""), "its numbers");
+  within(t, g->even, f->even, 0, "even rows");
+  Bytes *text = later(t, 1, sizeof *text, release_bytes);
+  file_read(SCRATCH "/a.film", text, &t->e);
+  Rng rng = {3};
+  for (int i = 0; i < 60; i++) {
+    size_t at = (size_t)rng_below(&rng, text->size), n = i % 2 ? text->size : at;
+    unsigned char was = text->at[at];
+    text->at[at] ^= (unsigned char)(1 + rng_below(&rng, 255));
+    file_write(SCRATCH "/a.film", text->at, n, fresh(t));
+    text->at[at] = was;
+    Film x = {0};
+    film_begin(&x, r, &t->e);
+    fact(t, film_read(&x, r, &t->e) == 1 && strstr(t->e.text, "a.film"),
+         "byte %zu of %zu", at, n);
+    fact(t, !x.there[0], "it is used");
+    free(x.look);
+  }
+  file_write(SCRATCH "/a.film", text->at, text->size, fresh(t));
+  r->s.train.seed++;
+  Film x = {0};
+  film_begin(&x, r, &t->e);
+  fact(t, film_read(&x, r, &t->e) == 1 && strstr(t->e.text, "another run's"), "%s",
+       t->e.text);
+  free(x.look);
 }
 
 /* The weights' levels as the paths of a map draw them, by cell; -1: none does.
@@ -118,19 +188,23 @@ static void film_draw__cells(Test *t) {
     Html h = {.e = fresh(t)};
     int level[T * T], star[T], wrong = 0;
     FilmLook *look = zeroed(FILM_LOOKS * 2, sizeof *look);
-    for (int k = 0; k < FILM_LOOKS * 2; k++)
+    for (int k = 0; k < FILM_LOOKS * 2; k++) {
       for (int i = 0; i < T; i++)
         for (int j = 0; j <= i; j++) {
           int at = (int)rng_below(&rng, RAMP);
-          look[k].weight[i][j] = RAMPS[at].from;
-          look[k].bias[i] = RAMPS[RAMP - 1 - at].from;
-          look[k].mass = 0.125;
+          look[k].weight[i][j] = (float)RAMPS[at].from;
+          look[k].bias[i] = (float)RAMPS[RAMP - 1 - at].from;
         }
+      look[k].mass = look[k].total = 0.125f;
+      look[k].alpha = (float)ROWS[row].times;  /* of even rows of 1 */
+      look[k].star = (float)ROWS[row].star;
+    }
     for (int i = 0; i < 3; i++) {
       film[i] = (Film){.name = "Softmax", .heads = 2, .H = 2, .T = T, .head = 1,
                        .looks = FILM_LOOKS, .starred = ROWS[row].starred,
-                       .times = ROWS[row].times, .star_times = ROWS[row].star,
-                       .look = look};
+                       .even = 1, .end = FILM_LOOKS - 1, .look = look};
+      for (int k = 0; k < FILM_LOOKS; k++)
+        film[i].there[k] = true;
       for (int k = 0; k < T; k++)
         strcpy(film[i].token[k], "<a&b>");
     }
@@ -149,11 +223,11 @@ static void film_draw__cells(Test *t) {
       wrong += map ? film_cells(map, T, level, star) : 1;
       for (int i = 0; i < T; i++) {
         for (int j = 0; j <= i; j++)
-          wrong += level[i * T + j] != ramp_level(x->weight[i][j]);
+          wrong += level[i * T + j] != ramp_level((double)x->weight[i][j]);
         for (int j = i + 1; j < T; j++)
           wrong += level[i * T + j] != -1;
         wrong += (star[i] >= 0) != ROWS[row].starred;
-        wrong += star[i] >= 0 && star[i] != ramp_level(x->bias[i]);
+        wrong += star[i] >= 0 && star[i] != ramp_level((double)x->bias[i]);
       }
     }
     fact(t, !wrong, "%d cells are wrong", wrong);
@@ -180,5 +254,135 @@ static void film__command(Test *t) {
        "data/results/film.svg: %zu bytes", strlen(shipped));
 }
 
+/* ---- The page of a run ---- */
+
+/* A tiny run with these flags, filmed, to SCRATCH/deep/page.html. */
+static char *run_page_of(Test *t, const char *flags, int status, int figures,
+                         char **said) {
+  static const Program PAGES = {.name = "paper", .page = run_page,
+                                .watch = film_watch, .log = log_keep};
+  Films films = {.why = toy_why};
+  Error e = {0};
+  Settings s;
+  tiny_settings(&s, "--fix-token 1 --log-every 3 --report " SCRATCH
+                "/deep/page.html --csv " SCRATCH "/run.csv --json " SCRATCH
+                "/run.json", fresh(t));
+  settings_flags(&s, flags, MODEL | TRAIN | DATA | OUTPUT | GENERAL | RUN, &e);
+  s.program = &PAGES;
+  s.watched = &films;
+  FILE *out = printing();
+  int is = demo_run(&s, out, &e);
+  *said = printed(t, out);
+  fact(t, is == status && (!is || strstr(e.text, "diverges here")),
+       "status %d: %s", is, e.text);
+  films_free(&films);
+  return page_sound(t, SCRATCH "/deep/page.html", figures);
+}
+
+/* Number k, from 0, of this run and not the paper's. */
+static void run_page_numbers(Test *t, const char *page, bool wild) {
+  static const double UNITS[] = {100, 100, 1, 1, 1, 1, 1, 1};
+  static const double HALF[] = {.05, .05, 5e-4, 5e-3, 5e-4, 5e-3, 5e-3, 5e-4};
+  char *line = text_in(t, SCRATCH "/run.csv");
+  char *object = text_in(t, SCRATCH "/run.json");
+  const char *table = strstr(page, "id=\"table\"");
+  int gone = 0;
+  for (int i = 0; i < ARMS && table; i++) {
+    const char *name = RUN_ARMS[i].name;
+    line = strchr(line, '\n') + 1;
+    fact(t, !strncmp(line + 1, name, strlen(name)), "%s", line);
+    object = strstr(strstr(object, name), "\"read\": \"held-out documents\"") + 8;
+    char *at = strstr(line, "tale.grammar\",\"held-out documents\",") + 14;
+    gone += strstr(at, ",,,") != NULL && strstr(at, ",,,") < at + 30;
+    for (int k = 0; k < ROW; k++) {
+      at = strchr(at, ',') + 1;
+      bool none = *at == ',' || *at == '\n';
+      double cell = page_cell(table, name, k);
+      object = strchr(object, ':') + 2;
+      fact(t, none == (isnan(cell) != 0) && none == !strncmp(object, "null", 4),
+           "%s: cell %d", name, k);
+      if (none)
+        continue;
+      within(t, cell, UNITS[k] * atof(at), HALF[k] * 1.01, "%s: cell %d", name, k);
+      within(t, atof(object), atof(at), 0, "%s: JSON %d", name, k);
+    }
+  }
+  fact(t, gone == ARMS * wild, "%d of 3 arms diverged", gone);
+}
+
+/* A page has its parts in order, each with a link, and what issue and paper ask
+ * of it; the numbers of its CSV and JSON; in the film's last look and among the
+ * heads those of the evaluation. Arms that diverge leave what was seen. */
+static void run_page__parts(Test *t) {
+  static const char *const IN_ORDER[] = {
+    "name=\"description\" content=\"A sink", "og:image\" content=\"page.svg\"",
+    "prefers-color-scheme:dark", "break-inside:avoid", "<main>", "id=\"film\"",
+    "<h1>Watch an attention sink form<", "a row is a token", "attention sink</b>",
+    "With a spare key *", "id=\"film-softmax\"", ">step 0<", ">step 12<",
+    "id=\"film-k-bias\"", "The column at the left is *", "id=\"film-sigmoid\"",
+    "row mass: ", "which a row cannot see", "tokens sum to, 0 to 1",
+    "id=\"heads\"", "id=\"heads-softmax\"", ">2.2<", "id=\"heads-k-bias\"",
+    "share of *<", "id=\"heads-sigmoid\"",
+    "id=\"verdict\"", "<b>softmax</b> ", "<b>k-bias</b> ", "<b>sigmoid</b> ",
+    "<b>loss</b> ", "absent below 1.5", "id=\"why\"",
+    "softmax, before training", "softmax, after training",
+    "sigmoid, before training", "sigmoid, after training", "./paper toy-trigger",
+    "id=\"table\"", "class=\"paper\">paper<",
+    ">74.11<", ">Table 10", ">73.34<", ">3.72<", ">Table 4", ">0.44<", ">3.70<",
+    ">Table 15", "id=\"training\"", "id=\"loss\"", "The losses end within",
+    "id=\"alpha\"", ">even<", "id=\"norms\"", "id=\"states\"", ">the others<",
+    "id=\"last\"", "as a table", "scope=\"row\">1 &lt;|fix|&gt;<", "id=\"made\"",
+    "<code>./paper run", "text</th><td>", "seed</th><td>", "sink " SINK_VERSION "<",
+    "machine</th><td>", "</main>"};
+  Settings s;
+  char *said;
+  if (!tale_open(t, &s, ""))
+    return;
+  const char *page = run_page_of(t, "--layers 2 --steps 12 --force", 0, 16, &said);
+  const char *at = page, *svg = text_in(t, SCRATCH "/deep/page.svg");
+  EACH(i, IN_ORDER)
+    fact(t, at && (at = strstr(at, IN_ORDER[i])), "no %s, or not there", IN_ORDER[i]);
+  fact(t, strlen(page) < 120000, "%zu bytes", strlen(page));
+  fact(t, count_of(page, "class=\"map\"") == 3 * FILM_LOOKS + 4 + 3
+           && count_of(page, "fill=\"" FILM_LATER "\"") == 3 * FILM_LOOKS + 4 + 3, "its maps");
+  fact(t, strstr(said, "The page: ") && strstr(svg, ">step 12<"), "%s", said);
+  for (const char *a = page; (a = strstr(a, "href=\"#")); a++) {
+    char id[80];
+    snprintf(id, sizeof id, "id=\"%.*s\"", (int)strcspn(a + 7, "\""), a + 7);
+    fact(t, count_of(page, id) == 1, "%s", id);
+  }
+  run_page_numbers(t, page, false);
+  page = run_page_of(t, "--layers 2 --lr 1e3 --wd 1e3 --warmup 0 --steps 90 "
+                     "--log-every 1 --force", 1, -1, &said);
+  has_part(t, page, "No verdict");
+  has_part(t, page, "not recorded");
+  run_page_numbers(t, page, true);
+}
+
+/* A run that stopped at step 6 and went on has the film of one that did not.
+ * Without its films it says how many looks are missing. */
+static void run_page__resumed(Test *t) {
+  Settings s;
+  char *said;
+  if (!tale_open(t, &s, ""))
+    return;
+  run_page_of(t, "--steps 12 --force --out " SCRATCH "/whole", 0, -1, &said);
+  const char *whole = text_in(t, SCRATCH "/deep/page.svg");
+  run_page_of(t, "--steps 6 --force --out " SCRATCH "/half", 0, -1, &said);
+  const char *page = run_page_of(t, "--steps 12 --resume --force --out " SCRATCH
+                                 "/half", 0, -1, &said);
+  fact(t, is(text_in(t, SCRATCH "/deep/page.svg"), whole), "another film");
+  fact(t, !strstr(page, "not recorded"), "looks are missing");
+  fact(t, files_same(SCRATCH "/whole/softmax.ckpt", SCRATCH "/half/softmax.ckpt"),
+       "another model");
+  remove(SCRATCH "/half/k-bias.film");
+  page = run_page_of(t, "--steps 12 --resume --force --out " SCRATCH "/half", 0, -1,
+                     &said);
+  fact(t, count_of(page, "not recorded") == FILM_LOOKS - 1, "k-bias");
+  has_part(t, page, "Looks that are missing: 6.");
+}
+
 #define FILM_TESTS \
-  RUNS(film_look__by_hand), RUNS(film_draw__cells), RUNS(film__command)
+  RUNS(film_look__by_hand), RUNS(film_begin__steps), RUNS(film_read__same), \
+  RUNS(film_draw__cells), RUNS(film__command), RUNS(run_page__parts), \
+  RUNS(run_page__resumed)

@@ -465,13 +465,13 @@ static void chart_label(Html *h, const Chart *what, const Series *lines, int n) 
 static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
                        const Series *lines, int n) {
   enum { LINE = 12 };
-  double at[LINES_MOST], free = y->last, right = x->last + 8;
-  int order[LINES_MOST], told = 0;                       /* from above to below */
-  for (int k = 0; k < n; k++) {
-    int last = lines[k].n - 1, place = told;
-    while (last >= 0 && !isfinite(lines[k].y[last])) last--;
-    if (last < 0 || !lines[k].name[0]) continue;
-    at[k] = axis_place(y, lines[k].y[last]);
+  double at[LINES_MOST + 1], free = y->last, right = x->last + 8;
+  int order[LINES_MOST + 1], told = 0;                   /* from above to below; n: the level */
+  for (int k = 0; k < n + (what->level > 0); k++) {
+    int last = k < n ? lines[k].n - 1 : 0, place = told;
+    while (k < n && last >= 0 && !isfinite(lines[k].y[last])) last--;
+    if (k < n && (last < 0 || !lines[k].name[0])) continue;
+    at[k] = axis_place(y, k < n ? lines[k].y[last] : what->level);
     for (; place && at[order[place - 1]] > at[k]; place--) order[place] = order[place - 1];
     order[place] = k;
     told++;
@@ -482,12 +482,11 @@ static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
   if (what->level > 0) {
     double level = axis_place(y, what->level);
     say(h, "<path class=\"level\" d=\"M%.1f %.1fH%.1f\"/>", x->first, level, x->last);
-    svg_text(h, x->first + 3, level - 3, "", what->at_level);
   }
   for (int i = 0; i < told; i++) {
-    const Series *line = &lines[order[i]];
-    svg_mark(h, line->style, right, at[order[i]]);
-    svg_text(h, right + 8, at[order[i]] + 4, "", line->name);
+    const int k = order[i];
+    if (k < n) svg_mark(h, lines[k].style, right, at[k]);
+    svg_text(h, right + 8, at[k] + 4, "", k < n ? lines[k].name : what->at_level);
   }
 }
 
@@ -499,6 +498,7 @@ static void chart_named(Html *h, const Chart *what, const Names *names, const Se
   figure_begin(h, names ? names->id : NULL, what->title);
   if (!lines_seen(&x, &y, lines, n)) { figure_end(h, "Nothing was measured."); return; }
   if (names && names->level > 0) axis_see(&y, names->level);
+  if (names && names->level > 0) name = strlen(names->at_level);
   for (int k = 0; k < n && names; k++)
     if (strlen(lines[k].name) > name) name = strlen(lines[k].name);
   double right = PICTURE_WIDTH - 12 - (name ? 10 + 6.7 * (double)name : 0);
@@ -770,7 +770,7 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
-    chart_named(h, &shown, curve ? NULL : &(Names){NULL, 1, "as the others"}, lines, count);
+    chart_named(h, &shown, curve ? NULL : &(Names){NULL, 1, "the others"}, lines, count);
   }
   say(h, "</div>\n");
   free(lines);

@@ -4,7 +4,7 @@
  *     cc -O3 data/paper/paper.c -o paper -lm
  *     ./paper list                the tables and figures, and how much of each is done
  *     ./paper table4              one of them: what is missing is run, ours beside the paper's
- *     ./paper run                 as ./sink run, and leaves a page: out/run.html
+ *     ./paper run                 as ./sink run, filmed, and leaves a page: out/run.html
  *
  * SPDX-License-Identifier: MIT
  *

@@ -16,7 +16,7 @@ static const char RUN_STYLE[] =
     "--ink:#ece8dd;--soft:#b3aea1;--line:#45423a;--link:#8db9ee}"
     "[stroke=\"#10305c\"]{stroke:#8db9ee}[fill=\"#10305c\"]{fill:#8db9ee}"
     "[stroke=\"#777777\"]{stroke:#a5a198}}"
-    "body{font:17px/1.5 Georgia,serif;max-width:70rem;margin:auto;"
+    "body{font:17px/1.5 Georgia,serif;max-width:72rem;margin:auto;"
     "padding:1rem;color:var(--ink);background:var(--ground)}"
     "h1,h2,h3,nav,table,.looks,.key,.small,.verdict b,figcaption{font-family:"
     "system-ui,sans-serif}h1{font-size:1.9rem;line-height:1.2;margin:.3rem 0}"
@@ -47,22 +47,22 @@ static const char RUN_STYLE[] =
     "th:first-child{text-align:left}caption{text-align:left;color:var(--soft)}"
     "td.paper,th.paper{color:var(--soft);font-style:italic}"
     ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
-    ".heads{font-size:.75rem}.heads td,.heads th{border:0;padding:.15em .25em;"
+    ".heads{font-size:.72rem}.heads td,.heads th{border:0;padding:.15em .25em;"
     "text-align:center}.heads th{font-weight:400}.three{display:grid;gap:.8rem "
-    "1.2rem;grid-template-columns:repeat(auto-fill,minmax(14rem,1fr))}"
+    "1.2rem;grid-template-columns:repeat(auto-fill,minmax(15rem,1fr))}"
     ".heads td{border:1px solid var(--ground);color:#111;"
     "print-color-adjust:exact;-webkit-print-color-adjust:exact}"
     ".heads .d{color:#fff}.verdict{list-style:none;padding:0}"
     ".verdict b{display:inline-block;min-width:5.5rem}summary{cursor:pointer}"
     "@media(min-width:62rem){.beside{display:grid;gap:2rem;"
-    "grid-template-columns:minmax(0,46rem) minmax(0,1fr)}}"
+    "grid-template-columns:minmax(0,1fr) minmax(17rem,20rem)}}"
     "@media(max-width:40rem){body{font-size:16px}h1{font-size:1.5rem}"
     ".lead{font-size:1rem}.looks{grid-template-columns:repeat(4,minmax(0,1fr))}"
     ".odd{display:none}.looks{font-size:.72rem}th,td{padding:.2em .35em}}"
-    "@media print{body{font-size:10pt;max-width:none;padding:0}nav,summary,"
+    "@media print{:root{--ground:#fff}body{font-size:10pt;max-width:none;padding:0}nav,summary,"
     "h2 a{display:none}.wide{overflow:visible}table{font-size:7.5pt;"
     "break-inside:avoid}th,td{padding:.15em .3em;white-space:normal}"
-    "section>h2+*{break-before:avoid}.grid{grid-template-columns:repeat(2,1fr)}}";
+    "h2+p,.lead{break-after:avoid}.grid{grid-template-columns:repeat(2,1fr)}}";
 
 /* ----------
  * 1  Parts and maps */
@@ -218,7 +218,10 @@ static void run_raster(Html *h, const Film *f, const char *name) {
   element(h, "caption", text);
   say(h, "<tr><th scope=\"col\">head</th>");
   for (int k = 0; k < f->looks; k++)
-    say(h, "<th scope=\"col\">%ld</th>", f->step[k]);
+    if (f->step[k] < 1000 || f->step[k] % 100)
+      say(h, "<th scope=\"col\">%ld</th>", f->step[k]);
+    else
+      say(h, "<th scope=\"col\">%gk</th>", (double)f->step[k] / 1000);
   say(h, "</tr>\n");
   for (int i = 0; i < f->heads; i++) {
     if (!head_drawn(f, i))
@@ -252,10 +255,10 @@ static void run_heads_title(char text[160], const Film *f) {
   for (int i = 0; i < f->heads; i++)
     count += film_share(f, f->end, i) >= SHOWS * f->even;
   if (begun < 0)
-    snprintf(text, 160, "No head has a sink by step %ld", f->step[f->end]);
+    snprintf(text, 160, "Under softmax no head has a sink by step %ld", f->step[f->end]);
   else
-    snprintf(text, 160, "It begins in block %d, and by step %ld %d of %d heads "
-             "have it", head / f->H + 1, f->step[f->end], count, f->heads);
+    snprintf(text, 160, "Under softmax it begins in block %d; by step %ld %d of "
+             "%d heads have it", head / f->H + 1, f->step[f->end], count, f->heads);
 }
 
 static void run_heads(Html *h, const Films *films, const Outcome *o) {
@@ -296,9 +299,11 @@ static void run_said(Html *h, const char *verdict) {
       html_text(h, text);
     say(h, "</li>\n");
   }
-  say(h, "</ul>\n");
-  element(h, "p class=\"small\"", line);
-  say(h, "</section>\n");
+  say(h, "</ul>\n<p class=\"small\">alpha_1 and alpha_*: mean share of token 1 "
+      "and of * in a row's weights, over heads and sequences. Times even: over "
+      "what rows give that share their weight evenly. ");
+  html_text(h, line);
+  say(h, "</p></section>\n");
 }
 
 /* What the paper printed, of models of 60 million parameters; NAN: nothing. */
@@ -348,9 +353,8 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
   }
   say(h, "</table></div>\n<p class=\"small\">The paper's models are larger and "
       "read more, so compare who has a sink and not how much. Sink: share of "
-      "heads with alpha above %g, over %d sequences of %d tokens. alpha_1, "
-      "alpha_*: mean share of token 1 and of * in a row's weights. x even: over "
-      "what rows give that share their weight evenly. Row mass: what a row's raw "
+      "heads with alpha above %g, over %d sequences of %d tokens. x even: "
+      "alpha_1, times even. Row mass: what a row's raw "
       "weights on tokens sum to. Norm ratio: the first row's norm over the mean "
       "of the others, in the block where it is largest. Loss: nats a token, over "
       "%lld held tokens. 0.44 is measured on the authors' proxy scores.</p>"
@@ -373,28 +377,30 @@ static double line_end(const Series *line) {
   return line->n ? line->y[line->n - 1] : NAN;
 }
 
-/* A chart's title says what it shows; the softmax arm's line is the first. */
+/* A chart's title says what it shows, of a training that did not diverge; the
+ * softmax arm's line is the first. */
 static void run_chart_title(char text[160], int what, const Series *lines, int n,
                             double even) {
-  double y = line_end(&lines[0]), low = INFINITY, high = -INFINITY;
+  static const char *const SAYS[MODEL_CHARTS] = {
+    "The losses end within %.2f nats of each other",
+    "%.0f %% of softmax's heads end as sinks",
+    "Softmax's token 1 ends at %.1f times an even share",
+    "Softmax's first state is up to %.1f times as long",
+    "Softmax's first key comes to %.2f of the others'",
+    "Softmax's first value comes to %.2f of the others'"};
+  double low = INFINITY, high = -INFINITY;
   for (int i = 0; i < n; i++) {
     low = fmin(low, line_end(&lines[i]));
     high = fmax(high, line_end(&lines[i]));
   }
+  double x = line_most(&lines[0], what == NORM_HIDDEN);
   if (what == LOOK_LOSS)
-    snprintf(text, 160, "The losses end within %.2f nats of each other",
-             high - low);
-  else if (what == LOOK_SINK)
-    snprintf(text, 160, "%.0f %% of softmax's heads end as sinks", y);
-  else if (what == LOOK_ALPHA)
-    snprintf(text, 160, "Softmax's token 1 ends at %.1f times an even share",
-             y / even);
-  else if (what == NORM_HIDDEN)
-    snprintf(text, 160, "Softmax's first state is up to %.1f times as long",
-             line_most(&lines[0], true));
-  else
-    snprintf(text, 160, "Softmax's first %s comes to %.2f of the others'",
-             what == NORM_KEYS ? "key" : "value", line_most(&lines[0], false));
+    x = high - low;
+  else if (what < NORM_HIDDEN)
+    x = line_end(&lines[0]) / (what == LOOK_ALPHA ? even : 1);
+  snprintf(text, 160, "%s", CHARTS[what].title);
+  if (isfinite(x))
+    snprintf(text, 160, SAYS[what], x);
 }
 
 static void run_chart(Html *h, const Outcome *o, int what) {
@@ -408,7 +414,7 @@ static void run_chart(Html *h, const Outcome *o, int what) {
                  {.name = curve ? "step" : "block", .least = 1, .tight = true},
                  {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
   Names names = {IDS[what], what == LOOK_ALPHA ? o->even : curve ? 0 : 1,
-                 what == LOOK_ALPHA ? "even" : "as the others"};
+                 what == LOOK_ALPHA ? "even" : "the others"};
   for (int i = 0; i < ARMS && lines; i++)
     for (int star = 0; star <= (columns && o[i].star); star++) {
       char name[64];
@@ -523,8 +529,8 @@ static void run_head(Html *h, const char *picture) {
 
 static void run_nav(Html *h) {
   static const char *const LINKS[][2] = {
-    {"film", "film"}, {"heads", "every head"}, {"why", "why"},
-    {"verdict", "verdict"}, {"table", "numbers"}, {"training", "training"},
+    {"film", "film"}, {"heads", "every head"}, {"verdict", "verdict"},
+    {"why", "why"}, {"table", "numbers"}, {"training", "training"},
     {"norms", "norms"}, {"last", "tokens"}, {"made", "how it was made"}};
   say(h, "<nav aria-label=\"parts\">");
   for (size_t i = 0; i < sizeof LINKS / sizeof *LINKS; i++)
@@ -554,15 +560,18 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
     run_film_key(h, films->arm);
   say(h, "</section>\n");
   if (seen) {
-    say(h, "<div class=\"beside\">\n");
+    say(h, "<div class=\"beside\"><div>\n");
     run_heads(h, films, o);
+  }
+  run_said(h, verdict);
+  if (seen) {
+    say(h, "</div>");
     part_begin(h, "why", "Why: a row must put its weight somewhere");
     if (!films->why || films->why(h))
       say(h, "<p>A toy shows it: ./paper toy-trigger trains it, and then ./paper "
           "run draws it here.</p>\n");
     say(h, "</section></div>\n");
   }
-  run_said(h, verdict);
   run_numbers(h, o, s);
   part_begin(h, "training", "While they trained");
   run_charts(h, o, LOOK_LOSS, NORM_HIDDEN);
@@ -579,7 +588,7 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
 
 /* Program.page: the page, its picture, and the numbers as tables. */
 static int run_page(const Outcome *o, const Settings *s, const char *verdict,
-                    Error *e) {
+                    FILE *out, Error *e) {
   Films *films = s->watched;
   Html h = {{0}, e}, svg = {{0}, e};
   char picture[PATH_ROOM];
@@ -600,7 +609,7 @@ static int run_page(const Outcome *o, const Settings *s, const char *verdict,
   }
   bytes_free(&svg.text);
   if (!page_end(&h, s->report))
-    fprintf(results_alone(s) ? stderr : stdout, "The page: %s\n", s->report);
+    fprintf(out, "The page: %s\n", s->report);
   return e->status;
 }
 

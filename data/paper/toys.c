@@ -650,7 +650,7 @@ static int toy_why(Html *h) {
     for (int i = 0; i < WHY_ROWS; i++)
       why_maps(h, &r[i], ROWS[i][1]);
     say(h, "</div><figcaption>Softmax gives away a weight of 1 in each row. So the idle rows put "
-        "%.2f of it on token 1, whose value shrinks to %.1g of the others' length: nothing is "
+        "%.2f of it on token 1, whose value shrinks to %.5f of the others' length: nothing is "
         "passed on. Sigmoid's idle rows are empty, and need no sink. <code>./paper toy-trigger"
         "</code> trains it (arXiv 2603.11487).</figcaption></figure>\n", first, length);
   }
