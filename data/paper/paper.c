@@ -1863,8 +1863,8 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
   }
 }
 
-/* A number to `digits` behind its point, but 0 is a digit; a spread, where there is one, to its
- * second digit, and the mean no further; tokens in millions. */
+/* A number to `digits` behind its point, with a spread to its second digit and no further, without
+ * one to its last that is not 0; tokens in millions. */
 static void with_spread(Cell to, double mean, double spread, int digits, const char *sign) {
   const bool millions = fabs(mean) >= 1e5;
   const double unit = millions ? 1e6 : 1;
@@ -1872,10 +1872,14 @@ static void with_spread(Cell to, double mean, double spread, int digits, const c
     digits = 2;
   if (spread > 0)
     digits = (int)fmin(digits, fmax(0, 1 - floor(log10(spread / unit))));
-  else if (mean == 0)
-    digits = 0;
   int at = snprintf(to, CELL, "%.*f", digits, mean / unit);
-  if (spread > 0)
+  while (!(spread > 0) && at < CELL && strchr(to, '.') && strchr("0.", to[at - 1])) {
+    const bool point = to[--at] == '.';
+    to[at] = 0;
+    if (point)
+      break;
+  }
+  if (spread > 0 && at < CELL)
     at += snprintf(to + at, (size_t)(CELL - at), " %s %.*f", sign, digits, spread / unit);
   if (millions && at < CELL)
     snprintf(to + at, (size_t)(CELL - at), " M");

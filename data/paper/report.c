@@ -32,7 +32,7 @@ static void verdict_letters(char to[VERDICTS_SAID], const Results *r, int item) 
 }
 
 /* Without such a line an item has the words of a claim, a headline one if it can, and its verdict
- * where this is not `reproduced`; else its title. */
+ * where this is not `reproduced`; while claims wait for runs its title. */
 static void finding_of(char to[FINDING], const Paper *p, int item) {
   const Experiments *x = p->x;
   char begins[200], letters[VERDICTS_SAID];
@@ -45,10 +45,8 @@ static void finding_of(char to[FINDING], const Paper *p, int item) {
     snprintf(to, FINDING, "%.*s", (int)strcspn(at, "\n"), at);
     return;
   }
-  for (int k = 0; k < x->claims; k++) {
+  for (int k = 0; k < x->claims && !strchr(letters, '.'); k++) {
     const bool is = x->claim[k].item == item && p->runs.judged[k].tested;
-    if (best == -1 && x->claim[k].item == item && p->runs.judged[k].unrun)
-      break;
     if (is && (best < 0 || (x->claim[k].headline && !x->claim[best].headline)))
       best = k;
   }
@@ -377,16 +375,22 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
 
 /* Besides what every page has. In the index a dot is ours and a diamond the paper's. */
 static const char REPORT_STYLE[] =
-    "<style>.l{text-align:left;white-space:normal;min-width:7rem}.one{max-width:36rem}"
-    "figure:has(.fine){grid-column:1/-1;max-width:44rem}summary{margin:.6rem 0}"
-    "tr[class] td:first-child{border-left:.3rem solid #777;white-space:normal;min-width:9rem}"
-    "tr.yes td:first-child{border-left-color:#009e73}tr.weak td:first-child{border-left-color:"
-    "#e69f00}tr.no td:first-child{border-left:.3rem double #d55e00}tr.open td:first-child{"
-    "border-left-style:dotted}.all td:nth-child(-n+3){text-align:left}.all th{text-align:left}"
-    ".all td:nth-child(2){white-space:normal;min-width:14rem}.all th[colspan]{padding-top:1rem;"
-    "white-space:normal}.d{position:relative;min-width:7rem}.d i,.d b{position:absolute;top:.1em;"
-    "margin-left:-.3em;font:inherit}.d i,.ours{color:#10305c}.d b,.theirs{color:#d55e00}"
-    "#contents+p a{margin-right:.7em;white-space:nowrap}</style>\n";
+    "<style>.wide{margin:.8rem 0}.l{text-align:left;white-space:normal}td.l:nth-child(2){"
+    "min-width:9rem}.one{max-width:36rem}figure:has(.fine){grid-column:1/-1;max-width:44rem}"
+    "summary{margin:.6rem 0}tr[class] td:first-child{border-left:.3rem solid #777;white-space:normal;"
+    "min-width:8.5rem}tr.yes td:first-child{border-left-color:#009e73}tr.weak td:first-child{"
+    "border-left-color:#e69f00}tr.no td:first-child{border-left-color:#d55e00}tr.open td:first-child{"
+    "border-left-style:dotted}.all td:nth-child(-n+3),.all th{text-align:left}.all th:nth-child(n+4){"
+    "text-align:right}.all td:nth-child(2){white-space:normal;min-width:14rem}.all td:nth-child(3){"
+    "white-space:normal;overflow-wrap:anywhere;min-width:7rem}.all th[colspan]{padding-top:1rem}.all "
+    "th[colspan]>*{display:block;position:sticky;left:.3rem;max-width:min(85vw,60rem);white-space:"
+    "normal}.all .where{font-weight:400}.d{position:relative;min-width:8rem;border-left:1rem solid "
+    "#fff0;border-right:1rem solid #fff0;background:linear-gradient(#bbb,#bbb) 0 50%/100% 1px no-repeat}"
+    ".d i,.d b{position:absolute;top:50%;transform:translate(-50%,-50%);font:inherit}.d i,.ours{"
+    "color:#10305c}.d b,.theirs{color:#d55e00}#contents+p a{margin-right:.7em;white-space:nowrap}"
+    "@media(max-width:40rem){.all td:nth-child(2){min-width:11rem}}@media print{.all table{break-inside:"
+    "auto;font-size:7pt}tr{break-inside:avoid}.all .where{font-size:inherit}.all td:nth-child(n+4){"
+    "white-space:nowrap}.all td:nth-child(2){min-width:0}.all td.d{min-width:5rem}}</style>\n";
 
 /* The folder of a page: its path, less .html. */
 static void pages_folder(char to[PATH_ROOM], const char *path) {
@@ -428,14 +432,17 @@ static void fold_html(Html *h, const char *begin, const char *drawn, size_t n) {
 static void item_html(Paper *p, int at, const char *home) {
   Html *h = &p->h;
   Bytes head = {0}, body = {0}, lines = {0}, page = h->text;
+  int needed;
   p->item = &p->x->item[at];
+  const int last = runs_done(&p->runs, p->item, &needed) ? PASSES : 0;     /* without runs none */
   h->text = lines;
-  for (int pass = PASS_DOTS; pass < PASS_CELLS; pass++)
+  for (int pass = PASS_DOTS; pass < PASS_CELLS && pass < last; pass++)
     pictures_draw(p, pass);
   bytes_add(&h->text, "", 1, h->e);
   lines = h->text;
   h->text = (Bytes){0};
-  pictures_draw(p, PASS_CELLS);
+  if (last)
+    pictures_draw(p, PASS_CELLS);
   Bytes cells = h->text;
   h->text = page;
   const char *drawn = lines.at ? (const char *)lines.at : "", *rest = strstr(drawn, "</figure>\n");
@@ -467,16 +474,11 @@ static void claim_measure(char to[64], const Results *r, const Side *side) {
     snprintf(to, 64, "%.60s", side->measure);
 }
 
-/* A mark where x lies between 0 and 100 %, or of a loss between 2 and 8 nats; of others none. */
-static void strip_mark(Html *h, const char *measure, double x, bool theirs) {
+/* Where x lies on a strip from 0 to 100 %, or of a loss from 2 to 8 nats; of other measures NAN. */
+static double strip_place(const char *measure, double x) {
   const bool loss = !strcmp(measure, "loss"), weight = !strncmp(measure, "alpha_", 6);
-  if (loss || weight || in_percent(measure))
-    x = loss ? (x - 2) / 6 * 100 : weight ? 100 * x : x;
-  else
-    return;
-  if (!isnan(x))
-    say(h, theirs ? "<b style=\"left:%.0f%%\">\342\227\206</b>"
-                  : "<i style=\"left:%.0f%%\">\342\227\217</i>", fmin(fmax(x, 0), 100));
+  const double at = loss ? (x - 2) / 6 * 100 : weight ? 100 * x : in_percent(measure) ? x : NAN;
+  return isnan(at) ? NAN : fmin(fmax(at, 0), 100);
 }
 
 static void claim_row(Paper *p, int k, const char *folder) {
@@ -495,11 +497,14 @@ static void claim_row(Paper *p, int k, const char *folder) {
       j->unrun ? "" : " class=\"", j->unrun ? "" : DRAWN[j->verdict].bar, j->unrun ? "" : "\"",
       j->unrun ? "" : DRAWN[j->verdict].sign, verdict_text(j), folder, p->x->item[c->item].name);
   html_text(h, c->statement);
-  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td class=\"d\">",
-      p->x->row[side->row].name, measure, is, paper);
-  strip_mark(h, measure, mean, false);
-  if (*paper)
-    strip_mark(h, measure, strtod(paper + (*paper == '~'), NULL), true);
+  const double at = strip_place(measure, mean),
+               there = *paper ? strip_place(measure, strtod(paper + (*paper == '~'), NULL)) : NAN;
+  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td%s>", p->x->row[side->row].name, measure,
+      is, paper, isnan(at) ? "" : " class=\"d\"");
+  if (!isnan(at))
+    say(h, "<i style=\"left:%.0f%%\">\342\227\217</i>", at);
+  if (!isnan(at) && !isnan(there))
+    say(h, "<b style=\"left:%.0f%%\">\342\227\206</b>", there);
   say(h, "</td></tr>\n");
 }
 
@@ -527,7 +532,7 @@ static void index_claims(Paper *p, const char *folder) {
         x->item[i].name);
     html_text(h, finding);
     counts_add(&counts, &p->runs, i, h->e);
-    say(h, "</a><br/><span class=\"where\">");
+    say(h, "</a><span class=\"where\">");
     html_bytes(h, &counts);
     html_text(h, x->item[i].title);
     say(h, " (");
@@ -619,7 +624,7 @@ static void index_html(Paper *p, const Settings *s, const char *folder, const Co
               "figure, in small\n\nAn attention sink is a token on which heads put much of their "
               "weight though it means little, most often the first. The paper asks when it "
               "emerges; here small models answer, trained anew for each of its tables and "
-              "figures. Trained on %s: %d of %d runs are there. ", corpus->name, done, needed);
+              "figures. Trained on %s: %d of %d runs are there.\n\n", corpus->name, done, needed);
   verdicts_count(&text, &p->runs, h->e);
   bytes_print(&text, h->e, "\nSink is the share of heads whose alpha is above 0.3, alpha the mean "
               "weight on a token, times even that over the weight of even rows; \\_1 is token 1, \\_* "
@@ -722,13 +727,13 @@ static int file_renew(const char *folder, const char *name, const Bytes *now, Er
   return e->status;
 }
 
-/* A page with another section between its marks; one that is not there begins with them. */
+/* A page with another section between its marks; an item's that is not there begins with them. */
 static int page_with(Bytes *page, const char *folder, const char *name, const Bytes *section,
                      Error *e) {
   char path[PATH_ROOM + 128];
   Bytes text = {0};
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (!e->status && file_missing(path))
+  if (!e->status && !strncmp(name, "pages/", 6) && file_missing(path))
     bytes_print(&text, e, "<!-- results -->\n<!-- /results -->\n");
   else if (!e->status)
     file_read(path, &text, e);
@@ -795,6 +800,8 @@ static void index_markdown(Bytes *out, const Paper *p, Error *e) {
 static int pages_renew(const Paper *p, const char *folder, Error *e) {
   char name[128];
   Bytes section = {0}, svg[SUMMARY_PICTURES] = {{0}};
+  index_markdown(&section, p, e);
+  page_renew(folder, "README.md", &section, e);
   for (int i = 0; i < p->x->items && !e->status; i++) {
     if (is_elsewhere(p->x, i))
       continue;
@@ -810,8 +817,6 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
     corpus_markdown(&section, r, e);
     page_renew(folder, name, &section, e);
   }
-  index_markdown(&section, p, e);
-  page_renew(folder, "README.md", &section, e);
   if (!told_summary(&section, svg, p, e) && !page_renew(folder, "SUMMARY.md", &section, e) &&
       !file_renew(folder, "effects.svg", &svg[EFFECTS], e))
     file_renew(folder, "onset-q.svg", &svg[ONSET_Q], e);
