@@ -1499,15 +1499,15 @@ static void item_text__shows(Test *t) {
     "c diverged (seed 2)"}, {"one             14/19      3/6    Table 1: Rows",
     "\naway          Figure 9: Published checkpoints\n",
     "d-3.csv is void: the row changed\n"}, {
-    "6 claims on tale: 1 reproduced, 0 weaker than claimed, 1 not reproduced, 0 opposite,\n3 und",
-    "scale, 1 not run yet.\n\n2 headline claims on tale,", "\nnot reproduced      one    ends "}, {
+    "On tale 1 of 6 claims reproduced, 1 not reproduced, 3 undecided, 1 not run yet. \n2 headline cl",
+    "claims, over which p is Holm's; 2 could be tested.\n", "\nnot reproduced      one    ends "}, {
     "# Rows\n\n1 of 6 claims reproduced, 1 not reproduced, 3 undecided, 1 not run",
     "(Table 1). [All", "| row | sink_1 %, paper | ours | loss, paper | ours | alpha_1 | x even | seeds |\n|---|",
     "| a | 18.18 | 13.0 \302\261 1.6 | 3.73 | 3.130 \302\261 0.016 | 0.065 \302\261 0.008 | ",
     "| **reproduced** | It is \\| far | T1 | 0.730 \302\261 0.039 |\n",
     "| **undecided**: c diverged (seed 2) | It is gone |",
     "- `far`, differs, headline: `a.sink_1 < b.sink_1 by 0.1; needs a.times_1 > 2, a.loss = b.loss within"}, {
-    "# On tale: the headline claims\n", "6 claims on tale: 1 reproduced",
+    "# On tale: the headline claims\n", "On tale 1 of 6 claims reproduced, 1 not",
     "| **reproduced** | It is \\| far | T1 | 0.73 [0.691, 0.769] | < 0.0001 | < 0.0001 |\n"}};
   Experiments x; Results r; Paper p; Error e = {0}; Bytes *out[5];
   for (int i = 0; i < 5; i++) out[i] = bytes_of(t);
@@ -1523,7 +1523,7 @@ static void item_text__shows(Test *t) {
   is_narrow(t, out[0], 100); is_narrow(t, out[2], 100);
   r.first = false, r.times = 2, out[2]->size = 0;          /* two headline claims and a long one */
   verdicts_count(out[2], &r, &e);
-  has_part(t, (char *)out[2]->at, "3 claims on tale: 1 reproduced");
+  has_part(t, (char *)out[2]->at, "On tale 1 of 3 claims reproduced");
   item_text(out[2], &r, 0, &e), bytes_add(out[2], "", 1, &e);
   for (int i = 0; i < 2; i++)
     has_part(t, (char *)out[2]->at + 200, i ? "(T3; not counted here)" : "(T5; second look)");
@@ -2104,7 +2104,7 @@ static void paper_write__numbers(Test *t) {
   static const double CURVE_TOKENS[] = {0, 1e6, 2e6}, LOSS[] = {NAN, 4, 2};
   static const char *const HAS[] = {            /* the index, behind NULL the item's page */
     "6 of 9 runs are there", "An attention sink is a token", "~ second-hand, * on proxy scores",
-    "<tr id=\"item-one\"><th colspan=\"6\"><a href=\"p/one.html\">Higher</a><span class=\"where\">"
+    "<tr id=\"item-one\"><th colspan=\"6\"><a href=\"p/one.html\">Biases</a><span class=\"where\">"
     "1 of 2 claims reproduced, 1 opposite. Biases (Table 4)</span></th></tr>\n<tr id=\"up\" class=\"yes\">"
     "<td>\342\234\223 reproduced</td><td><a href=\"p/one.html\">higher</a></td><td>low sink_1</td><td>20 "
     "\302\261 10</td><td>40</td><td class=\"d\"><i style=\"left:20%\">\342\227\217</i><b style=\"left:40%\">"
@@ -2112,7 +2112,7 @@ static void paper_write__numbers(Test *t) {
     "<li><code>two</code>, Figure 10: Others' models</li>", "<code>./sink report</code>",
     "text</th><td>a.grammar</td>", "sink " SINK_VERSION "<", "of rows of headline claims 1 to 3<",
     "machine</th><td>", NULL,
-    "<h1 id=\"higher\">Higher</h1>", "<a href=\"../p.html#item-one\">All items</a>",
+    "<h1 id=\"biases\">Biases</h1>", "<a href=\"../p.html#item-one\">All items</a>",
     "scope=\"row\">low</th><td class=\"paper\">40</td><td>20 \302\261 10</td>",
     "scope=\"row\">high</th><td class=\"paper\"></td><td>70 \302\261 10</td>",
     "<tr class=\"yes\"><td>\342\234\223 <b>reproduced</b></td><td class=\"l\">higher</td><td class=\"l\">s</td>",
@@ -2190,7 +2190,7 @@ static void sink__items(Test *t) {
           "The page: " SCRATCH "/deep/r.html\n");
   char *page = page_sound(t, SCRATCH "/deep/r.html", 0);
   has_part(t, page, "Trained on books: 0 of ");
-  has_part(t, page_sound(t, SCRATCH "/deep/r/table4.html", 0), "10 claims, not run yet");
+  has_part(t, page_sound(t, SCRATCH "/deep/r/table4.html", 0), "0 of 10 claims reproduced, 10 not run yet");
   sink_fails(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 1, "--force");
   remove(SCRATCH "/deep/r.html");
   sink_fails(t, "report --results " SCRATCH "/none --out " SCRATCH "/deep/r.html", 1, "r/table4.html");
