@@ -85,12 +85,14 @@ table != "" && (!row || /^ +(holds|equals|control|refutes)[(]p, .*"/) {
   for (k = 1; k <= n; k++) add(CHECKS, list[k], says)
 }
 FILENAME ~ /results.pages/ {                               # the ledger: claims, and the paper's errors
-  if (FILENAME ~ /pages.on-/) next                         # other texts judge them again
-  if (/^#/) { refuted = /wrong as printed/; head = 0; if (FNR < 3) claims = "" }
-  if (/^$/) head++
-  if (head == 1) claims = claims tolower($0) " "           # what the item is of
+  if (FILENAME ~ /on-books[.]md/) next                     # the items' pages have these
+  on = FILENAME ~ /pages.on-/ ? FILENAME : ""; gsub(/.*on-|[.]md/, "", on)
+  if (/^#/) refuted = /wrong as printed/
+  if (FNR < 3) head = claims = ""
+  if (claims == "") { head = head tolower($0) " "          # "(section 7.3, Table 4). [All items]"
+    if (match(head, /\([^()]*\)[.] +\[all/)) claims = substr(head, RSTART, RLENGTH) }
   s = esc($0); gsub(/\\|^[|] | [|]$/, "", s); split(s, x, / [|] /); gsub(/[*]/, "", x[1])
-  says = !refuted ? "<b>" x[1] "</b>: " x[2] " (" x[3] ")" \
+  says = !refuted ? "<b>" x[1] "</b>: " x[2] " (" x[3] (on == "" ? ")" : "; on " on ")") \
                   : "<b>as printed</b>: " x[1] "; measured: " x[2]
   for (t in SAYS) if ((refuted ? tolower(x[1]) : /^[|] [*]/ ? claims tolower(x[3]) : "") ~ KEY[t])
     add(LEDGER, t, says)

@@ -548,8 +548,8 @@ static void onset_text__by_hand(Test *t) {
        "too few onsets", "50432", "2000 million", "\nonset-all ", " 4.00 5.00: 4.47", "2.0: >10.9",
        "yes (16.5): N* 16, 1.00 [0.", " 0.50   0.19\n", "411.5  12.9 [", "0.00 [-0.33, 0.18]"},
       {"0.45", ">51.0", ">11.40", "<0.20"}, {"| >12.0 8.00 10.0: >9.86 |", "the median"},
-      {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "What they predict", "N first tokens", "sink, later"}};
-  Experiments x; Results r; Error e = {0}; Bytes *out[4];
+      {"v-7m-2.5 2.5l2.5-2.5 2.5 2.5", "the median", "N first tokens", "sink, later"}};
+  Experiments x; Results r; Paper p; Error e = {0}; Bytes *out[4];
   for (int i = 0; i < 4; i++) out[i] = bytes_of(t);
   scratch_open();
   table_open(&x, TEXT);
@@ -565,9 +565,11 @@ static void onset_text__by_hand(Test *t) {
   fact(t, !results_load(&r, &x, SCRATCH, "story", &e), "%s", e.text);
   item_text(out[0], &r, 0, &e);
   item_text(out[1], &r, 1, &e);
-  ledger(out[2], &r, true, &e);
+  told_open(&p, &x, SCRATCH, x.corpus, &e);
+  item_markdown(out[2], &p, 0, &e);
+  told_close(&p);
   paper_write(SCRATCH "/p.html", &(Settings){0}, &x, SCRATCH, x.corpus, &e);
-  file_read(SCRATCH "/p.html", out[3], &e);
+  file_read(SCRATCH "/p/onset.html", out[3], &e);
   for (int i = 0; i < 4; i++) {
     fact(t, !bytes_add(out[i], "", 1, &e), "%s", e.text);
     const char *text = (const char *)out[i]->at;

@@ -1865,8 +1865,8 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
   }
 }
 
-/* A number to `digits` behind its point, but 0 is a digit; a spread, where there is one, to its
- * second digit, and the mean no further; tokens in millions. */
+/* A number to `digits` behind its point, with a spread to its second digit and no further, without
+ * one to its last that is not 0; tokens in millions. */
 static void with_spread(Cell to, double mean, double spread, int digits, const char *sign) {
   const bool millions = fabs(mean) >= 1e5;
   const double unit = millions ? 1e6 : 1;
@@ -1874,10 +1874,14 @@ static void with_spread(Cell to, double mean, double spread, int digits, const c
     digits = 2;
   if (spread > 0)
     digits = (int)fmin(digits, fmax(0, 1 - floor(log10(spread / unit))));
-  else if (mean == 0)
-    digits = 0;
   int at = snprintf(to, CELL, "%.*f", digits, mean / unit);
-  if (spread > 0)
+  while (!(spread > 0) && at < CELL && strchr(to, '.') && strchr("0.", to[at - 1])) {
+    const bool point = to[--at] == '.';
+    to[at] = 0;
+    if (point)
+      break;
+  }
+  if (spread > 0 && at < CELL)
     at += snprintf(to + at, (size_t)(CELL - at), " %s %.*f", sign, digits, spread / unit);
   if (millions && at < CELL)
     snprintf(to + at, (size_t)(CELL - at), " M");
@@ -2141,23 +2145,36 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   }
 }
 
-/* The verdicts counted, and the headline claims. */
+/* "7 of 10 claims reproduced, 2 undecided. " of an item, -1: of all that are judged here. */
+static void claims_count(Bytes *out, const Results *r, int item, Error *e) {
+  int n[VERDICT_KINDS + 1] = {0}, all = 0;
+  for (int k = 0; k < r->x->claims; k++) {
+    const Judged *j = &r->judged[k];
+    if ((item >= 0 && r->x->claim[k].item != item) || !claim_here(r, &r->x->claim[k])) continue;
+    n[j->unrun ? VERDICT_KINDS : j->verdict]++;
+    all++;
+  }
+  if (!all) return;
+  bytes_print(out, e, "%d of %d claims reproduced", n[REPRODUCED], all);
+  for (int i = WEAKER; i <= VERDICT_KINDS + 1; i++) {      /* the undecided are the last but one */
+    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
+    if (n[of])
+      bytes_print(out, e, ", %d %s", n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of] : "not run yet");
+  }
+  bytes_print(out, e, ". ");
+}
+
+/* All verdicts counted, and the headline claims. */
 static void verdicts_count(Bytes *out, const Results *r, Error *e) {
-  int n[VERDICT_KINDS] = {0}, unrun = 0, all = 0, headline = 0, tested = 0;
+  int headline = 0, tested = 0;
   for (int i = 0; i < r->x->claims; i++) {
-    if (!claim_here(r, &r->x->claim[i])) continue;
-    n[r->judged[i].verdict]++, all++;
-    unrun += r->judged[i].unrun;
     headline += r->x->claim[i].headline;
     tested += r->x->claim[i].headline && !isnan(r->judged[i].corrected);
   }
-  bytes_print(out, e, "%d claims on %s: %d reproduced, %d weaker than claimed, %d not reproduced, "
-              "%d opposite,\n%d undecided at this scale, %d not run yet.\n\n", all, r->corpus,
-              n[REPRODUCED], n[WEAKER], n[NOT_REPRODUCED], n[OPPOSITE], n[UNDECIDED] - unrun,
-              unrun);
-  if (headline)
-    bytes_print(out, e, "%d headline claims on %s, over which p is Holm's; %d could be tested.%s\n",
-                headline, r->corpus, tested, r->times > 1 ? " Second looks: p is doubled." : "");
+  bytes_print(out, e, "On %s ", r->corpus);
+  claims_count(out, r, -1, e);
+  bytes_print(out, e, "\n%d headline claims, over which p is Holm's; %d could be tested.%s\n",
+              headline, tested, r->times > 1 ? " Second looks: p is doubled." : "");
 }
 
 /* Every claim on a line: verdict, where, name, estimate, p. */

@@ -31,55 +31,14 @@ static void verdict_letters(char to[VERDICTS_SAID], const Results *r, int item) 
     strcpy(to, "none");
 }
 
-/* Without such a line an item has the words of a claim, a headline one if it can, and its verdict
- * where this is not `reproduced`; else its title. */
+/* The line's sentence; without one the title. */
 static void finding_of(char to[FINDING], const Paper *p, int item) {
-  const Experiments *x = p->x;
   char begins[200], letters[VERDICTS_SAID];
-  int best = -1;
   verdict_letters(letters, &p->runs, item);
-  snprintf(begins, sizeof begins, "\n%.80s %s ", x->item[item].name, letters);
+  snprintf(begins, sizeof begins, "\n%.80s %s ", p->x->item[item].name, letters);
   const char *at = p->findings.at ? strstr((const char *)p->findings.at, begins) : NULL;
-  if (at) {
-    at += strlen(begins);
-    snprintf(to, FINDING, "%.*s", (int)strcspn(at, "\n"), at);
-    return;
-  }
-  for (int k = 0; k < x->claims; k++) {
-    const bool is = x->claim[k].item == item && p->runs.judged[k].tested;
-    if (best == -1 && x->claim[k].item == item && p->runs.judged[k].unrun)
-      break;
-    if (is && (best < 0 || (x->claim[k].headline && !x->claim[best].headline)))
-      best = k;
-  }
-  const char *says = best < 0 ? x->item[item].title : x->claim[best].statement;
-  const bool plain = best < 0 || p->runs.judged[best].verdict == REPRODUCED;
-  const char *verdict = plain ? "" : verdict_text(&p->runs.judged[best]);
-  snprintf(to, FINDING, "%s%s%.300s", verdict, plain ? "" : ": ", says);
-  *to = (char)toupper((unsigned char)*to);
-}
-
-/* "7 of 10 claims reproduced, 2 undecided"; "" where there is none. */
-static void counts_add(Bytes *out, const Results *r, int item, Error *e) {
-  int n[VERDICT_KINDS + 1] = {0}, all = 0;
-  for (int k = 0; k < r->x->claims; k++) {
-    const Judged *j = &r->judged[k];
-    if (r->x->claim[k].item != item || !claim_here(r, &r->x->claim[k]))
-      continue;
-    n[j->unrun ? VERDICT_KINDS : j->verdict]++;
-    all++;
-  }
-  if (all && n[VERDICT_KINDS] < all)
-    bytes_print(out, e, "%d of %d claims reproduced", n[REPRODUCED], all);
-  else if (all)
-    bytes_print(out, e, "%d claims, not run yet", all);
-  for (int i = WEAKER; i <= VERDICT_KINDS + 1 && n[VERDICT_KINDS] < all; i++) {      /* the undecided are the last but one */
-    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
-    if (n[of])
-      bytes_print(out, e, ", %d %s", n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of] : "not run yet");
-  }
-  if (all)
-    bytes_print(out, e, ". ");
+  at = at ? at + strlen(begins) : p->x->item[item].title;
+  snprintf(to, FINDING, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
 /* -------------------------------------------------------------------------------------------------
@@ -96,7 +55,7 @@ static void item_head(Bytes *out, const Paper *p, int item, const char *home, Er
   bytes_print(out, e, "# ");
   markdown_text(out, finding, e);
   bytes_print(out, e, "\n\n");
-  counts_add(&line, &p->runs, item, e);
+  claims_count(&line, &p->runs, item, e);
   markdown_text(&line, is->title, e);
   bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s%s`, %d of %d runs.", is->reference, home,
               is->name, on, name, done, needed);
@@ -228,58 +187,42 @@ static int row_cells(char *line, char *cell[ACROSS]) {
 
 /* A verdict's sign, and the class of its bar. */
 static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
-  [UNDECIDED] = {"?", "open"}, [REPRODUCED] = {"\342\234\223", "yes"},
-  [WEAKER] = {"\342\211\210", "weak"}, [NOT_REPRODUCED] = {"\342\234\227", "no"},
-  [OPPOSITE] = {"\342\207\204", "no"}};
+  [UNDECIDED] = {"? ", "open"}, [REPRODUCED] = {"\342\234\223 ", "yes"},
+  [WEAKER] = {"\342\211\210 ", "weak"}, [NOT_REPRODUCED] = {"\342\234\227 ", "no"},
+  [OPPOSITE] = {"\342\207\204 ", "no"}};
 
-/* A table while it is read: its line, and the class of each column. */
-typedef struct Columns { int line; const char *class[ACROSS]; } Columns;
+/* A table while it is read: its line, the first of them, and the class of each column. */
+typedef struct Table { int line; char *head; const char *class[ACROSS]; } Table;
 
-/* A row whose first cell is a verdict has its bar and sign. */
-static void html_row(Html *h, char *line, Columns *is) {
+/* The class of a column is in the second line, so the first waits for it. A row whose first cell
+ * is a verdict has its bar and sign. */
+static void html_row(Html *h, char *line, Table *is) {
   char *cell[ACROSS];
-  const int n = row_cells(line, cell);
-  int verdict = n && !strncmp(cell[0], "**", 2) ? VERDICT_KINDS : -1;
-  if (is->line++ == 1)
+  const bool head = ++is->line == 2;
+  if (is->line == 1)
+    is->head = line;
+  if (is->line == 1)
     return;
-  while (verdict > 0 && strncmp(cell[0] + 2, VERDICT_NAMES[verdict % VERDICT_KINDS],
-                                strlen(VERDICT_NAMES[verdict % VERDICT_KINDS])))
+  int n = row_cells(line, cell);
+  for (int c = 0; c < n && head; c++)
+    is->class[c] = !c || strchr(cell[c], ':') ? "" : " class=\"l\"";
+  if (head)
+    n = row_cells(is->head, cell);
+  const bool claim = n && !strncmp(cell[0], "**", 2);
+  int verdict = claim ? VERDICT_KINDS - 1 : -1;
+  while (verdict >= 0 && strncmp(cell[0] + 2, VERDICT_NAMES[verdict],
+                                 strlen(VERDICT_NAMES[verdict])))
     verdict--;
-  if (verdict > 0)
-    say(h, "<tr class=\"%s\"><td>%s ", DRAWN[verdict % VERDICT_KINDS].bar,
-        DRAWN[verdict % VERDICT_KINDS].sign);
-  else
-    say(h, "<tr>");
+  say(h, verdict < 0 ? "<tr>" : "<tr class=\"%s\">", DRAWN[verdict < 0 ? 0 : verdict].bar);
   for (int c = 0; c < n; c++) {
-    const char *tag = is->line == 1 ? "th scope=\"col\"" : c || verdict >= 0 ? "td"
-                    : "th scope=\"row\"";
-    if (c || verdict <= 0)
-      say(h, "<%s%s>", tag, is->class[c]);
+    const char *tag = head ? "th scope=\"col\"" : c || claim ? "td" : "th scope=\"row\"";
+    if (head && strstr(cell[c], ", paper"))
+      is->class[c] = " class=\"paper\"";
+    say(h, "<%s%s>%s", tag, is->class[c], c || verdict < 0 ? "" : DRAWN[verdict].sign);
     html_inline(h, cell[c]);
     say(h, "</%.2s>", tag);
   }
   say(h, "</tr>\n");
-}
-
-/* The first line of a table has the names of its columns, the second which are of text. */
-static void html_columns(Html *h, const char *line, Columns *is) {
-  Bytes copy = {0};
-  char *cell[ACROSS], *next;
-  *is = (Columns){0};
-  bytes_add(&copy, line, strcspn(line, "\n") + 1, h->e);
-  bytes_add(&copy, line + copy.size, strcspn(line + copy.size, "\n"), h->e);
-  bytes_add(&copy, "", 1, h->e);
-  if (!h->e->status) {
-    next = strchr((char *)copy.at, '\n') + 1;
-    for (int c = row_cells(next, cell); c-- > 0;)
-      is->class[c] = !c || strchr(cell[c], ':') ? "" : " class=\"l\"";
-    next[-1] = 0;
-    for (int c = row_cells((char *)copy.at, cell); c-- > 0;)
-      if (strstr(cell[c], ", paper"))
-        is->class[c] = " class=\"paper\"";
-  }
-  bytes_free(&copy);
-  say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"table\"><table>\n");
 }
 
 /* The kinds of lines; what is none goes on with a paragraph or an entry. */
@@ -335,7 +278,7 @@ static void html_picture(Html *h, const Bytes *svg) {
 /* The text, which is freed; ![..](..) is each of `svg` in its turn. */
 static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
   Bytes text = {0};
-  Columns columns = {0};
+  Table table = {0};
   LineKind was = IS_NONE;
   bytes_add(markdown, "\n", 2, h->e);
   for (char *s = (char *)markdown->at, *end; !h->e->status && *s; s = end + 1) {
@@ -343,8 +286,10 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
     const bool goes_on = is == IS_TEXT && (was == IS_TEXT || was == IS_ENTRY);
     if (!goes_on)
       html_ends(h, &text, was, is);
-    if (is == IS_TABLE && was != is)
-      html_columns(h, s, &columns);
+    if (is == IS_TABLE && was != is) {
+      table = (Table){0};
+      say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"table\"><table>\n");
+    }
     end = strchr(s, '\n');
     *end = 0;
     if (is == IS_TEXT && !goes_on)
@@ -356,7 +301,7 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
       bytes_add(&text, " ", goes_on, h->e);
       bytes_add(&text, s + skip, strlen(s + skip), h->e);
     } else if (is == IS_TABLE)
-      html_row(h, s, &columns);
+      html_row(h, s, &table);
     else if (is == IS_HEADING)
       html_heading(h, s);
     else if (is == IS_RAW)
@@ -377,16 +322,22 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
 
 /* Besides what every page has. In the index a dot is ours and a diamond the paper's. */
 static const char REPORT_STYLE[] =
-    "<style>.l{text-align:left;white-space:normal;min-width:7rem}.one{max-width:36rem}"
-    "figure:has(.fine){grid-column:1/-1;max-width:44rem}summary{margin:.6rem 0}"
-    "tr[class] td:first-child{border-left:.3rem solid #777;white-space:normal;min-width:9rem}"
-    "tr.yes td:first-child{border-left-color:#009e73}tr.weak td:first-child{border-left-color:"
-    "#e69f00}tr.no td:first-child{border-left:.3rem double #d55e00}tr.open td:first-child{"
-    "border-left-style:dotted}.all td:nth-child(-n+3){text-align:left}.all th{text-align:left}"
-    ".all td:nth-child(2){white-space:normal;min-width:14rem}.all th[colspan]{padding-top:1rem;"
-    "white-space:normal}.d{position:relative;min-width:7rem}.d i,.d b{position:absolute;top:.1em;"
-    "margin-left:-.3em;font:inherit}.d i,.ours{color:#10305c}.d b,.theirs{color:#d55e00}"
-    "#contents+p a{margin-right:.7em;white-space:nowrap}</style>\n";
+    "<style>.wide{margin:.8rem 0}.l{text-align:left;white-space:normal}td.l:nth-child(2){"
+    "min-width:9rem}.one{max-width:36rem}figure:has(.fine){grid-column:1/-1;max-width:44rem}"
+    "summary{margin:.6rem 0}tr[class] td:first-child{border-left:.3rem solid #777;white-space:normal;"
+    "min-width:8.5rem}tr.yes td:first-child{border-left-color:#009e73}tr.weak td:first-child{"
+    "border-left-color:#e69f00}tr.no td:first-child{border-left-color:#d55e00}tr.open td:first-child{"
+    "border-left-style:dotted}.all td:nth-child(-n+3),.all th{text-align:left}.all th:nth-child(n+4){"
+    "text-align:right}.all td:nth-child(2){white-space:normal;min-width:14rem}.all td:nth-child(3){"
+    "white-space:normal;overflow-wrap:anywhere;min-width:7rem}.all th[colspan]{padding-top:1rem}.all "
+    "th[colspan]>*{display:block;position:sticky;left:.3rem;max-width:min(85vw,60rem);white-space:"
+    "normal}.all .where{font-weight:400}.d{position:relative;min-width:8rem;border-left:1rem solid "
+    "#fff0;border-right:1rem solid #fff0;background:linear-gradient(#bbb,#bbb) 0 50%/100% 1px no-repeat}"
+    ".d i,.d b{position:absolute;top:50%;transform:translate(-50%,-50%);font:inherit}.d i,.ours{"
+    "color:#10305c}.d b,.theirs{color:#d55e00}#contents+p a{margin-right:.7em;white-space:nowrap}"
+    "@media(max-width:40rem){.all td:nth-child(2){min-width:11rem}}@media print{.all table{break-inside:"
+    "auto;font-size:7pt}tr{break-inside:avoid}.all .where{font-size:inherit}.all td:nth-child(n+4){"
+    "white-space:nowrap}.all td:nth-child(2){min-width:0}.all td.d{min-width:5rem}}</style>\n";
 
 /* The folder of a page: its path, less .html. */
 static void pages_folder(char to[PATH_ROOM], const char *path) {
@@ -428,14 +379,17 @@ static void fold_html(Html *h, const char *begin, const char *drawn, size_t n) {
 static void item_html(Paper *p, int at, const char *home) {
   Html *h = &p->h;
   Bytes head = {0}, body = {0}, lines = {0}, page = h->text;
+  int needed;
   p->item = &p->x->item[at];
+  const int last = runs_done(&p->runs, p->item, &needed) ? PASSES : 0;     /* without runs none */
   h->text = lines;
-  for (int pass = PASS_DOTS; pass < PASS_CELLS; pass++)
+  for (int pass = PASS_DOTS; pass < PASS_CELLS && pass < last; pass++)
     pictures_draw(p, pass);
   bytes_add(&h->text, "", 1, h->e);
   lines = h->text;
   h->text = (Bytes){0};
-  pictures_draw(p, PASS_CELLS);
+  if (last)
+    pictures_draw(p, PASS_CELLS);
   Bytes cells = h->text;
   h->text = page;
   const char *drawn = lines.at ? (const char *)lines.at : "", *rest = strstr(drawn, "</figure>\n");
@@ -467,16 +421,11 @@ static void claim_measure(char to[64], const Results *r, const Side *side) {
     snprintf(to, 64, "%.60s", side->measure);
 }
 
-/* A mark where x lies between 0 and 100 %, or of a loss between 2 and 8 nats; of others none. */
-static void strip_mark(Html *h, const char *measure, double x, bool theirs) {
+/* Where x lies on a strip from 0 to 100 %, or of a loss from 2 to 8 nats; of other measures NAN. */
+static double strip_place(const char *measure, double x) {
   const bool loss = !strcmp(measure, "loss"), weight = !strncmp(measure, "alpha_", 6);
-  if (loss || weight || in_percent(measure))
-    x = loss ? (x - 2) / 6 * 100 : weight ? 100 * x : x;
-  else
-    return;
-  if (!isnan(x))
-    say(h, theirs ? "<b style=\"left:%.0f%%\">\342\227\206</b>"
-                  : "<i style=\"left:%.0f%%\">\342\227\217</i>", fmin(fmax(x, 0), 100));
+  const double at = loss ? (x - 2) / 6 * 100 : weight ? 100 * x : in_percent(measure) ? x : NAN;
+  return isnan(at) ? NAN : fmin(fmax(at, 0), 100);
 }
 
 static void claim_row(Paper *p, int k, const char *folder) {
@@ -491,15 +440,18 @@ static void claim_row(Paper *p, int k, const char *folder) {
   const char *paper = paper_prints(p->x, side->row, measure);
   if (!isnan(mean))
     ours(is, &p->runs, side->row, measure, true);
-  say(h, "<tr id=\"%s\"%s%s%s><td>%s %s</td><td><a href=\"%s/%s.html\">", c->name,
+  say(h, "<tr id=\"%s\"%s%s%s><td>%s%s</td><td><a href=\"%s/%s.html\">", c->name,
       j->unrun ? "" : " class=\"", j->unrun ? "" : DRAWN[j->verdict].bar, j->unrun ? "" : "\"",
       j->unrun ? "" : DRAWN[j->verdict].sign, verdict_text(j), folder, p->x->item[c->item].name);
   html_text(h, c->statement);
-  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td class=\"d\">",
-      p->x->row[side->row].name, measure, is, paper);
-  strip_mark(h, measure, mean, false);
-  if (*paper)
-    strip_mark(h, measure, strtod(paper + (*paper == '~'), NULL), true);
+  const double at = strip_place(measure, mean),
+               there = *paper ? strip_place(measure, strtod(paper + (*paper == '~'), NULL)) : NAN;
+  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td%s>", p->x->row[side->row].name, measure,
+      is, paper, isnan(at) ? "" : " class=\"d\"");
+  if (!isnan(at))
+    say(h, "<i style=\"left:%.0f%%\">\342\227\217</i>", at);
+  if (!isnan(at) && !isnan(there))
+    say(h, "<b style=\"left:%.0f%%\">\342\227\206</b>", there);
   say(h, "</td></tr>\n");
 }
 
@@ -526,8 +478,8 @@ static void index_claims(Paper *p, const char *folder) {
     say(h, "<tr id=\"item-%s\"><th colspan=\"6\"><a href=\"%s/%s.html\">", x->item[i].name, folder,
         x->item[i].name);
     html_text(h, finding);
-    counts_add(&counts, &p->runs, i, h->e);
-    say(h, "</a><br/><span class=\"where\">");
+    claims_count(&counts, &p->runs, i, h->e);
+    say(h, "</a><span class=\"where\">");
     html_bytes(h, &counts);
     html_text(h, x->item[i].title);
     say(h, " (");
@@ -619,7 +571,7 @@ static void index_html(Paper *p, const Settings *s, const char *folder, const Co
               "figure, in small\n\nAn attention sink is a token on which heads put much of their "
               "weight though it means little, most often the first. The paper asks when it "
               "emerges; here small models answer, trained anew for each of its tables and "
-              "figures. Trained on %s: %d of %d runs are there. ", corpus->name, done, needed);
+              "figures. Trained on %s: %d of %d runs are there.\n\n", corpus->name, done, needed);
   verdicts_count(&text, &p->runs, h->e);
   bytes_print(&text, h->e, "\nSink is the share of heads whose alpha is above 0.3, alpha the mean "
               "weight on a token, times even that over the weight of even rows; \\_1 is token 1, \\_* "
@@ -708,27 +660,13 @@ static int verb_report(Settings *s, Error *e) {
 /* -------------------------------------------------------------------------------------------------
  * 5  The pages in Markdown: what stands between two marks is written, the rest is kept */
 
-/* A file of the results' folder: written where it is not the same yet. */
-static int file_renew(const char *folder, const char *name, const Bytes *now, Error *e) {
-  char path[PATH_ROOM + 128];
-  Bytes was = {0};
-  snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (!e->status && !file_missing(path))
-    file_read(path, &was, e);
-  const bool same = was.size == now->size && now->size && !memcmp(was.at, now->at, now->size);
-  bytes_free(&was);
-  if (!e->status && !same && !file_write(path, now->at, now->size, e))
-    printf("The page: %s\n", path);
-  return e->status;
-}
-
-/* A page with another section between its marks; one that is not there begins with them. */
+/* A page with another section between its marks; an item's that is not there begins with them. */
 static int page_with(Bytes *page, const char *folder, const char *name, const Bytes *section,
                      Error *e) {
   char path[PATH_ROOM + 128];
   Bytes text = {0};
   snprintf(path, sizeof path, "%s/%s", folder, name);
-  if (!e->status && file_missing(path))
+  if (!e->status && !strncmp(name, "pages/", 6) && file_missing(path))
     bytes_print(&text, e, "<!-- results -->\n<!-- /results -->\n");
   else if (!e->status)
     file_read(path, &text, e);
@@ -739,18 +677,23 @@ static int page_with(Bytes *page, const char *folder, const char *name, const By
   return e->status;
 }
 
+static int file_leave(const char *folder, const char *name, const Bytes *page, Error *e) {
+  char path[PATH_ROOM + 128];
+  snprintf(path, sizeof path, "%s/%s", folder, name);
+  return e->status ? e->status : file_write(path, page->at, page->size, e);
+}
+
 static int page_renew(const char *folder, const char *name, Bytes *section, Error *e) {
   Bytes page = {0};
   if (!page_with(&page, folder, name, section, e))
-    file_renew(folder, name, &page, e);
+    file_leave(folder, name, &page, e);
   bytes_free(&page);
   bytes_free(section);
   return e->status;
 }
 
 static void item_markdown(Bytes *out, const Paper *p, int item, Error *e) {
-  char home[] = "../README.md";
-  item_head(out, p, item, home, e);
+  item_head(out, p, item, "../README.md", e);
   item_body(out, p, item, e);
 }
 
@@ -782,7 +725,7 @@ static void index_markdown(Bytes *out, const Paper *p, Error *e) {
                 x->item[i].name);
     markdown_text(out, finding, e);
     bytes_print(out, e, "%s ", strchr(finding, 0)[-1] == '?' ? "" : ".");
-    counts_add(out, &p->runs, i, e);
+    claims_count(out, &p->runs, i, e);
     if (done < needed)
       bytes_print(out, e, "%d of %d runs. ", done, needed);
     out->size--;
@@ -795,6 +738,8 @@ static void index_markdown(Bytes *out, const Paper *p, Error *e) {
 static int pages_renew(const Paper *p, const char *folder, Error *e) {
   char name[128];
   Bytes section = {0}, svg[SUMMARY_PICTURES] = {{0}};
+  index_markdown(&section, p, e);
+  page_renew(folder, "README.md", &section, e);
   for (int i = 0; i < p->x->items && !e->status; i++) {
     if (is_elsewhere(p->x, i))
       continue;
@@ -810,11 +755,10 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
     corpus_markdown(&section, r, e);
     page_renew(folder, name, &section, e);
   }
-  index_markdown(&section, p, e);
-  page_renew(folder, "README.md", &section, e);
   if (!told_summary(&section, svg, p, e) && !page_renew(folder, "SUMMARY.md", &section, e) &&
-      !file_renew(folder, "effects.svg", &svg[EFFECTS], e))
-    file_renew(folder, "onset-q.svg", &svg[ONSET_Q], e);
+      !file_leave(folder, "effects.svg", &svg[EFFECTS], e) &&
+      !file_leave(folder, "onset-q.svg", &svg[ONSET_Q], e))
+    printf("The pages: %s\n", folder);
   for (int k = 0; k < SUMMARY_PICTURES; k++)
     bytes_free(&svg[k]);
   bytes_free(&section);

@@ -337,7 +337,8 @@ static void first_rows(Bytes *out, const Results *r, const Item *item, int kind,
     double q = NAN;
     if (kind == FIRST_ORDINARY && fmod(log2(N), 4) != 0) continue;     /* the picture has them */
     for (int seed = 1; isnan(q) && seed <= seeds_of(r, row); seed++) q = run_q(r, row, seed);
-    if (first_kind(&r->x->row[row]) != kind || isnan(threshold_cell(onset, r, row, AT_2))) continue;
+    if (first_kind(&r->x->row[row]) != kind || isnan(N + q) ||
+        isnan(threshold_cell(onset, r, row, AT_2))) continue;
     bytes_print(&line, e, "%s N=%.0f (q %.2g) %s", shown++ ? ";" : names[kind], N, q, onset);
   }
   if (shown) bytes_print(&line, e, "."), wrapped(out, 2, PAGE, "- ", &line, e);
@@ -471,7 +472,7 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
             softmax = experiments_row(x, "fixed-softmax");
   Bytes line = {0};
   int rows = 0, self = 0, all[PLACES_OF] = {0};
-  if (at < 0 || softmax < 0) return;
+  if (at < 0 || isnan(row_mean(r, softmax, "tokens") + row_mean(r, softmax, "times_1"))) return;
   const Item *item = &x->item[at];
   bytes_print(out, e, "\n## Remedies\n\n");
   bytes_print(&line, e, "Each was trained on %.1f million tokens beside softmax, whose token 1 has "
@@ -511,7 +512,7 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
   const int base = experiments_row(x, "default"), natural = experiments_row(x, "onset-natural");
   char layers[32], dim[32], heads[32], context[32];
   Cell looked;
-  if (base < 0) return;
+  if (isnan(row_mean(r, base, "tokens"))) return;
   flag_word(layers, x->row[base].flags, "--layers ");
   flag_word(dim, x->row[base].flags, "--dim ");
   flag_word(heads, x->row[base].flags, "--heads ");
@@ -521,7 +522,8 @@ static void scope_told(Bytes *out, const Results *r, Error *e) {
               row_mean(r, base, "tokens") / 1e6);
   bytes_print(out, e, "- Most of them fix the first token of every sequence, since a sink comes "
               "much sooner then.\n");
-  if (natural < 0 || isnan(threshold_cell(looked, r, natural, AT_2))) return;
+  if (isnan(row_mean(r, natural, "tokens") + row_mean(r, natural, "times_1")) ||
+      isnan(threshold_cell(looked, r, natural, AT_2))) return;
   int none = 0, seeds = 0;
   for (int seed = 1; seed <= seeds_of(r, natural); seed++) {
     double tokens;
