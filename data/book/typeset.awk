@@ -104,13 +104,13 @@ function numerator(a,   p, c, depth, f, t) {
     t = p; depth = 0
     do {                                                   # one factor: up to a blank outside brackets
       c = substr(a, --p, 1)
-      if (c ~ /[])}>]/) depth++
-      if (c ~ /[[({<]/) depth--
+      if (c ~ /[])}>~]/) depth++
+      if (c ~ /[[({<@]/ || (c == "$" && depth == 0)) depth--
     } while (p > 1 && depth >= 0 && (depth > 0 || c != " "))
     if (depth > 0) return 0
     if (depth < 0 || c == " ") p++
     f = substr(a, p, t - p)
-    if (f ~ /^[a-z][a-z][a-z]+$|[]:;,[]/ && f !~ /^[(<]/) return 0
+    if (f ~ /[:;,]$/ || (f ~ /^[a-z][a-z][a-z]+$|[]:;,[]/ && f !~ /^[(<@]/)) return 0
     if (f ~ /^([+]?=|<-|<=|[+|*-])$/) return t + 1
     if (p == 1 || depth < 0) return p
     p--
@@ -130,23 +130,23 @@ function denominator(b,   n) {                             # its length, or 0
 function fractions(s,   out, k, a, b, n, from) {
   if (s ~ /[@$~`"]|--/) return s
   while (k = index(s, ")/(")) s = substr(s, 1, k) " / " substr(s, k + 2)
-  while (k = index(s, " / ")) {
+  for (k = length(s) - 2; k > 1; k--) if (substr(s, k, 3) == " / ") {
     a = substr(s, 1, k - 1); b = substr(s, k + 3); n = denominator(b); from = numerator(a)
-    if (!n || !from || (from == 1 && out != "") || substr(a, 1, from - 1) ~ /sqrt[(]$/) { out = out a " / "; s = b; continue }
-    out = out substr(a, 1, from - 1); a = substr(a, from); s = substr(b, n + 1); b = substr(b, 1, n)
+    if (!n || !from || substr(a, 1, from - 1) ~ /sqrt[(]$/) continue
+    out = substr(a, 1, from - 1); a = substr(a, from); s = substr(b, n + 1); b = substr(b, 1, n)
     if (out ~ /(^|[ ([])[(]$/ && s ~ /^[)]([^^]|$)/) { sub(/[(]$/, "", out); s = substr(s, 2) }
     if (group(a) == length(a)) a = inner(a)
     if (group(b) == length(b)) b = inner(b)
-    out = out "@" a "$" b "~"
+    s = out "@" a "$" b "~" s; k += 2                      # once more: a may hold another
   }
-  return out s
+  return s
 }
 # One cell or item, linked and typeset.
 function cell(s,   k) {
   k = s; sub(/ .*/, "", k); s = link(esc(fractions(s)))
   if (k ~ /[.]/ && (k in TITLE) && !number(s)) sub(/^[0-9.]+/, jump("s" k, "&"), s)
   gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
-  s = typeset(s)
+  s = typeset(s); gsub(/@-/, "@\\&minus;", s)
   gsub(/@/, "<span class=\"frac\"><span>", s); gsub(/[$]/, "</span><i> / </i><span>", s); gsub(/~/, "</span></span>", s)
   return s
 }
