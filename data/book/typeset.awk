@@ -178,8 +178,8 @@ function drawing(s,   line, n, i, k, x, w, name, out, wide, tip) {
     for (x = 0; match(substr(line[i], x + 1), /[^ ]+/); x += RLENGTH) {
       x += RSTART - 1; w = RLENGTH; name = substr(line[i], x + 1, w)
       if (name == "-->") {
-        out = out "<path d=\"M" x * 8 - 1 " " i * 16 - 5 "H" (x + 3) * 8 + 2 "\"></path><path class=\"tip\" d=\"M" \
-          x * 8 + 28 " " i * 16 - 5 tip
+        out = out "<path d=\"M" x * 8 - 1 " " i * 16 - 5 "H" x * 8 + 24 "\"></path><path class=\"tip\" d=\"M" \
+          x * 8 + 26 " " i * 16 - 5 tip
       } else if (name ~ /^[+]-+[+]$/)      # two lines above it stand what it leaves and reaches
         out = out "<path d=\"M" x * 8 + 4 " " i * 16 - 27 "V" i * 16 - 8 "H" (x + w) * 8 - 4 "V" i * 16 - 30 \
           "\"></path><path class=\"tip\" d=\"M" (x + w) * 8 - 4 " " i * 16 - 31 "l-3 5h6z\"></path>"
@@ -249,7 +249,7 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
   for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) used[from[i, k]]++
   for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++)
     if (used[from[i, k]] > 1) shared++; else alone++
-  if (rows > 10 && alone > shared) {                       # no columns: a flow of items
+  if (rows > 10 && (alone > shared || body[1, 1] ~ /^\[/)) {                       # no columns: a flow of items
     for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) {      # a gap of 2 is within an item
       if (k > 1 && gap[i, k] < 4) c = c "  " body[i, k]
       else if (c ~ / (and|the)$/ && k == 1) c = c " " body[i, k]
