@@ -113,7 +113,8 @@ function link(s,   out, t, k, place, of) {
     } else if (t ~ /^ / && ((k = of substr(t, 2)) in BODY)) { WANT[k]; t = " " jump("test." k, substr(t, 2))
     } else if (k in AT) t = AT[k] == at ? own(k) : jump(k, k)
     else if (t ~ /^\(F/) {
-      t = "(" jump(k, k); if (where && !SEEN[k, where]++) add(PLACES, k, jump("s" spot, spot ~ /^[0-9.]+$/ ? spot : where))
+      t = "(" jump(k, k)
+      if (where && !SEEN[k, where]++) add(PLACES, k, jump("s" spot, spot ~ /^[0-9.]+$/ ? spot : where))
     }
     else if (t !~ /^\[/ && (k in TITLE)) t = t ~ /^\(/ ? "(" jump("s" k, k) : jump("s" k, t)
     out = out t
@@ -130,7 +131,8 @@ function fold(says, s, as) { return "<details" as ">\n<summary>" says "</summary
 function fold_of(name, section, headed,   kind) {
   if (headed) return ""
   for (kind in FOLD) if (name ~ "^(" FOLD[kind] ")$") return kind
-  return section == "" ? "Macros, and what Part I calls of Part IV" : index(WHOLE, " " section " ") ? "Set-up" : ""
+  if (section == "") return "Macros, and what Part I calls of Part IV"
+  return index(WHOLE, " " section " ") ? "Set-up" : ""
 }
 function para(as, s, begins,   h, end, t) {               # a paragraph, a table, or the heading of section as
   if (as in TITLE) {
@@ -140,7 +142,9 @@ function para(as, s, begins,   h, end, t) {               # a paragraph, a table
     return (h == "h2" ? "</section>\n<section>\n" : "") "<" h " id=\"s" as "\">" s end
   }
   if (as == "pre") {
-    s = display(s); if (match(s, /^<div class="wide">.*<\/svg><\/div>\n/)) { PICTURE = substr(s, 1, RLENGTH); gsub(/ id="[^"]*"/, "", PICTURE) }
+    s = display(s)
+    if (match(s, /^<div class="wide">.*<\/svg><\/div>\n/)) {
+      PICTURE = substr(s, 1, RLENGTH); gsub(/ id="[^"]*"/, "", PICTURE) }
     return s
   }
   if (as == "p" && s ~ /is drawn at the head of chapter/) end = PICTURE      # and here again
@@ -148,7 +152,8 @@ function para(as, s, begins,   h, end, t) {               # a paragraph, a table
   if (as == "p") {
     gsub(/`[^`]+`|[a-z]+-&gt;[a-z0-9_]+|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
     s = typeset(s)
-    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*[.,]|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.] )/) && (!begins || s ~ /^[A-Z][A-Z]/))
+    if (match(s, /^([A-Z][A-Z]+( [A-Z']+)*[.,]|[A-Z][a-z]+( [a-z]+)?( [a-z]+)?[.] )/) &&
+        (!begins || s ~ /^[A-Z][A-Z]/))
       s = "<b>" substr(s, 1, RLENGTH - 1) "</b>" substr(s, RLENGTH)
     if (where && match(tolower(s), /^(<b>)?(numerics|edges|cost( of a [a-z]+)?)(<.b>)?[.:, ]/)) {
       h = substr(s, 1, RLENGTH); gsub(/<[^>]*>|[.:, ]+$/, "", h)
@@ -171,7 +176,8 @@ function text(i, to,   s, gap, as, was, buf, html) {       # lines i .. to of a 
   }
   return html para(was, buf, html == "")
 }
-function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kind, says, k) {      # a comment and the code below
+function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kind, says, k) {
+  # a comment and the code below it
   begin = from; if (L[from] ~ /^\/\*/) while (L[begin++] !~ /\*\//);
   for (i = to; i >= begin; i--) if (i in NAME) name = NAME[i]; else if (i in STRUCT) b = STRUCT[i]
   who = name; if (name == "") name = b
@@ -196,7 +202,7 @@ function chunk(from, to,   i, begin, name, html, code, s, b, folded, headed, kin
     if (folded) code = fold("<code>" esc(says) "</code>", code)
     if (folded) html = html code
     else {                                                 # below a heading
-      k = 0; while (match(substr(html, k + 1), /<\/h[23]>\n(<p class="aside">[^\n]*\n)?/)) k += RSTART + RLENGTH - 1
+      for (k = 0; match(substr(html, k + 1), /<\/h[23]>\n(<p class="aside">[^\n]*\n)?/);) k += RSTART + RLENGTH - 1
       html = substr(html, 1, k) "<div class=\"unit\">\n<div>\n" substr(html, k + 1) "</div>\n" code "</div>\n"
     }
   }
@@ -221,10 +227,11 @@ function chunks(part,   k, kind, names, inside, html) {
 function list_of(name, s) { return s == "" ? "" : "<dt>" name "</dt><dd><ul>\n" s "</ul></dd>\n" }
 END {
   for (start = k = top + 1; k++ < last;)
-    if (L[k] ~ /^\/\*/ || ((k in NAME) && L[k - 1] == "" && (L[start] !~ /^\/\*/ || fold_of(NAME[k], 1)))) { chunk(start, k - 1); start = k }
+    if (L[k] ~ /^\/\*/ || (k in NAME && L[k - 1] == "" && (L[start] !~ /^\/\*/ || fold_of(NAME[k], "-")))) {
+      chunk(start, k - 1); start = k }
   chunk(start, last); where = ""; at = 0
-  for (k = 1; k <= tests; k++) for (n = 1; n <= tags; n++) if (index(TESTS[t = TAG[n]], "#test." TEST[k] "\"")) {
-    WANT[TEST[k]]; BACK[TEST[k]] = BACK[TEST[k]] " " jump(t, "[" t "]") }
+  for (k = 1; k <= tests; k++) for (n = 1; n <= tags; n++)
+    if (index(TESTS[t = TAG[n]], "#test." TEST[k] "\"")) { WANT[TEST[k]]; BACK[TEST[k]] = BACK[TEST[k]] " " jump(t, "[" t "]") }
   for (f = 1; f <= frame; f++) {
     slot = FRAME[f]
     if (!gsub(/^<!-- | -->$/, "", slot)) print slot

@@ -49,7 +49,8 @@ function scripts(s,   out, before, op, n, x) {
     else { sub(/^-/, "\\&minus;", x); x = op == "^" ? "<sup>" x "</sup>" : "<sub>" x "</sub>" }
     out = out before x
   }
-  s = out s; gsub(/<sub>[^<]*<\/sub><sup>[^<]*<\/sup>/, "<span class=\"ss\">&</span>", s)      # one above the other
+  s = out s                                                # an index and a power, one above the other
+  gsub(/<sub>[^<]*<\/sub><sup>[^<]*<\/sup>/, "<span class=\"ss\">&</span>", s)
   return s
 }
 function words(s,   k, out, c) {                           # Greek, signs, sums
@@ -104,13 +105,13 @@ function numerator(a,   p, c, depth, f, t) {
     t = p; depth = 0
     do {                                                   # one factor: up to a blank outside brackets
       c = substr(a, --p, 1)
-      if (c ~ /[])}>]/) depth++
-      if (c ~ /[[({<]/) depth--
+      if (c ~ /[])}>~]/) depth++
+      if (c ~ /[[({<@]/ || (c == "$" && depth == 0)) depth--
     } while (p > 1 && depth >= 0 && (depth > 0 || c != " "))
     if (depth > 0) return 0
     if (depth < 0 || c == " ") p++
     f = substr(a, p, t - p)
-    if (f ~ /^[a-z][a-z][a-z]+$|[]:;,[]/ && f !~ /^[(<]/) return 0
+    if (f ~ /[:;,]$/ || (f ~ /^[a-z][a-z][a-z]+$|[]:;,[]/ && f !~ /^[(<@]/)) return 0
     if (f ~ /^([+]?=|<-|<=|[+|*-])$/) return t + 1
     if (p == 1 || depth < 0) return p
     p--
@@ -122,32 +123,33 @@ function denominator(b,   n) {                             # its length, or 0
   else if (!match(b, /^[A-Za-z0-9_'^*]+/)) return 0
   else if (substr(b, n = RLENGTH + 1, 1) ~ /[({]/) n += group(substr(b, n)) - 1
   else n--
-  if (b ~ /^sum[ _]/ && substr(b, n + 1) !~ /^ ([a-z][a-z]+|[-+=|])( |$)/ && match(substr(b, n + 1), /^ [^ )]+[)]?/))
-    n += RLENGTH
+  if (b ~ /^sum[ _]/ && substr(b, n + 1) !~ /^ ([a-z][a-z]+|[-+=|])( |$)/)
+    n += match(substr(b, n + 1), /^ [^ )]+[)]?/) ? RLENGTH : 0
   return substr(b, 1, n) ~ /^[a-rt-z][a-z][a-z]+$/ || substr(b, n + 1, 1) ~ /[A-Za-z0-9.^(]/ ? 0 : n
 }
 # `a / b` between signs is a fraction: @ a $ b ~ until it is HTML.
 function fractions(s,   out, k, a, b, n, from) {
   if (s ~ /[@$~`"]|--/) return s
   while (k = index(s, ")/(")) s = substr(s, 1, k) " / " substr(s, k + 2)
-  while (k = index(s, " / ")) {
+  for (k = length(s) - 2; k > 1; k--) if (substr(s, k, 3) == " / ") {
     a = substr(s, 1, k - 1); b = substr(s, k + 3); n = denominator(b); from = numerator(a)
-    if (!n || !from || (from == 1 && out != "") || substr(a, 1, from - 1) ~ /sqrt[(]$/) { out = out a " / "; s = b; continue }
-    out = out substr(a, 1, from - 1); a = substr(a, from); s = substr(b, n + 1); b = substr(b, 1, n)
+    if (!n || !from || substr(a, 1, from - 1) ~ /sqrt[(]$/) continue
+    out = substr(a, 1, from - 1); a = substr(a, from); s = substr(b, n + 1); b = substr(b, 1, n)
     if (out ~ /(^|[ ([])[(]$/ && s ~ /^[)]([^^]|$)/) { sub(/[(]$/, "", out); s = substr(s, 2) }
     if (group(a) == length(a)) a = inner(a)
     if (group(b) == length(b)) b = inner(b)
-    out = out "@" a "$" b "~"
+    s = out "@" a "$" b "~" s; k += 2                      # once more: a may hold another
   }
-  return out s
+  return s
 }
 # One cell or item, linked and typeset.
 function cell(s,   k) {
   k = s; sub(/ .*/, "", k); s = link(esc(fractions(s)))
   if (k ~ /[.]/ && (k in TITLE) && !number(s)) sub(/^[0-9.]+/, jump("s" k, "&"), s)
   gsub(/`[^`]+`|--[a-z][a-z-]*/, "<code>&</code>", s); gsub(/`/, "", s)
-  s = typeset(s)
-  gsub(/@/, "<span class=\"frac\"><span>", s); gsub(/[$]/, "</span><i> / </i><span>", s); gsub(/~/, "</span></span>", s)
+  s = typeset(s); gsub(/@-/, "@\\&minus;", s)
+  gsub(/@/, "<span class=\"frac\"><span>", s); gsub(/[$]/, "</span><i> / </i><span>", s)
+  gsub(/~/, "</span></span>", s)
   return s
 }
 function indent(s) { match(s, /^ */); return RLENGTH }
@@ -162,7 +164,6 @@ function levels(line, lines,   i, s, at, of, inside, k, n) {
 }
 # A drawing of names and --> in lines, with paths of | and +---+ around them, as SVG on a grid of
 # 8 x 16. A name in capitals or n1, n2 is a box, + a circle, and a path ends in an arrow.
-function xy(x, y) { return x * 8 + 4 " " y * 16 - 5 }
 function box(name, x, y,   n, w) {
   n = length(name); w = 8 * n + 10
   if (name == "+") return "<circle cx=\"" x * 8 + 4 "\" cy=\"" y * 16 - 5 "\" r=\"7\"></circle>"
@@ -177,17 +178,18 @@ function drawing(s,   line, n, i, k, x, w, name, out, wide, tip) {
     for (x = 0; match(substr(line[i], x + 1), /[^ ]+/); x += RLENGTH) {
       x += RSTART - 1; w = RLENGTH; name = substr(line[i], x + 1, w)
       if (name == "-->") {
-        out = out "<path d=\"M" xy(x - 0.6, i) "H" (x + 3) * 8 + 2 "\"></path><path class=\"tip\" d=\"M" \
-          xy(x + 3, i) tip
+        out = out "<path d=\"M" x * 8 - 1 " " i * 16 - 5 "H" x * 8 + 24 "\"></path><path class=\"tip\" d=\"M" \
+          x * 8 + 26 " " i * 16 - 5 tip
       } else if (name ~ /^[+]-+[+]$/)      # two lines above it stand what it leaves and reaches
-        out = out "<path d=\"M" xy(x, i - 1.4) "V" i * 16 - 8 "H" (x + w) * 8 - 4 "V" i * 16 - 30 \
-          "\"></path><path class=\"tip\" d=\"M" xy(x + w - 1, i - 1.6) "l-3 5h6z\"></path>"
+        out = out "<path d=\"M" x * 8 + 4 " " i * 16 - 27 "V" i * 16 - 8 "H" (x + w) * 8 - 4 "V" i * 16 - 30 \
+          "\"></path><path class=\"tip\" d=\"M" (x + w) * 8 - 4 " " i * 16 - 31 "l-3 5h6z\"></path>"
       else if (name != "|")
         out = out box(name, x, i) "<text x=\"" x * 8 + 4 * w "\" y=\"" i * 16 "\">" link(esc(name)) "</text>"
       RLENGTH = w
     }
   }
-  return "<div class=\"wide\"><svg class=\"draw\" viewBox=\"-8 -6 " wide * 8 + 24 " " n * 16 + 8 "\" role=\"img\">" out "</svg></div>\n"
+  return "<div class=\"wide\"><svg class=\"draw\" viewBox=\"-8 -6 " wide * 8 + 24 " " n * 16 + 8 "\">" \
+    out "</svg></div>\n"
 }
 # Words alone, far from the edge: a remark on the line above, or more of one.
 function goes_on(s) { return s ~ /^      *[(]?[A-Za-z][a-z_+)]*,? [^=<+]/ && s !~ /[^ ]  +[^ ]/ }
@@ -198,7 +200,8 @@ function has_relation(i, cells, body,   k) {
 }
 function relation(s) { return s ~ /^([+]?=|<-|<=) / }
 # Where a line's first relation stands, at which equations are aligned.
-function equals(s) { return match(s, / ([+]?=|<-|<=) /) && substr(s, 1, RSTART) !~ / [0-9.]+ [a-z]/ ? RSTART + 1 : 0 }
+function equals(s) {
+  return match(s, / ([+]?=|<-|<=) /) && substr(s, 1, RSTART) !~ / [0-9.]+ [a-z]/ ? RSTART + 1 : 0 }
 function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells, body, from, to, used, cols, \
     shared, alone, figures, html, span, j, x, formulas, most, gap, left) {
   if (k = index(s, "\n\n")) return display(substr(s, 1, k - 1)) display(substr(s, k + 2))
@@ -246,7 +249,7 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
   for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) used[from[i, k]]++
   for (i = 1; i <= rows; i++) for (k = 2; k <= cells[i]; k++)
     if (used[from[i, k]] > 1) shared++; else alone++
-  if (rows > 10 && alone > shared) {                       # no columns: a flow of items
+  if (rows > 10 && (alone > shared || body[1, 1] ~ /^\[/)) {                       # no columns: a flow of items
     for (i = 1; i <= rows; i++) for (k = 1; k <= cells[i]; k++) {      # a gap of 2 is within an item
       if (k > 1 && gap[i, k] < 4) c = c "  " body[i, k]
       else if (c ~ / (and|the)$/ && k == 1) c = c " " body[i, k]
@@ -261,7 +264,8 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
     for (k = 1; k < cells[i]; k++) if (relation(body[i, k + 1])) left[from[i, k]]
   }
   if (most == 3) for (i = 1; i <= rows; i++)
-    if ((k = cells[i]) > 1 && body[i, k - 1] ~ /(^| )([+]?=|<-|<=) / && !relation(body[i, k]) && !(from[i, k] in left)) {
+    if ((k = cells[i]) > 1 && body[i, k - 1] ~ /(^| )([+]?=|<-|<=) / && !relation(body[i, k]) &&
+        !(from[i, k] in left)) {
       if (--used[from[i, k]] == 0) delete used[from[i, k]]
       from[i, k] = 150; used[150]++
     }
@@ -291,5 +295,6 @@ function display(s, deep,   line, lines, i, k, n, c, at, last, row, rows, cells,
     }
     html = html "<tr>" row "</tr>\n"
   }
-  return "<div class=\"eq" (deep ? " deep" : "") (formulas * 2 > rows ? " f" : "") "\"><table>\n" html "</table></div>\n"
+  row = "eq" (deep ? " deep" : "") (formulas * 2 > rows ? " f" : "")
+  return "<div class=\"" row "\"><table>\n" html "</table></div>\n"
 }
