@@ -8978,7 +8978,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
-  if (e.status)
+  if (e.text[0])
     fprintf(stderr, "%s: %s\n", program->name, e.text);
   return e.status;
 }
