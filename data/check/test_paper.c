@@ -2405,6 +2405,7 @@ static const TestEntry TESTS[] = {
   RUNS(part_read__goes_on), RUNS(text_repeats__by_hand),
   RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
   RUNS(sink__items), RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
+  RUNS(sink__names_programs),
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd),
   FILM_TESTS, ONSET_TESTS};
 
