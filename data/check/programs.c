@@ -406,7 +406,7 @@ static void sink__names_programs(Test *t) {
     snprintf(words, sizeof words, "--%s ", o->flag);
     while (verb < 5 && !strstr((char *)help[verb]->at, words)) verb++;
     if (verb < 5 && o->kind != 'c') continue;
-    for (int row = 0; *option_word(o, row, word) || verb == 5; row++) {
+    for (int row = 0; verb == 5 || *option_word(o, row, word); row++) {
       if (verb == 5) snprintf(words, sizeof words, "train --%s 1", o->flag);
       else snprintf(words, sizeof words, "%s --%s %s --help", VERBS[verb], o->flag, word);
       Ran r = ran(FROM_HERE "sink", words);
