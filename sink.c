@@ -7838,9 +7838,28 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* An unknown word is answered with the nearest, or with the default. */
-static int choice_set(const Option *o, int *at, const char *text, Error *e) {
-  char word[VALUE_ROOM];
+/* A line of data/words.txt is a word and its answer: a flag of ours, for a word
+ * of other programs, where the verb has that flag; or advice, which has a blank,
+ * for this very word. Without the file only our own words are known. */
+static void near_theirs(Near *n, const Source *s, unsigned groups) {
+  Bytes file = {0};
+  Error e = {0};
+  char path[PATH_ROOM], word[80], answer[80];
+  file_read(located(path, "data/words.txt", s, &e), &file, &e);
+  bytes_add(&file, "", 1, &e);
+  for (char *line = (char *)file.at; line; line = strchr(line + 1, '\n'))
+    if (sscanf(line, "%79s %79[^\r\n]", word, answer) == 2
+        && (option_find(answer, groups)
+            || (strchr(answer, ' ') && !strcmp(word, n->word))))
+      near_look(n, word, answer);
+  bytes_free(&file);
+}
+
+/* An unknown word is answered with the program that has it, the nearest, or
+ * the default. */
+static int choice_set(const Option *o, const Settings *s, int *at,
+                      const char *text, Error *e) {
+  char word[VALUE_ROOM], key[2 * VALUE_ROOM];
   Near near = {.word = text};
   option_word(o, 0, near.best);
   for (int row = 0; *option_word(o, row, word); row++) {
@@ -7850,6 +7869,12 @@ static int choice_set(const Option *o, int *at, const char *text, Error *e) {
     *at = row;
     return 0;
   }
+  snprintf(key, sizeof key, "%s=%s", o->flag, text);
+  near.word = key;
+  near_theirs(&near, &s->data, 0);
+  if (strchr(near.best, ' '))
+    return fail(e, 2, "--%s %s: no such row here. Try: %s", o->flag, text,
+                near.best);
   return fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
               option_value(o, word), o->flag, near.best);
 }
@@ -7885,7 +7910,7 @@ int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e) {
   void *at = (char *)base + o->field;
   if (o->kind == 'c')
-    return choice_set(o, at, text, e);
+    return choice_set(o, base, at, text, e);
   if (o->kind != 's' && o->kind != 'f')
     return number_set(o, at, text, bounded, e);
   if (strlen(text) >= (size_t)o->most)
@@ -8003,23 +8028,6 @@ int settings_count(const Settings *s, Error *e) {
            when);
   }
   return e->status;
-}
-
-/* A line of data/words.txt is a word and its answer: a flag of ours, for a word
- * of other programs, where the verb has that flag; or advice, which has a blank,
- * for this very word. Without the file only our own words are known. */
-static void near_theirs(Near *n, const Source *s, unsigned groups) {
-  Bytes file = {0};
-  Error e = {0};
-  char path[PATH_ROOM], word[80], answer[80];
-  file_read(located(path, "data/words.txt", s, &e), &file, &e);
-  bytes_add(&file, "", 1, &e);
-  for (char *line = (char *)file.at; line; line = strchr(line + 1, '\n'))
-    if (sscanf(line, "%79s %79[^\r\n]", word, answer) == 2
-        && (option_find(answer, groups)
-            || (strchr(answer, ' ') && !strcmp(word, n->word))))
-      near_look(n, word, answer);
-  bytes_free(&file);
 }
 
 /* A flag that the verb does not take. */
@@ -8813,7 +8821,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   }
   if (!e.status && (fflush(stdout) || ferror(stdout)))
     fail(&e, 1, "the output cannot be written. Try: free some space");
-  if (e.status)
+  if (e.text[0])
     fprintf(stderr, "%s: %s\n", program->name, e.text);
   return e.status;
 }

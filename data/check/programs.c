@@ -382,6 +382,48 @@ static Sinks evaluated(Test *t, Settings *s) {
   return found;
 }
 
+/* Each flag that this program has and ./sink has not, and each row of a choice, is answered by ./sink
+ * in one line with the program that has it. Of a verb's own flags its help tells. */
+static void sink__names_programs(Test *t) {
+  static const char *const VERBS[] = {"train", "eval", "run", "dump", "check"};
+  int flags = 0, rows = 0;
+  char words[200], word[VALUE_ROOM];
+  Bytes *help[5];
+  if (file_missing(FROM_HERE "sink") && file_missing(FROM_HERE "sink.exe")) {
+    t->skip = "no ./sink here: make sink builds it";
+    return;
+  }
+  scratch_open();
+  EACH(v, VERBS) {
+    snprintf(words, sizeof words, "help %s", VERBS[v]);
+    Ran r = ran(FROM_HERE "sink", words);
+    help[v] = bytes_of(t);
+    bytes_add(help[v], r.out.at, r.out.size, fresh(t));
+    ran_free(&r);
+  }
+  for (const Option *o = OPTIONS; o->flag; o++) {
+    int verb = 0;
+    snprintf(words, sizeof words, "--%s ", o->flag);
+    while (verb < 5 && !strstr((char *)help[verb]->at, words)) verb++;
+    if (verb < 5 && o->kind != 'c') continue;
+    for (int row = 0; verb == 5 || *option_word(o, row, word); row++) {
+      if (verb == 5) snprintf(words, sizeof words, "train --%s 1", o->flag);
+      else snprintf(words, sizeof words, "%s --%s %s --help", VERBS[verb], o->flag, word);
+      Ran r = ran(FROM_HERE "sink", words);
+      const char *err = (const char *)r.err.at, *hint = strstr(err, "Try: ");
+      const bool named = r.status == 2 && hint && strstr(hint, "make ") &&
+                         strchr(err, '\n') == err + r.err.size - 2;
+      fact(t, named || (r.status == 0 && verb < 5), "sink %s: %d, %s", words, r.status, err);
+      if (verb < 5) rows += named;
+      else flags += named;
+      ran_free(&r);
+      if (verb == 5) break;
+    }
+  }
+  fact(t, flags > 50 && rows == 11, "%d flags, %d rows", flags, rows);
+  note(t, "%d flags, %d rows", flags, rows);
+}
+
 /* How ./sink and ./paper evaluate the model of a test, on the texts of tale_open. */
 #define OF_TALE " --tokenizer " SCRATCH "/tale.tok "
 #define EVALUATED "eval " SCRATCH "/m.ckpt --T 8 --n 5 --text " SCRATCH "/tale.txt" OF_TALE

@@ -3494,7 +3494,7 @@ static const TestEntry TESTS[] = {
   RUNS(mamba_forward__closed_form), RUNS(mamba_forward__reaches), RUNS(experts_forward__alike),
   RUNS(experts_forward__not_renormalised), RUNS(published__same_bits), RUNS(published__extend),
   RUNS(published__sinks), RUNS(signs__forward_only), RUNS(families__tokenizers),
-  RUNS(families__folders), RUNS(families__folder_tokens),
+  RUNS(families__folders), RUNS(families__folder_tokens), RUNS(sink__names_programs),
   RUNS(hf__config), RUNS(hf__reads_sink), RUNS(hf__tokenizer), RUNS(hf__refuses), RUNS(hf__keeps),
   RUNS(hf__safetensors), RUNS(hf__safetensors_limits), RUNS(hf__json), RUNS(hf__shards),
   RUNS(hf__choices), RUNS(hf__families), RUNS(hf__facts), RUNS(hf__facts_refused), RUNS(hf__finite),

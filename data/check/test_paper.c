@@ -1715,6 +1715,12 @@ static void html_markdown__by_hand(Test *t) {
   }
 }
 
+static int count_of(const char *text, const char *what) {
+  int n = 0;
+  for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
+  return n;
+}
+
 /* An item of published models where one of them is at hand: the paper's numbers, the commands for
  * the others, and what is measured, in SCRATCH, as the commands themselves measure it. */
 static void sink__published(Test *t) {
@@ -1756,6 +1762,15 @@ static void sink__published(Test *t) {
            "%s: no \"%s\" in\n%s%s", ROWS[i].words, ROWS[i].said[k], out, err);
     ran_free(&r);
   }
+  for (int i = 0; i < 2; i++) {        /* said once: by ./hf, and where it is none */
+    if (!i) file_write("models/gpt2-xl.model", "", 1, fresh(t));
+    else { remove("hf"); remove("hf.exe"); }
+    Ran r = ran("." FROM_HERE "." FROM_HERE "." PROGRAM, "table7-gpt2");
+    const char *err = (const char *)r.err.at;
+    fact(t, r.status == 1 && count_of(err, "\n") == 1 && count_of(err, ". Try: ") == 1 &&
+         strstr(err, i ? "make hf" : "paper: models/gpt2-xl.model: expected a "), "%s", err);
+    ran_free(&r);
+  }
   if (chdir("../../..")) exit(1);
   fact(t, files_same(HOME "/out/table7-gpt2-gpt2-xl-3.csv", HOME "/out/replace") &&
        files_same(HOME "/out/table7-gpt2-gpt2-xl-6.csv", HOME "/out/swap"), "what commands do not");
@@ -1768,12 +1783,6 @@ static double page_cell(const char *page, const char *name, int k) {
   for (at = at ? strstr(at, "<td>") : NULL; at && at < end; at = strstr(at + 4, "<td>"))
     if (k-- == 0) return at[4] == '-' && at[5] == '<' ? NAN : atof(at + 4);
   return NAN;
-}
-
-static int count_of(const char *text, const char *what) {
-  int n = 0;
-  for (const char *at = strstr(text, what); at; at = strstr(at + 1, what)) n++;
-  return n;
 }
 
 /* Every element is closed in order, nothing is fetched or run, every figure has a caption and its
@@ -2324,8 +2333,8 @@ static void sink__survey(Test *t) {
          "16 --ffn 20 --steps 8 --seed %d --out " SCRATCH "/%c.ckpt", m, 'a' + m);
   answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt " SCRATCH "/none.ckpt " SCRATCH "/b.ckpt --inputs "
           "--lengths 10,12 --n 9" TOKENIZER " --csv " SCRATCH "/all.csv --json " SCRATCH
-          "/all.json", 1, "\npaper: eval: lines that were measured: 12; that could not be, as said "
-          "above: 1. Try: ");
+          "/all.json", 1, "|paper: eval: lines measured: 12, left out: 1, the first of " SCRATCH
+          "/none.ckpt: " SCRATCH "/none.ckpt: ");
   for (int i = 0; i < 8; i++) {
     snprintf(line, sizeof line, "%c.ckpt --input %s --T %d", "ab"[i / 6], INPUTS[i / 2 % 3],
              i % 2 ? 12 : 10);
@@ -2341,10 +2350,14 @@ static void sink__survey(Test *t) {
   said(t, "eval " SCRATCH "/a.ckpt --domains " SCRATCH "/texts --T 12 --n 9" TOKENIZER
        " --force --csv " SCRATCH "/all.csv");
   has_part(t, text_in(t, SCRATCH "/all.csv"), "\"one.en\",");
+  Ran none = sink("eval " SCRATCH "/none.ckpt " SCRATCH "/nor.ckpt --n 1" TOKENIZER);
+  fact(t, count_of((char *)none.err.at, "\n") == 1, "two lines: %s", (char *)none.err.at);
+  ran_free(&none);
   if (!survey_row(t, 1, "a.ckpt --T 12 --text " SCRATCH "/texts/one.en.txt")) return;
   survey_row(t, 2, "a.ckpt --T 12 --text \"\" --grammar " SCRATCH "/texts/two.grammar");
   answers(t, PROGRAM, "eval " SCRATCH "/a.ckpt --lengths 8,999 --n 1" TOKENIZER, 1,
-          "|paper: --lengths 999: the model was made for 16 tokens. Try: --lengths 16, or --b");
+          "|paper: eval: lines measured: 1, left out: 1, the first of " SCRATCH
+          "/a.ckpt: --lengths 999: the model was made for 16 tokens. Try: --lengths 16, or --b");
 }
 
 /* With --csv - and --json - standard output has the rows and nothing else; what is for people, how
@@ -2355,8 +2368,9 @@ static void sink__rows_alone(Test *t) {
 #define ALONE " --T 8 --n 4" OF_GRAMMAR
   static const struct { const char *words; int status, rows; const char *said; } ROWS[] = {
     {"run --steps 2 --T 8 --n 4 --report " SCRATCH "/p" GENERATED_RUN, 0, 3, "Rule: "},
-    {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "paper: " SCRATCH "/no: "},
-    {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0, "paper: nor: "}};
+    {"eval " A_CKPT " " SCRATCH "/no " A_CKPT ALONE, 1, 2, "out: 1, the first of " SCRATCH "/no: "},
+    {"eval " A_CKPT " --inputs" ALONE, 0, 3, ""}, {"eval no nor" ALONE, 1, 0,
+     "paper: eval: lines measured: 0, left out: 2, the first of no: no: "}};
   Settings s; char words[600];
   if (no_binary(t) || !tale_open(t, &s, "")) return;
   said(t, "train --quiet --steps 1 --out " A_CKPT GENERATED_RUN);
@@ -2446,6 +2460,7 @@ static const TestEntry TESTS[] = {
   RUNS(part_read__goes_on), RUNS(text_repeats__by_hand),
   RUNS(toy_run__same_bits), RUNS(toy_run__learns), RUNS(toy_run__refuses), RUNS(toy_print__maps),
   RUNS(sink__items), RUNS(sink__published), RUNS(sink__report), RUNS(sink__survey),
+  RUNS(sink__names_programs),
   RUNS(sink__rows_alone), RUNS(head_map__edited), RUNS(corner_place__crowd),
   FILM_TESTS, ONSET_TESTS};
 

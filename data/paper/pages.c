@@ -1077,6 +1077,7 @@ typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s, Traine
 typedef struct Survey {
   MeasureMore *more;           /* or NULL */
   Numbers *row; int rows, left_out;
+  Bytes first; const char *of;                             /* why the first is left out; its model */
   const Settings *s;                                       /* as the command line has it */
   int length[33];                                          /* 0 ends */
   char **text; int texts;                                  /* the rows' own */
@@ -1155,14 +1156,18 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *
   return e->status ? e->status : rows_write(v->row, v->rows, true, v->s, e);
 }
 
-static void survey_failed(Survey *v, Error *one) {
+/* A line that cannot be measured is counted; of the first it is kept why. */
+static void survey_failed(Survey *v, const char *model, Error *one) {
   const char *text = one->text, *T;
+  Error e = {0};
   if (!one->status) return;
-  fprintf(stderr, "%s: ", v->s->program->name);
-  for (; v->length[0] && (T = strstr(text, "--T ")) != NULL; text = T + 3)     /* as it was said */
-    fprintf(stderr, "%.*s--lengths", (int)(T - text), text);
-  fprintf(stderr, "%s\n", text);
-  v->left_out++;
+  if (!v->left_out++) {
+    v->of = model;
+    for (; v->length[0] && (T = strstr(text, "--T ")) != NULL; text = T + 3)   /* as it was said */
+      bytes_print(&v->first, &e, "%.*s--lengths", (int)(T - text), text);
+    bytes_print(&v->first, &e, "%s", text);
+    bytes_add(&v->first, "", 1, &e);
+  }
   *one = (Error){0};
 }
 
@@ -1190,11 +1195,11 @@ static void survey_text(Survey *v, Settings s, Trainer *t, const char *model, co
       if (s.inputs) s.input = input;
       if (v->length[0]) s.eval_T = v->length[i];
       survey_line(v, &s, t, &besides, model, name, e);
-      survey_failed(v, e);
+      survey_failed(v, model, e);
     }
   numbers_free(&besides);
   bytes_free(&said);
-  survey_failed(v, e);
+  survey_failed(v, model, e);
 }
 
 static int survey(const Settings *s, const char **words, int n, MeasureMore *more, Error *e) {
@@ -1217,17 +1222,17 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
     if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
-    survey_failed(&v, &of_model);
+    survey_failed(&v, words[i], &of_model);
     trainer_free(&t);
   }
   if (v.rows && results_alone(s)) rows_write(v.row, v.rows, true, s, e);
   if (!e->status && v.left_out)
-    fail(e, 1, "eval: lines that were measured: %d; that could not be, as said above: %d. Try: "
-               "without those", v.rows, v.left_out);
+    fail(e, 1, "eval: lines measured: %d, left out: %d, the first of %s: %s", v.rows, v.left_out,
+         v.of, v.first.size ? (const char *)v.first.at : "no memory. Try: fewer models");
   for (int i = 0; i < v.rows; i++) numbers_free(&v.row[i]);
   for (int i = 0; i < v.texts; i++) free(v.text[i]);
   free(v.row); free(v.text);
-  bytes_free(&names);
+  bytes_free(&v.first); bytes_free(&names);
   return e->status;
 }
 
