@@ -256,7 +256,7 @@ END {
     } else {
       s = text(BLOCK[slot], END_OF[slot])
       if (sub("<b>" slot "</b>, ", "", s)) s = capital(s)
-      if (!sub("<b>" slot "</b>[.] ", "", s)) sub("^<p>" slot, "<p>They differ", s)
+      if (!sub("<b>" slot "</b>[.] ", "", s) && slot ~ /DIFFER/) sub("^<p>" slot, "<p>They differ", s)
       for (k = 1; k <= 8; k++) {                           # F1 and where it is told of
         n = ""; if (PLACES["F" k] != "") n = " <ul>" PLACES["F" k] "</ul>"
         if (match(s, ">F" k "</td> <td[^>]*>[^\n]*</td> </tr>"))
