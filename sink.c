@@ -39,8 +39,11 @@
  *   da_j    = scale <do, v_j>
  *   delta   = sum_j a_j da_j
  *   dz_j    = (s'_j / Z) da_j - dlogz_j delta
- *   dlogz_j = dlog Z / dz_j = s'_j / Z | 0 | s'_j / sum s where |sum s| > 1,
- *             else 0 | (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z
+ *   dlogz_j = dlog Z / dz_j
+ *           = s'_j / Z                                where Z = sum s
+ *           = 0                                       where Z = 1
+ *           = s'_j / sum s where |sum s| > 1, else 0  of the clamp
+ *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    of the p-norm
  *
  * For this the forward keeps one number a row, row_stat: for softmax log Z,
  * FlashAttention's logsumexp (others: 14.1). The backward makes the scores z
@@ -74,7 +77,7 @@
  *   [S3.3] the inputs: natural, random, repeated   [T1] repeated tokens
  *   [T2] weight decay   [T3] positions   [T4] biases, x*   [T5] fixed v*
  *   [T6] [T15] phi, sim, Z   [T7] p_1 edited   [T8] models   [T9] learning rate
- *   [T10] --batch, fixed token [T11] activations   [T12] heads
+ *   [T10] --batch, fixed token   [T11] activations   [T12] heads
  *   [T13] dims of k*   [T14] scale   [FIG1] block, packing
  *   [FIG2] norms and angles, Figures 11 to 18 too   [FIG3] T and eps
  *   [FIG4] while it trains   [FIG5] prefix; less data, Figure 28 too
@@ -440,12 +443,12 @@ static void config_fill(Config *c) {
  * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) the
  * deviation a / sqrt(3):
  *
- *           torch                  authors              gpt2
- *   EMBED   N(0, 1)                N(0, 0.4 / C)        N(0, 0.02^2)
- *   LINEAR  U(+-1/sqrt(fan_in))    N(0, 0.4 / fan_in)   N(0, 0.02^2)
- *   OUT     as LINEAR              as LINEAR            N(0, 0.02^2 / 2L)
- *   DOWN    as LINEAR              N(0, 1/(fan_in L^2)) N(0, 0.02^2 / 2L)
- *   BIAS    U(+-1/sqrt(fan_in))    0                    0
+ *           torch                  authors               gpt2
+ *   EMBED   N(0, 1)                N(0, 0.4 / C)         N(0, 0.02^2)
+ *   LINEAR  U(+-1/sqrt(fan_in))    N(0, 0.4 / fan_in)    N(0, 0.02^2)
+ *   OUT     as LINEAR              as LINEAR             N(0, 0.02^2 / 2L)
+ *   DOWN    as LINEAR              N(0, 1/(fan_in L^2))  N(0, 0.02^2 / 2L)
+ *   BIAS    U(+-1/sqrt(fan_in))    0                     0
  *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   STREAM  as EMBED, and not decayed under --decay matrices: x*
  *
@@ -641,9 +644,10 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *                |              |            |             |
  *                +--------------+            +-------------+
  *
- *   MHSA   3.3 W_Q, W_K, W_V   3.4 rotation   3.5 phi   3.6, 3.7 attention
- *          3.8 v+              3.9 W_O
- *   FFN    3.10       norms   3.2       before the first block   3.1 embedding
+ *   n1, n2   norms: 3.2. Before the first block stands the embedding: 3.1
+ *   MHSA     W_Q, W_K, W_V 3.3, rotation 3.4, phi 3.5, attention 3.6 and 3.7,
+ *            v+ 3.8, W_O 3.9
+ *   FFN      3.10
  *
  * Tokens meet in 3.7 and nowhere else. A forward overwrites its output. A
  * backward adds to gradients, unless it says that it overwrites. Above each step
@@ -684,8 +688,9 @@ static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
  * Channel ch from 0 is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
  * rounded down. Each pair has sin^2 + cos^2 = 1: |p_n| = sqrt(C/2) at every n.
- * The authors' code has all sines first (F4), which renames channels. With C = 4
- * p_0 = (0, 1, 0, 1), p_1 = (0.841, 0.540, 0.010, 1.000). */
+ * With C = 4 p_0 = (0, 1, 0, 1), p_1 = (0.841, 0.540, 0.010, 1.000).
+ *
+ * The authors' code has all sines first (F4), which renames channels. */
 static double absolute_position(int C, int n, int ch) {
   double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
   return ch % 2 ? cos(angle) : sin(angle);
@@ -879,7 +884,7 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
  * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
  *
- * The paper's projections have no b. Test: linear__with_biases. */
+ * The paper's projections have no b. Test: model_forward__against_slow. */
 
 /* y [rows,width] += b [width] in every row. */
 static void add_row(real *y, const real *b, idx width, idx rows) {
@@ -947,7 +952,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   t5         rel[bucket(i-j), h], learned, shared by all blocks
  *   alibi      -(i-j) 2^(-8h/H), h = 1..H
  *
- * The sign matters: `relative` favours the farthest key. With all <q,k> equal and
+ * The sign matters: `relative` favours the farthest key. With all <q, k> equal and
  * T = 64 it gives every head an alpha_1 of 0.334, with nothing learned. So
  * Proposition 2 fails as printed (7.6), and some of Table 3's row "Relative"
  * (Sink_1 35.53, loss 5.45) may be the bias itself.
@@ -1144,7 +1149,7 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
  * 3) and (3, 2), with a product of 7.1: similar, as any two of them are.
  *
  * The two matrices serve all heads, q and k: the authors' form; the paper has
- * no formula. hidden [rows,D] is max(x phi1, 0). Test: kernel_forward__formulas. */
+ * no formula. hidden [rows,D] is max(x phi1, 0). Test: attention__against_slow. */
 static void kernel_forward(const Config *c, const Layer *w, real *y,
                            real *hidden, const real *x, idx rows) {
   idx n = rows * c->head_dim;
@@ -1228,7 +1233,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   one     Z|k = 0                      0: no key knows of another
  *   clamp   Z|k = sign(sum) s'_k         s'_k / sum where |sum| > 1
  *           Z = 1 else                   0, at |sum| = 1 as well
- *   p-norm  p Z^(p-1) Z|k = p |s_k|^(p-1) sign(s_k) s'_k
+ *   p-norm  Z|k = (|s_k|/Z)^(p-1) sign(s_k) s'_k
  *                                        (|s_k|/Z)^(p-1) sign(s_k) s'_k / Z
  *
  * exp has s' = s, so that softmax has dz_k = a_k (da_k - delta).
@@ -1236,9 +1241,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * By hand, with da = (1, -1):
  *                    z            a            s'/Z         dlogz        delta
  *   softmax          (0, log 3)   (1/4, 3/4)   a            a            -0.5
- *   sigmoid / sum    (0, log 3)   (0.4, 0.6)   (0.2, 0.15)  (0.2, 0.15)  -0.2
+ *   sigmoid / sum    (0, log 3)   (0.4, 0.6)   (0.2, 0.15)  (0.2, 0.15)   -0.2
  *   identity, clamp  (2, -4)      (1, -2)      1/2          -1/2          3
- *   exp, p-norm 2    log (3, 4)   (0.6, 0.8)   a            (0.36, 0.64) -0.2
+ *   exp, p-norm 2    log (3, 4)   (0.6, 0.8)   a            (0.36, 0.64)  -0.2
  *
  * and dz = (3/8, -3/8), (0.24, -0.12), (2, 1) and (0.672, -0.672).
  *
@@ -2261,10 +2266,11 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * multiple of the even value stand beside Sink.
  *
  * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s own row is no
- * token's. Alpha of * and of x* is a mean over the T real rows. The authors' code
- * (--metric-rows plus1) adds a row that gives * all its weight (F6): alpha_* = (1 +
- * sum)/(T+1). It also sums over all rows, where the paper sums over i >= k; that
- * differs inside a prefix, whose rows see ahead. */
+ * token's. Alpha of * and of x* is a mean over the T real rows.
+ *
+ * The authors' code (--metric-rows plus1) adds a row that gives * all its weight
+ * (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, where the paper sums
+ * over i >= k; that differs inside a prefix, whose rows see ahead. */
 
 /* [M1] alpha of column j of a map m [N,S]. plus1: of * and x* over T+1 rows. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
@@ -6595,7 +6601,7 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p     [E44] temperature 1/p
  *   clamp   log Z = max(log sum, 0)
  *
- * Test: row_fast__as_plain. */
+ * Test: row__every_operation. */
 
 static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
   vec_sigmoid(n, s, z);
