@@ -170,6 +170,24 @@ static int film_cells(const char *map, int T, int *level, int *star) {
   return wrong;
 }
 
+/* Looks at two heads with any levels, whose rows sum to 0.125; the shares are of
+ * even rows of 1. */
+static FilmLook *film_wild(Rng *rng, double times, double star) {
+  FilmLook *look = zeroed(FILM_LOOKS * 2, sizeof *look);
+  for (int k = 0; k < FILM_LOOKS * 2; k++) {
+    for (int i = 0; i < FILM_TOKENS; i++)
+      for (int j = 0; j <= i; j++) {
+        int at = (int)rng_below(rng, RAMP);
+        look[k].weight[i][j] = (float)RAMPS[at].from;
+        look[k].bias[i] = (float)RAMPS[RAMP - 1 - at].from;
+      }
+    look[k].mass = look[k].total = 0.125f;
+    look[k].alpha = (float)times;
+    look[k].star = (float)star;
+  }
+  return look;
+}
+
 /* Every cell of every map has its level's colour; captions follow the rule;
  * the worst maps, in which no two neighbours are alike, stay below 60 KB. */
 static void film_draw__cells(Test *t) {
@@ -187,18 +205,7 @@ static void film_draw__cells(Test *t) {
     Film film[3] = {{0}};
     Html h = {.e = fresh(t)};
     int level[T * T], star[T], wrong = 0;
-    FilmLook *look = zeroed(FILM_LOOKS * 2, sizeof *look);
-    for (int k = 0; k < FILM_LOOKS * 2; k++) {
-      for (int i = 0; i < T; i++)
-        for (int j = 0; j <= i; j++) {
-          int at = (int)rng_below(&rng, RAMP);
-          look[k].weight[i][j] = (float)RAMPS[at].from;
-          look[k].bias[i] = (float)RAMPS[RAMP - 1 - at].from;
-        }
-      look[k].mass = look[k].total = 0.125f;
-      look[k].alpha = (float)ROWS[row].times;  /* of even rows of 1 */
-      look[k].star = (float)ROWS[row].star;
-    }
+    FilmLook *look = film_wild(&rng, ROWS[row].times, ROWS[row].star);
     for (int i = 0; i < 3; i++) {
       film[i] = (Film){.name = "Softmax", .heads = 2, .H = 2, .T = T, .head = 1,
                        .looks = FILM_LOOKS, .starred = ROWS[row].starred,

@@ -165,10 +165,10 @@ static const char FILM_MAGIC[] = "# sink film 1\n";
 
 /* "out/softmax.film" of --out out/softmax.ckpt; "" of none. */
 static void film_path(char path[PATH_ROOM], const Trainer *t) {
-  size_t n = strlen(t->s.out), end = n > 5 ? n - 5 : 0;
+  size_t n = strlen(t->s.out);
   path[0] = 0;
-  if (end && !strcmp(t->s.out + end, ".ckpt"))
-    snprintf(path, PATH_ROOM, "%.*s.film", (int)end, t->s.out);
+  if (n > 5 && !strcmp(t->s.out + n - 5, ".ckpt"))
+    snprintf(path, PATH_ROOM, "%.*s.film", (int)n - 5, t->s.out);
 }
 
 /* What makes one training another, but for its length. */
@@ -220,7 +220,7 @@ static int film_write(const Film *f, const Trainer *t, Error *e) {
       const float *x;
       bytes_print(&out, e, "%ld", f->step[k]);
       for (int i = 0; (x = film_number(f, &f->look[k * f->heads + h], i)); i++)
-        bytes_print(&out, e, *x == 0 ? " 0" : " %.9g", (double)*x);
+        bytes_print(&out, e, " %.9g", (double)*x);
       bytes_print(&out, e, "\n");
     }
   if (!e->status)
@@ -299,8 +299,9 @@ static int film_watch(Trainer *t, const Progress *p, Error *e) {
   for (int i = 0; i < ARMS; i++)
     if (!strcmp(p->name, RUN_ARMS[i].name))
       f = &t->s.watched->arm[i];
-  if (!f->look && (film_begin(f, t, e) || (t->step && film_read(f, t, &passed))))
+  if (!f->look && !film_begin(f, t, e) && t->step && film_read(f, t, &passed))
     fprintf(stderr, "sink: %s: its looks are not used\n", passed.text);
+  passed = (Error){0};
   for (int k = 0; k < f->looks && !e->status; k++)
     if (f->step[k] == t->step && !film_look(f, k, t, &passed))
       film_write(f, t, e);

@@ -770,7 +770,10 @@ static void page_charts(Html *h, const Outcome *o, int n, int from, int to) {
       line_add(even, shown.x.from, o->even);
       line_add(even, shown.x.to, o->even);
     }
-    chart_named(h, &shown, curve ? NULL : &(Names){NULL, 1, "the others"}, lines, count);
+    if (curve)
+      chart(h, &shown, lines, count);
+    else
+      chart_named(h, &shown, &(Names){NULL, 1, "the others"}, lines, count);
   }
   say(h, "</div>\n");
   free(lines);

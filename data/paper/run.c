@@ -164,14 +164,25 @@ static void run_film_key(Html *h, const Film *f) {
       f->tokens);
 }
 
+static const char *lead_of_star(double star, double left) {
+  if (star < SHOWS)
+    return "none is there";
+  return left < ABSENT ? "the sink moves there" : "a sink is there too";
+}
+
+static const char *lead_of_sigmoid(double times) {
+  if (times < ABSENT)
+    return "none forms";
+  return times < SHOWS ? "no clear one forms" : "one forms all the same";
+}
+
 /* What a newcomer reads first. The third sentence says what came of it. */
-static void run_lead(Html *h, const Outcome *o) {
+static void run_lead(Html *h, const Outcome *o, long steps) {
   double row[ARMS][ROW];
   for (int i = 0; i < ARMS; i++)
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
   double sink = row[0][TIMES_EVEN], star = row[1][ALPHA_STAR] / o[1].even;
   double left = row[1][TIMES_EVEN], sigmoid = row[2][TIMES_EVEN];
-  bool moved = star >= SHOWS && left < ABSENT;
   say(h, "<p class=\"lead\">In each map a row is a token that looks back at the "
       "tokens before it, and dark means that it looks there. ");
   if (sink >= SHOWS)
@@ -179,13 +190,10 @@ static void run_lead(Html *h, const Outcome *o) {
         "first token, which means nothing: an <b>attention sink</b>. ");
   else
     say(h, "An <b>attention sink</b> is a head that looks at the first token, "
-        "which means nothing: by step %ld softmax has %s here. ",
-        o[0].p.looks ? o[0].p.look[o[0].p.looks - 1].step : 0L,
+        "which means nothing: by step %ld softmax has %s here. ", steps,
         film_found(sink));
   say(h, "With a spare key * %s; where rows need not sum to 1, %s.</p>\n",
-      moved ? "the sink moves there" : star >= SHOWS ? "a sink is there too"
-      : "none is there", sigmoid < ABSENT ? "none forms"
-      : sigmoid >= SHOWS ? "one forms all the same" : "no clear one forms");
+      lead_of_star(star, left), lead_of_sigmoid(sigmoid));
 }
 
 /* ----------
@@ -306,20 +314,19 @@ static void run_said(Html *h, const char *verdict) {
   say(h, "</p></section>\n");
 }
 
-/* What the paper printed, of models of 60 million parameters; NAN: nothing. */
-enum { PAPER_SINK_1, PAPER_SINK_STAR, PAPER_LOSS, PAPER_NUMBERS };
+/* What the paper printed, of models of 60 million parameters, and its columns.
+ * [T10] [T4] [T15] */
+static const bool PAPER_COLUMNS[ROW] = {
+  [SINK_1] = true, [SINK_STAR] = true, [HELD_LOSS] = true};
 static const struct {
-  const char *source;
-  double number[PAPER_NUMBERS];
+  const char *source, *number[ROW];
 } PAPER_ARMS[ARMS] = {
-  {"Table 10, a fixed token 1", {74.11, NAN, NAN}},
-  {"Table 4, K biases", {0.00, 73.34, 3.72}},
-  {"Table 15, sigmoid, Z = 1", {0.44, NAN, 3.70}}};
-
-static int paper_column(int k) {
-  return k == SINK_1 ? PAPER_SINK_1 : k == SINK_STAR ? PAPER_SINK_STAR
-       : k == HELD_LOSS ? PAPER_LOSS : -1;
-}
+  {"Table 10, a fixed token 1",
+   {[SINK_1] = "74.11", [SINK_STAR] = "-", [HELD_LOSS] = "-"}},
+  {"Table 4, K biases",
+   {[SINK_1] = "0.00", [SINK_STAR] = "73.34", [HELD_LOSS] = "3.72"}},
+  {"Table 15, sigmoid, Z = 1",
+   {[SINK_1] = "0.44", [SINK_STAR] = "-", [HELD_LOSS] = "3.70"}}};
 
 static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
   char text[64];
@@ -329,24 +336,21 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
   say(h, "<tr><th scope=\"col\">model</th>");
   for (int k = 0; k < ROW; k++) {
     say(h, "<th scope=\"col\">%s</th>", ROW_COLUMNS[k].head);
-    if (paper_column(k) >= 0)
+    if (PAPER_COLUMNS[k])
       say(h, "<th scope=\"col\" class=\"paper\">paper</th>");
   }
   say(h, "<th scope=\"col\" class=\"paper\">its source</th></tr>\n");
   for (int i = 0; i < ARMS; i++) {
     double row[ROW];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
-    n = o[i].s.n ? o[i].s.n : n;
+    if (o[i].s.n)
+      n = o[i].s.n;
     say(h, "<tr>");
     element(h, "th scope=\"row\"", o[i].name);
     for (int k = 0; k < ROW; k++) {
-      int own = paper_column(k);
       element(h, "td", cell_text(text, &ROW_COLUMNS[k], row[k]));
-      if (own < 0)
-        continue;
-      double paper = PAPER_ARMS[i].number[own];
-      snprintf(text, sizeof text, isfinite(paper) ? "%.2f" : "-", paper);
-      element(h, "td class=\"paper\"", text);
+      if (PAPER_COLUMNS[k])
+        element(h, "td class=\"paper\"", PAPER_ARMS[i].number[k]);
     }
     element(h, "td class=\"paper\"", PAPER_ARMS[i].source);
     say(h, "</tr>\n");
@@ -364,13 +368,14 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
 /* ----------
  * 5  Curves and norms, each with its names at the lines */
 
-/* The lowest or highest of a line's numbers, NAN: of none. */
+/* The lowest or highest of a line's numbers; fmax takes the number of two. */
 static double line_most(const Series *line, bool high) {
-  double most = NAN;
-  for (int i = 0; i < line->n; i++)
-    if (isfinite(line->y[i]) && !(high ? line->y[i] <= most : line->y[i] >= most))
-      most = line->y[i];
-  return most;
+  double least = NAN, most = NAN;
+  for (int i = 0; i < line->n; i++) {
+    least = fmin(least, line->y[i]);
+    most = fmax(most, line->y[i]);
+  }
+  return high ? most : least;
 }
 
 static double line_end(const Series *line) {
@@ -394,10 +399,12 @@ static void run_chart_title(char text[160], int what, const Series *lines, int n
     high = fmax(high, line_end(&lines[i]));
   }
   double x = line_most(&lines[0], what == NORM_HIDDEN);
+  if (what < NORM_HIDDEN)
+    x = line_end(&lines[0]);
   if (what == LOOK_LOSS)
     x = high - low;
-  else if (what < NORM_HIDDEN)
-    x = line_end(&lines[0]) / (what == LOOK_ALPHA ? even : 1);
+  if (what == LOOK_ALPHA)
+    x /= even;
   snprintf(text, 160, "%s", CHARTS[what].title);
   if (isfinite(x))
     snprintf(text, 160, SAYS[what], x);
@@ -410,11 +417,17 @@ static void run_chart(Html *h, const Outcome *o, int what) {
   Series *lines = grab(LINES_MOST, sizeof *lines, h->e);
   char title[160] = "", caption[400];
   int n = 0;
-  Chart shown = {title, caption,
-                 {.name = curve ? "step" : "block", .least = 1, .tight = true},
+  Chart shown = {title, caption, {.name = "block", .least = 1, .tight = true},
                  {.name = CHARTS[what].y, .from_zero = CHARTS[what].from_zero}};
-  Names names = {IDS[what], what == LOOK_ALPHA ? o->even : curve ? 0 : 1,
-                 what == LOOK_ALPHA ? "even" : "the others"};
+  Names names = {IDS[what], 1, "the others"};
+  if (curve) {
+    shown.x.name = "step";
+    names.level = 0;
+  }
+  if (what == LOOK_ALPHA) {
+    names.level = o->even;
+    names.at_level = "even";
+  }
   for (int i = 0; i < ARMS && lines; i++)
     for (int star = 0; star <= (columns && o[i].star); star++) {
       char name[64];
@@ -503,8 +516,10 @@ static void last_look(Html *h, const Film *f, const char *name) {
 
 /* "out/run.html" has its picture in out/run.svg. */
 static void run_picture(char path[PATH_ROOM], const char *page) {
-  size_t n = strlen(page), end = n > 5 && !strcmp(page + n - 5, ".html") ? n - 5 : n;
-  snprintf(path, PATH_ROOM, "%.*s.svg", (int)at_most((int)end, 490), page);
+  size_t n = strlen(page);
+  if (n > 5 && !strcmp(page + n - 5, ".html"))
+    n -= 5;
+  snprintf(path, PATH_ROOM, "%.*s.svg", (int)at_most((idx)n, 490), page);
 }
 
 /* The picture's name is a local one until the page has an address. */
@@ -513,13 +528,15 @@ static void run_head(Html *h, const char *picture) {
       "A sink forms under softmax, moves to a spare key, and stays away under "
       "sigmoid: three small models, filmed while they train.";
   const char *slash = strrchr(picture, '/');
+  if (slash)
+    picture = slash + 1;
   say(h, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/><meta "
       "name=\"viewport\" content=\"width=device-width,initial-scale=1\"/><title>"
       "Watch an attention sink form</title><meta name=\"description\" content=\""
       "%s\"/><meta property=\"og:title\" content=\"Watch an attention sink form\"/>"
       "<meta property=\"og:description\" content=\"%s\"/><meta property=\""
       "og:image\" content=\"", SAYS, SAYS);
-  html_text(h, slash ? slash + 1 : picture);
+  html_text(h, picture);
   say(h, "\"/>\n<style>");
   bytes_add(&h->text, RUN_STYLE, sizeof RUN_STYLE - 1, h->e);
   for (int k = 0; k < RAMP; k++)
@@ -553,7 +570,7 @@ static void run_parts(Html *h, const Films *films, const Outcome *o,
     whole = whole && o[i].s.n;
   say(h, "<section id=\"film\"><h1>Watch an attention sink form</h1>\n");
   if (whole)
-    run_lead(h, o);
+    run_lead(h, o, s->train.steps);
   for (int i = 0; i < ARMS && seen; i++)
     run_strip(h, &films->arm[i], o[i].name);
   if (seen)
@@ -627,8 +644,11 @@ static int films_ready(const Settings *s, Error *e) {
 static int run_filmed(Settings *s, int (*why)(Html *h), Error *e) {
   Films films = {.why = why};
   FILE *out = results_alone(s) ? stderr : stdout;
+  const char *folder = "out";
+  if (s->out[0])
+    folder = s->out;
   if (!s->report[0])
-    snprintf(s->report, PATH_ROOM, "%.490s/run.html", s->out[0] ? s->out : "out");
+    snprintf(s->report, PATH_ROOM, "%.490s/run.html", folder);
   s->watched = &films;
   if (!films_ready(s, e))
     demo_run(s, out, e);
@@ -650,6 +670,7 @@ static int verb_film(Settings *s, Error *e) {
   if (e->status || outputs_ready(s, (const char *[]){path}, 1, e))
     return e->status;
   s->out[0] = 0;
+  s->eval_T = (int)at_most(s->eval_T, s->model.context);
   s->watched = &films;
   for (int i = 0; i < ARMS && !e->status; i++) {
     Outcome o = {.name = ""};
