@@ -11,13 +11,14 @@
  * experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
- * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
- * of that, is in onset.c and firstness.c; the summary's page in summary.c. Two toys (3) show the mechanism in seconds. It has sink's
- * own verbs too; its run, train and eval leave a page (pages.c).
+ * tables and the ledger as text (6) and pictures of them (7). When a sink comes, and the law of
+ * that, is in onset.c and firstness.c; the summary's page in summary.c, all others in report.c. Two
+ * toys (3) show the mechanism in seconds. It has sink's own verbs too; its run, train and eval
+ * leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
- *            7 The page of the whole paper   8 What `check` states besides   9 The command
+ *            7 Pictures of the results       8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
  * data/check/test_paper.c and data/check/test_onset.c.
@@ -2121,7 +2122,8 @@ static void claim_size(Cell to, const Claim *c, const Judged *j) {
  * corpus judges again, with interval and p. */
 static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   const char *head = item >= 0
-    ? "\n## Claims\n\n| verdict | claim | reference | by how much, \302\261 95 % |\n|---|---|---|--:|\n"
+    ? "\n## Claims\n\n| verdict | claim | reference | by how much, \302\261 95 % |\n"
+      "|---|---|---|--:|\n"
     : "\n| verdict | claim | reference | estimate and 95 % interval | p | corrected |\n"
       "|---|---|---|--:|--:|--:|\n";
   for (int i = 0; i < r->x->claims; i++) {
@@ -2236,11 +2238,9 @@ static int readme_with(Bytes *out, const char *name, const char *text, size_t n,
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7  The page of the whole paper
+ * 7  Pictures of the results
  *
- * A summary; then every item of experiments.txt with its table, its pictures, and its claims
- * with rule and verdict. `picture KIND WORD ..` says what is drawn; words that a comma joins share
- * a picture:
+ * `picture KIND WORD ..` says what is drawn of an item; words that a comma joins share a picture:
  *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
  *   dots MEASURE ..         every seed of every row
  *   domains MEASURE ..      MEASURE/NAME for every corpus and domain
