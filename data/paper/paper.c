@@ -1864,13 +1864,15 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
   }
 }
 
-/* A number to `digits` behind its point, with a spread to its second digit and no further, without
- * one to its last that is not 0; tokens in millions. */
+/* A number to `digits` behind its point, with a spread that shows there to its second digit and no
+ * further, without one to its last that is not 0; tokens in millions. */
 static void with_spread(Cell to, double mean, double spread, int digits, const char *sign) {
   const bool millions = fabs(mean) >= 1e5;
   const double unit = millions ? 1e6 : 1;
   if (millions)
     digits = 2;
+  if (!(spread / unit * pow(10, digits) >= 0.5))           /* it would be 0 */
+    spread = NAN;
   if (spread > 0)
     digits = (int)fmin(digits, fmax(0, 1 - floor(log10(spread / unit))));
   int at = snprintf(to, CELL, "%.*f", digits, mean / unit);

@@ -360,7 +360,7 @@ static const char REPORT_STYLE[] =
     "td.l:nth-child(2){min-width:9rem}.one{max-width:36rem}"
     "figure:has(.fine){grid-column:1/-1;max-width:44rem}summary{"
     "margin:.6rem 0}tr[class] td:first-child{border-left:.3rem solid #777;"
-    "white-space:normal;min-width:8.5rem}tr.yes td:first-child{"
+    "white-space:normal;min-width:9.5rem}tr.yes td:first-child{"
     "border-left-color:#009e73}tr.weak td:first-child{"
     "border-left-color:#e69f00}tr.no td:first-child{"
     "border-left-color:#d55e00}tr.open td:first-child{"
@@ -648,7 +648,8 @@ static void index_html(Paper *p, const Settings *s, const char *folder,
               "proxy scores. Rules were fixed before the judged runs, but for "
               "those that data/results/pages/judged.md names. [Every item, every "
               "claim](#contents).\n\n");
-  told_summary(&text, svg, p, h->e);
+  if (p->runs.first)         /* the summary is of that text */
+    told_summary(&text, svg, p, h->e);
   html_markdown(h, &text, svg);
   index_claims(p, folder);
   published_markdown(&text, p->x, h->e);

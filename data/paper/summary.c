@@ -552,7 +552,7 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   brief_numbers(out, on[BOOKS], e);
   bytes_print(&line, e, "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "
               "alpha are of token 1, or of the place that the claim names (2, or k*: `*`); `.`: "
-              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. Spread is the standard deviation over seeds. The gap is the first "
+              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. Spread is the standard deviation over seeds, where it shows. The gap is the first "
               "row's loss less the other's.");
   bytes_print(out, e, "\n"), wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "![By how much each headline claim holds, with its 95 %% interval]"
