@@ -2147,22 +2147,35 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   }
 }
 
+/* Counts a verdict, or that it is not there yet, which comes last. */
+typedef int Counts[VERDICT_KINDS + 1];
+static void count_verdict(Counts n, const Judged *j) {
+  n[j->unrun ? VERDICT_KINDS : j->verdict]++;
+}
+
+/* All but the reproduced, those that are undecided last but one. */
+static void other_verdicts(Bytes *out, const Counts n, const char *said, Error *e) {
+  for (int i = WEAKER; i <= VERDICT_KINDS + 1; i++) {
+    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
+    if (!n[of]) continue;
+    bytes_print(out, e, "%s%d %s", said, n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of]
+                : "not run yet");
+    said = ", ";
+  }
+}
+
 /* "7 of 10 claims reproduced, 2 undecided. " of an item, -1: of all that are judged here. */
 static void claims_count(Bytes *out, const Results *r, int item, Error *e) {
-  int n[VERDICT_KINDS + 1] = {0}, all = 0;
+  Counts n = {0};
+  int all = 0;
   for (int k = 0; k < r->x->claims; k++) {
-    const Judged *j = &r->judged[k];
     if ((item >= 0 && r->x->claim[k].item != item) || !claim_here(r, &r->x->claim[k])) continue;
-    n[j->unrun ? VERDICT_KINDS : j->verdict]++;
+    count_verdict(n, &r->judged[k]);
     all++;
   }
   if (!all) return;
   bytes_print(out, e, "%d of %d claims reproduced", n[REPRODUCED], all);
-  for (int i = WEAKER; i <= VERDICT_KINDS + 1; i++) {      /* the undecided are the last but one */
-    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
-    if (n[of])
-      bytes_print(out, e, ", %d %s", n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of] : "not run yet");
-  }
+  other_verdicts(out, n, ", ", e);
   bytes_print(out, e, ". ");
 }
 
