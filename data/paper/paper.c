@@ -11,13 +11,14 @@
  * experiments.txt says which models are trained, what the paper printed of each, and what is
  * claimed. This program reads it (chapter 1), trains and measures a row for a seed (4), keeps what
  * it found in data/results (2), judges every claim by the rule that stands beside it (5), and shows
- * tables and the ledger as text (6) or as a page for a browser (7). When a sink comes, and the law
- * of that, is in onset.c and firstness.c; the summary's page in summary.c. Two toys (3) show the mechanism in seconds. It has sink's
- * own verbs too; its run, train and eval leave a page (pages.c).
+ * tables and the ledger as text (6) and pictures of them (7). When a sink comes, and the law of
+ * that, is in onset.c and firstness.c; the summary's page in summary.c, all others in report.c. Two
+ * toys (3) show the mechanism in seconds. It has sink's own verbs too; its run, train and eval
+ * leave a page (pages.c).
  *
  * Contents   1 The table of experiments      2 Result files        3 Two toys
  *            4 One run                       5 Rules and verdicts  6 What is shown
- *            7 The page of the whole paper   8 What `check` states besides   9 The command
+ *            7 Pictures of the results       8 What `check` states besides   9 The command
  *
  * A measure is a number of a result, by its name: alpha_1, sink_*, loss. The tests are in
  * data/check/test_paper.c and data/check/test_onset.c.
@@ -1865,13 +1866,15 @@ static void grid_text(const Grid *g, Bytes *out, Error *e) {
   }
 }
 
-/* A number to `digits` behind its point, with a spread to its second digit and no further, without
- * one to its last that is not 0; tokens in millions. */
+/* A number to `digits` behind its point, with a spread that shows there to its second digit and no
+ * further, without one to its last that is not 0; tokens in millions. */
 static void with_spread(Cell to, double mean, double spread, int digits, const char *sign) {
   const bool millions = fabs(mean) >= 1e5;
   const double unit = millions ? 1e6 : 1;
   if (millions)
     digits = 2;
+  if (!(spread / unit * pow(10, digits) >= 0.5))           /* it would be 0 */
+    spread = NAN;
   if (spread > 0)
     digits = (int)fmin(digits, fmax(0, 1 - floor(log10(spread / unit))));
   int at = snprintf(to, CELL, "%.*f", digits, mean / unit);
@@ -2123,7 +2126,8 @@ static void claim_size(Cell to, const Claim *c, const Judged *j) {
  * corpus judges again, with interval and p. */
 static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   const char *head = item >= 0
-    ? "\n## Claims\n\n| verdict | claim | reference | by how much, \302\261 95 % |\n|---|---|---|--:|\n"
+    ? "\n## Claims\n\n| verdict | claim | reference | by how much, \302\261 95 % |\n"
+      "|---|---|---|--:|\n"
     : "\n| verdict | claim | reference | estimate and 95 % interval | p | corrected |\n"
       "|---|---|---|--:|--:|--:|\n";
   for (int i = 0; i < r->x->claims; i++) {
@@ -2145,22 +2149,35 @@ static void claims_markdown(Bytes *out, const Results *r, int item, Error *e) {
   }
 }
 
+/* Counts a verdict, or that it is not there yet, which comes last. */
+typedef int Counts[VERDICT_KINDS + 1];
+static void count_verdict(Counts n, const Judged *j) {
+  n[j->unrun ? VERDICT_KINDS : j->verdict]++;
+}
+
+/* All but the reproduced, those that are undecided last but one. */
+static void other_verdicts(Bytes *out, const Counts n, const char *said, Error *e) {
+  for (int i = WEAKER; i <= VERDICT_KINDS + 1; i++) {
+    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
+    if (!n[of]) continue;
+    bytes_print(out, e, "%s%d %s", said, n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of]
+                : "not run yet");
+    said = ", ";
+  }
+}
+
 /* "7 of 10 claims reproduced, 2 undecided. " of an item, -1: of all that are judged here. */
 static void claims_count(Bytes *out, const Results *r, int item, Error *e) {
-  int n[VERDICT_KINDS + 1] = {0}, all = 0;
+  Counts n = {0};
+  int all = 0;
   for (int k = 0; k < r->x->claims; k++) {
-    const Judged *j = &r->judged[k];
     if ((item >= 0 && r->x->claim[k].item != item) || !claim_here(r, &r->x->claim[k])) continue;
-    n[j->unrun ? VERDICT_KINDS : j->verdict]++;
+    count_verdict(n, &r->judged[k]);
     all++;
   }
   if (!all) return;
   bytes_print(out, e, "%d of %d claims reproduced", n[REPRODUCED], all);
-  for (int i = WEAKER; i <= VERDICT_KINDS + 1; i++) {      /* the undecided are the last but one */
-    const int of = i < VERDICT_KINDS ? i : i == VERDICT_KINDS ? UNDECIDED : VERDICT_KINDS;
-    if (n[of])
-      bytes_print(out, e, ", %d %s", n[of], of < VERDICT_KINDS ? VERDICT_NAMES[of] : "not run yet");
-  }
+  other_verdicts(out, n, ", ", e);
   bytes_print(out, e, ". ");
 }
 
@@ -2238,11 +2255,9 @@ static int readme_with(Bytes *out, const char *name, const char *text, size_t n,
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 7  The page of the whole paper
+ * 7  Pictures of the results
  *
- * A summary; then every item of experiments.txt with its table, its pictures, and its claims
- * with rule and verdict. `picture KIND WORD ..` says what is drawn; words that a comma joins share
- * a picture:
+ * `picture KIND WORD ..` says what is drawn of an item; words that a comma joins share a picture:
  *   curves LIST ..          curve_LIST over the tokens trained on, or tune_LIST where it begins so
  *   dots MEASURE ..         every seed of every row
  *   domains MEASURE ..      MEASURE/NAME for every corpus and domain

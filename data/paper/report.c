@@ -1,31 +1,37 @@
-/* report.c - what came of each item, as pages: in Markdown, data/results/pages and their index
- * README.md; in HTML, report.html and the folder beside it. A part of paper.c, behind its pictures.
+/* report.c - what came of each item, as pages: in Markdown, data/results/pages
+ * and their index README.md; in HTML, report.html and the folder beside it. A
+ * part of paper.c, behind its pictures.
  *
  * SPDX-License-Identifier: MIT
  *
- * An item's page is written in Markdown. The one in HTML is that, read again, and its pictures.
+ * An item's page is written in Markdown. The one in HTML is that, read again,
+ * and its pictures.
  *
- * Contents   1 What came of an item    2 Its page in Markdown    3 Markdown as HTML
- *            4 The pages in HTML    5 The pages in Markdown
+ * Contents   1 What came of an item    2 Its page in Markdown
+ *            3 Markdown as HTML        4 The pages in HTML
+ *            5 The pages in Markdown
  */
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 1  What came of an item
  *
- * FINDINGS_FILE of the results has a line an item: its name, the verdicts of its claims by which the
- * sentence was written, a letter each, and the sentence. Where the verdicts are others by now it
- * does not count. */
+ * FINDINGS_FILE of the results has a line an item: its name, the verdicts of
+ * its claims by which the sentence was written, a letter each, and the
+ * sentence. Where the verdicts are others by now it does not count. */
 #define FINDINGS_FILE "findings.txt"
 enum { FINDING = 400, VERDICTS_SAID = 80 };
 
-static void verdict_letters(char to[VERDICTS_SAID], const Results *r, int item) {
+static void verdict_letters(char to[VERDICTS_SAID], const Results *r,
+                            int item) {
   static const char letters[VERDICT_KINDS + 1] = {
-    [UNDECIDED] = '?', [REPRODUCED] = '+', [WEAKER] = '~', [NOT_REPRODUCED] = '-',
-    [OPPOSITE] = '!', [VERDICT_KINDS] = '.'};
+    [UNDECIDED] = '?', [REPRODUCED] = '+', [WEAKER] = '~',
+    [NOT_REPRODUCED] = '-', [OPPOSITE] = '!', [VERDICT_KINDS] = '.'};
   int n = 0;
-  for (int k = 0; k < r->x->claims && n < VERDICTS_SAID - 1; k++)
+  for (int k = 0; k < r->x->claims && n < VERDICTS_SAID - 1; k++) {
+    const Judged *j = &r->judged[k];
     if (r->x->claim[k].item == item)
-      to[n++] = letters[r->judged[k].unrun ? VERDICT_KINDS : r->judged[k].verdict];
+      to[n++] = letters[j->unrun ? VERDICT_KINDS : j->verdict];
+  }
   to[n] = 0;
   if (!n)
     strcpy(to, "none");
@@ -33,21 +39,25 @@ static void verdict_letters(char to[VERDICTS_SAID], const Results *r, int item) 
 
 /* The line's sentence; without one the title. */
 static void finding_of(char to[FINDING], const Paper *p, int item) {
+  const Item *is = &p->x->item[item];
+  const char *at = (const char *)p->findings.at;
   char begins[200], letters[VERDICTS_SAID];
   verdict_letters(letters, &p->runs, item);
-  snprintf(begins, sizeof begins, "\n%.80s %s ", p->x->item[item].name, letters);
-  const char *at = p->findings.at ? strstr((const char *)p->findings.at, begins) : NULL;
-  at = at ? at + strlen(begins) : p->x->item[item].title;
+  snprintf(begins, sizeof begins, "\n%.80s %s ", is->name, letters);
+  at = at ? strstr(at, begins) : NULL;
+  at = at ? at + strlen(begins) : is->title;
   snprintf(to, FINDING, "%.*s", (int)strcspn(at, "\n"), at);
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 2  Its page in Markdown */
+/* -----------------------------------------------------------------------------
+ * 2  Its page in Markdown
+ */
 
 /* The finding and the verdicts; `home` is where the index has it. */
-static void item_head(Bytes *out, const Paper *p, int item, const char *home, Error *e) {
+static void item_head(Bytes *out, const Paper *p, int item, const char *home,
+                      Error *e) {
   const Item *is = &p->x->item[item];
-  const char *on = p->runs.first ? "" : " --corpus ", *name = p->runs.first ? "" : p->runs.corpus;
+  const bool first = p->runs.first;
   char finding[FINDING];
   Bytes line = {0};
   int needed, done = runs_done(&p->runs, is, &needed);
@@ -57,13 +67,16 @@ static void item_head(Bytes *out, const Paper *p, int item, const char *home, Er
   bytes_print(out, e, "\n\n");
   claims_count(&line, &p->runs, item, e);
   markdown_text(&line, is->title, e);
-  bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s%s`, %d of %d runs.", is->reference, home,
-              is->name, on, name, done, needed);
+  bytes_print(&line, e, " (%s). [All items](%s); `./paper %s%s%s`, ",
+              is->reference, home, is->name, first ? "" : " --corpus ",
+              first ? "" : p->runs.corpus);
+  bytes_print(&line, e, "%d of %d runs.", done, needed);
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_free(&line);
 }
 
-/* Each claim's rule and numbers as the program has them, and its verdict on other texts. */
+/* Each claim's rule and numbers as the program has them, and its verdict on
+ * other texts. */
 static void rules_markdown(Bytes *out, const Paper *p, int item, Error *e) {
   Bytes line = {0};
   int told = 0;
@@ -72,17 +85,19 @@ static void rules_markdown(Bytes *out, const Paper *p, int item, Error *e) {
     if (c->item != item)
       continue;
     if (!told++)
-      bytes_print(out, e, "\n<details><summary>Rules, intervals and p, as the program has them"
-                  "</summary>\n\n");
-    bytes_print(&line, e, "`%s`, %s%s: `", c->name, CLAIM_KINDS[c->kind], c->headline ?
-                ", headline" : claim_here(&p->runs, c) ? "" : ", not counted here");
+      bytes_print(out, e, "\n<details><summary>Rules, intervals and p, as the "
+                  "program has them</summary>\n\n");
+    bytes_print(&line, e, "`%s`, %s%s: `", c->name, CLAIM_KINDS[c->kind],
+                c->headline ? ", headline"
+                : claim_here(&p->runs, c) ? "" : ", not counted here");
     claim_rule(&line, p->x, c, e);
     bytes_print(&line, e, "`. ");
     claim_evidence(&line, c, &p->runs.judged[k], e);
     for (int i = 0; i < p->x->corpora; i++) {
       const Results *r = &p->others[i];
       if (r->judged && claim_here(r, c) && !r->judged[k].unrun)
-        bytes_print(&line, e, "; on %s: %s", r->corpus, verdict_text(&r->judged[k]));
+        bytes_print(&line, e, "; on %s: %s", r->corpus,
+                    verdict_text(&r->judged[k]));
     }
     wrapped(out, 2, PAGE, "- ", &line, e);
   }
@@ -110,7 +125,7 @@ static void item_body(Bytes *out, const Paper *p, int item, Error *e) {
   rules_markdown(out, p, item, e);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 3  Markdown as HTML: what these pages are made of, and no more
  */
 
@@ -120,9 +135,11 @@ static void html_slice(Html *h, const char *s, size_t n) {
   html_bytes(h, &part);
 }
 
-/* What stands between two marks becomes an element; returns where it goes on, s where there is none.
- * One star marks a word alone: k* and alpha_* have one, too. */
-static const char *html_span(Html *h, const char *s, const char *mark, const char *tag) {
+/* What stands between two marks becomes an element; returns where it goes on,
+ * s where there is none. One star marks a word alone: k* and alpha_* have one,
+ * too. */
+static const char *html_span(Html *h, const char *s, const char *mark,
+                             const char *tag) {
   const size_t n = strlen(mark);
   const char *to = strncmp(s, mark, n) ? NULL : strstr(s + n, mark);
   const bool word = !strcmp(tag, "em");
@@ -134,9 +151,11 @@ static const char *html_span(Html *h, const char *s, const char *mark, const cha
   return to + n;
 }
 
-/* [text](target): a link to a page of HTML, or to a place of this one; of others the text alone. */
+/* [text](target): a link to a page of HTML, or to a place of this one; of
+ * others the text alone. */
 static const char *html_link(Html *h, const char *s) {
-  const char *to = *s == '[' ? s + 1 + strcspn(s + 1, "[]") : s, *end = strchr(to, ')');
+  const char *to = *s == '[' ? s + 1 + strcspn(s + 1, "[]") : s;
+  const char *end = strchr(to, ')');
   if (to == s || strncmp(to, "](", 2) || !end)
     return s;
   const char *page = strstr(to, ".html");
@@ -169,7 +188,8 @@ static void html_inline(Html *h, const char *s) {
   }
 }
 
-/* The cells of a row, cut out in place, without the blanks around; returns how many. */
+/* The cells of a row, cut out in place, without the blanks around; returns how
+ * many. */
 static int row_cells(char *line, char *cell[ACROSS]) {
   int n = 0;
   for (char *s = line + 1, *bar; n < ACROSS; s = bar + 1) {
@@ -188,14 +208,16 @@ static int row_cells(char *line, char *cell[ACROSS]) {
 /* A verdict's sign, and the class of its bar. */
 static const struct { const char *sign, *bar; } DRAWN[VERDICT_KINDS] = {
   [UNDECIDED] = {"? ", "open"}, [REPRODUCED] = {"\342\234\223 ", "yes"},
-  [WEAKER] = {"\342\211\210 ", "weak"}, [NOT_REPRODUCED] = {"\342\234\227 ", "no"},
+  [WEAKER] = {"\342\211\210 ", "weak"},
+  [NOT_REPRODUCED] = {"\342\234\227 ", "no"},
   [OPPOSITE] = {"\342\207\204 ", "no"}};
 
-/* A table while it is read: its line, the first of them, and the class of each column. */
+/* A table while it is read: its line, the first of them, and the class of each
+ * column. */
 typedef struct Table { int line; char *head; const char *class[ACROSS]; } Table;
 
-/* The class of a column is in the second line, so the first waits for it. A row whose first cell
- * is a verdict has its bar and sign. */
+/* The class of a column is in the second line, so the first waits for it. A
+ * row whose first cell is a verdict has its bar and sign. */
 static void html_row(Html *h, char *line, Table *is) {
   char *cell[ACROSS];
   const bool head = ++is->line == 2;
@@ -213,12 +235,15 @@ static void html_row(Html *h, char *line, Table *is) {
   while (verdict >= 0 && strncmp(cell[0] + 2, VERDICT_NAMES[verdict],
                                  strlen(VERDICT_NAMES[verdict])))
     verdict--;
-  say(h, verdict < 0 ? "<tr>" : "<tr class=\"%s\">", DRAWN[verdict < 0 ? 0 : verdict].bar);
+  const char *sign = verdict < 0 ? "" : DRAWN[verdict].sign;
+  say(h, verdict < 0 ? "<tr>" : "<tr class=\"%s\">",
+      verdict < 0 ? "" : DRAWN[verdict].bar);
   for (int c = 0; c < n; c++) {
-    const char *tag = head ? "th scope=\"col\"" : c || claim ? "td" : "th scope=\"row\"";
+    const char *tag = head ? "th scope=\"col\""
+                    : c || claim ? "td" : "th scope=\"row\"";
     if (head && strstr(cell[c], ", paper"))
       is->class[c] = " class=\"paper\"";
-    say(h, "<%s%s>%s", tag, is->class[c], c || verdict < 0 ? "" : DRAWN[verdict].sign);
+    say(h, "<%s%s>%s", tag, is->class[c], c ? "" : sign);
     html_inline(h, cell[c]);
     say(h, "</%.2s>", tag);
   }
@@ -226,14 +251,17 @@ static void html_row(Html *h, char *line, Table *is) {
 }
 
 /* The kinds of lines; what is none goes on with a paragraph or an entry. */
-typedef enum LineKind { IS_NONE, IS_TEXT, IS_ENTRY, IS_TABLE, IS_HEADING, IS_RAW, IS_PICTURE }
-  LineKind;
+typedef enum LineKind {
+  IS_NONE, IS_TEXT, IS_ENTRY, IS_TABLE, IS_HEADING, IS_RAW, IS_PICTURE
+} LineKind;
 static LineKind line_kind(const char *s) {
   if (*s == '<')
     return isalpha((unsigned char)s[1]) || s[1] == '/' ? IS_RAW : IS_TEXT;
   if (*s == '\n' || *s == '#' || *s == '|')
     return *s == '#' ? IS_HEADING : *s == '|' ? IS_TABLE : IS_NONE;
-  return !strncmp(s, "- ", 2) ? IS_ENTRY : !strncmp(s, "![", 2) ? IS_PICTURE : IS_TEXT;
+  if (!strncmp(s, "![", 2))
+    return IS_PICTURE;
+  return strncmp(s, "- ", 2) ? IS_TEXT : IS_ENTRY;
 }
 
 /* A heading, with an id as GitHub makes it. */
@@ -263,15 +291,18 @@ static void html_ends(Html *h, Bytes *text, LineKind was, LineKind is) {
     say(h, "</table></div>\n");
 }
 
-/* A picture that stands alone elsewhere: here its name space is the page's, and it does not shrink. */
+/* A picture that stands alone elsewhere: here its name space is the page's,
+ * and it does not shrink. */
 static void html_picture(Html *h, const Bytes *svg) {
-  static const char begins[] = "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+  static const char begins[] =
+    "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"";
+  const char *at = (const char *)svg->at;
+  char *end;
   if (svg->size <= sizeof begins)
     return;
-  char *end;
-  const long width = strtol((const char *)svg->at + sizeof begins - 1, &end, 10);
+  const long width = strtol(at + sizeof begins - 1, &end, 10);
   say(h, "<div class=\"wide\"><svg style=\"width:%ldpx", width);
-  bytes_add(&h->text, end, svg->size - (size_t)(end - (const char *)svg->at), h->e);
+  bytes_add(&h->text, end, svg->size - (size_t)(end - at), h->e);
   say(h, "</div>\n");
 }
 
@@ -288,7 +319,8 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
       html_ends(h, &text, was, is);
     if (is == IS_TABLE && was != is) {
       table = (Table){0};
-      say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" aria-label=\"table\"><table>\n");
+      say(h, "<div class=\"wide\" role=\"region\" tabindex=\"0\" "
+          "aria-label=\"table\"><table>\n");
     }
     end = strchr(s, '\n');
     *end = 0;
@@ -314,36 +346,48 @@ static void html_markdown(Html *h, Bytes *markdown, const Bytes *svg) {
   bytes_free(markdown);
 }
 
-/* -------------------------------------------------------------------------------------------------
+/* -----------------------------------------------------------------------------
  * 4  The pages in HTML
  *
- * The index is PATH; an item's page stands in the folder of that name without .html. The first of
- * its pictures stands beside the finding, the others are folded. */
+ * The index is PATH; an item's page stands in the folder of that name without
+ * .html. The first of its pictures stands beside the finding, the others are
+ * folded. */
 
-/* Besides what every page has. In the index a dot is ours and a diamond the paper's. */
+/* Besides what every page has. In the index a dot is ours and a diamond the
+ * paper's. */
 static const char REPORT_STYLE[] =
-    "<style>.wide{margin:.8rem 0}.l{text-align:left;white-space:normal}td.l:nth-child(2){"
-    "min-width:9rem}.one{max-width:36rem}figure:has(.fine){grid-column:1/-1;max-width:44rem}"
-    "summary{margin:.6rem 0}tr[class] td:first-child{border-left:.3rem solid #777;white-space:normal;"
-    "min-width:8.5rem}tr.yes td:first-child{border-left-color:#009e73}tr.weak td:first-child{"
-    "border-left-color:#e69f00}tr.no td:first-child{border-left-color:#d55e00}tr.open td:first-child{"
-    "border-left-style:dotted}.all td:nth-child(-n+3),.all th{text-align:left}.all th:nth-child(n+4){"
-    "text-align:right}.all td:nth-child(2){white-space:normal;min-width:14rem}.all td:nth-child(3){"
-    "white-space:normal;overflow-wrap:anywhere;min-width:7rem}.all th[colspan]{padding-top:1rem}.all "
-    "th[colspan]>*{display:block;position:sticky;left:.3rem;max-width:min(85vw,60rem);white-space:"
-    "normal}.all .where{font-weight:400}.d{position:relative;min-width:8rem;border-left:1rem solid "
-    "#fff0;border-right:1rem solid #fff0;background:linear-gradient(#bbb,#bbb) 0 50%/100% 1px no-repeat}"
-    ".d i,.d b{position:absolute;top:50%;transform:translate(-50%,-50%);font:inherit}.d i,.ours{"
-    "color:#10305c}.d b,.theirs{color:#d55e00}#contents+p a{margin-right:.7em;white-space:nowrap}"
-    "@media(max-width:40rem){.all td:nth-child(2){min-width:11rem}}@media print{.all table{break-inside:"
-    "auto;font-size:7pt}tr{break-inside:avoid}.all .where{font-size:inherit}.all td:nth-child(n+4){"
-    "white-space:nowrap}.all td:nth-child(2){min-width:0}.all td.d{min-width:5rem}}</style>\n";
+    "<style>.wide{margin:.8rem 0}.l{text-align:left;white-space:normal}"
+    "td.l:nth-child(2){min-width:9rem}.one{max-width:36rem}"
+    "figure:has(.fine){grid-column:1/-1;max-width:44rem}summary{"
+    "margin:.6rem 0}tr[class] td:first-child{border-left:.3rem solid #777;"
+    "white-space:normal;min-width:9.5rem}tr.yes td:first-child{"
+    "border-left-color:#009e73}tr.weak td:first-child{"
+    "border-left-color:#e69f00}tr.no td:first-child{"
+    "border-left-color:#d55e00}tr.open td:first-child{"
+    "border-left-style:dotted}.all td:nth-child(-n+3),.all th{"
+    "text-align:left}.all th:nth-child(n+4){text-align:right}"
+    ".all td:nth-child(2){white-space:normal;min-width:14rem}"
+    ".all td:nth-child(3){white-space:normal;overflow-wrap:anywhere;"
+    "min-width:7rem}.all th[colspan]{padding-top:1rem}.all th[colspan]>*{"
+    "display:block;position:sticky;left:.3rem;max-width:min(85vw,60rem);"
+    "white-space:normal}.all .where{font-weight:400}.d{position:relative;"
+    "min-width:8rem;border-left:1rem solid #fff0;"
+    "border-right:1rem solid #fff0;background:linear-gradient(#bbb,"
+    "#bbb) 0 50%/100% 1px no-repeat}.d i,.d b{position:absolute;top:50%;"
+    "transform:translate(-50%,-50%);font:inherit}.d i,.ours{color:#10305c}"
+    ".d b,.theirs{color:#d55e00}#contents+p a{margin-right:.7em;"
+    "white-space:nowrap}@media(max-width:40rem){.all td:nth-child(2){"
+    "min-width:11rem}}@media print{.all table{break-inside:auto;"
+    "font-size:7pt}tr{break-inside:avoid}.all .where{font-size:inherit}"
+    ".all td:nth-child(n+4){white-space:nowrap}.all td:nth-child(2){"
+    "min-width:0}.all td.d{min-width:5rem}}</style>\n";
 
 /* The folder of a page: its path, less .html. */
 static void pages_folder(char to[PATH_ROOM], const char *path) {
   const size_t n = strlen(path);
   const bool is = n > 5 && !strcmp(path + n - 5, ".html");
-  snprintf(to, PATH_ROOM, "%.*s%s", (int)(is ? n - 5 : n < 450 ? n : 450), path, is ? "" : ".pages");
+  snprintf(to, PATH_ROOM, "%.*s%s", (int)(is ? n - 5 : n), path,
+           is ? "" : ".pages");
 }
 
 static const char *last_name(const char *path) {
@@ -355,9 +399,10 @@ static const char *last_name(const char *path) {
 enum { PASS_DOTS, PASS_LINES, PASS_CELLS, PASSES };
 static void pictures_draw(Paper *p, int pass) {
   static const Picture ANGLES = {PICTURE_ANGLES, 2, {"cosine", "product"}};
-  for (const Picture *w = p->item->picture; w < p->item->picture + p->item->pictures; w++) {
-    const int is = w->kind >= PICTURE_ALPHA ? PASS_CELLS : w->kind == PICTURE_DOTS ? PASS_DOTS
-                 : PASS_LINES;
+  const Picture *first = p->item->picture;
+  for (const Picture *w = first; w < first + p->item->pictures; w++) {
+    const int is = w->kind >= PICTURE_ALPHA ? PASS_CELLS
+                 : w->kind == PICTURE_DOTS ? PASS_DOTS : PASS_LINES;
     if (is != pass)
       continue;
     p->picture = w->kind == PICTURE_ANGLES ? &ANGLES : w;
@@ -381,7 +426,7 @@ static void item_html(Paper *p, int at, const char *home) {
   Bytes head = {0}, body = {0}, lines = {0}, page = h->text;
   int needed;
   p->item = &p->x->item[at];
-  const int last = runs_done(&p->runs, p->item, &needed) ? PASSES : 0;     /* without runs none */
+  const int last = runs_done(&p->runs, p->item, &needed) ? PASSES : 0;
   h->text = lines;
   for (int pass = PASS_DOTS; pass < PASS_CELLS && pass < last; pass++)
     pictures_draw(p, pass);
@@ -392,7 +437,8 @@ static void item_html(Paper *p, int at, const char *home) {
     pictures_draw(p, PASS_CELLS);
   Bytes cells = h->text;
   h->text = page;
-  const char *drawn = lines.at ? (const char *)lines.at : "", *rest = strstr(drawn, "</figure>\n");
+  const char *drawn = lines.at ? (const char *)lines.at : "";
+  const char *rest = strstr(drawn, "</figure>\n");
   rest = rest ? rest + strlen("</figure>\n") : drawn;
   item_head(&head, p, at, home, h->e);
   html_markdown(h, &head, NULL);
@@ -403,8 +449,8 @@ static void item_html(Paper *p, int at, const char *home) {
   html_markdown(h, &body, NULL);
   fold_html(h, "<details><summary>More pictures</summary>", rest, strlen(rest));
   if (cells.size)
-    say(h, "<details class=\"maps\"%s><summary>Maps: where the weight goes</summary>\n",
-        *drawn ? "" : " open=\"open\"");
+    say(h, "<details class=\"maps\"%s><summary>Maps: where the weight goes"
+        "</summary>\n", *drawn ? "" : " open=\"open\"");
   if (cells.size)
     ramp_legend(h);
   fold_html(h, "", (const char *)cells.at, cells.size);
@@ -412,26 +458,33 @@ static void item_html(Paper *p, int at, const char *home) {
   bytes_free(&cells);
 }
 
-/* What of a claim's first row stands beside the paper's: Sink for a mean weight, where there is
- * one; else what the rule reads. */
+/* What of a claim's first row stands beside the paper's: Sink for a mean
+ * weight, where there is one; else what the rule reads. */
 static void claim_measure(char to[64], const Results *r, const Side *side) {
-  const bool weight = !strncmp(side->measure, "alpha_", 6) || !strncmp(side->measure, "times_", 6);
-  snprintf(to, 64, weight ? "sink_%.50s" : "%.60s", side->measure + (weight ? 6 : 0));
-  if (isnan(row_mean(r, side->row, to)))
-    snprintf(to, 64, "%.60s", side->measure);
+  const char *is = side->measure;
+  const bool weight = !strncmp(is, "alpha_", 6) || !strncmp(is, "times_", 6);
+  snprintf(to, 64, "sink_%.50s", is + 6 * weight);
+  if (!weight || isnan(row_mean(r, side->row, to)))
+    snprintf(to, 64, "%.60s", is);
 }
 
-/* Where x lies on a strip from 0 to 100 %, or of a loss from 2 to 8 nats; of other measures NAN. */
+/* Where x lies on a strip from 0 to 100 %, or of a loss from 2 to 8 nats; of
+ * other measures NAN. */
 static double strip_place(const char *measure, double x) {
-  const bool loss = !strcmp(measure, "loss"), weight = !strncmp(measure, "alpha_", 6);
-  const double at = loss ? (x - 2) / 6 * 100 : weight ? 100 * x : in_percent(measure) ? x : NAN;
-  return isnan(at) ? NAN : fmin(fmax(at, 0), 100);
+  if (!strcmp(measure, "loss"))
+    x = (x - 2) / 6 * 100;
+  else if (!strncmp(measure, "alpha_", 6))
+    x *= 100;
+  else if (!in_percent(measure))
+    return NAN;
+  return isnan(x) ? NAN : fmin(fmax(x, 0), 100);
 }
 
 static void claim_row(Paper *p, int k, const char *folder) {
   const Claim *c = &p->x->claim[k];
   const Judged *j = &p->runs.judged[k];
   const Side *side = c->side[0].row < 0 ? &c->side[1] : &c->side[0];
+  const char *row = p->x->row[side->row].name;
   Html *h = &p->h;
   char measure[64];
   Cell is = "";
@@ -440,13 +493,17 @@ static void claim_row(Paper *p, int k, const char *folder) {
   const char *paper = paper_prints(p->x, side->row, measure);
   if (!isnan(mean))
     ours(is, &p->runs, side->row, measure, true);
-  say(h, "<tr id=\"%s\"%s%s%s><td>%s%s</td><td><a href=\"%s/%s.html\">", c->name,
-      j->unrun ? "" : " class=\"", j->unrun ? "" : DRAWN[j->verdict].bar, j->unrun ? "" : "\"",
-      j->unrun ? "" : DRAWN[j->verdict].sign, verdict_text(j), folder, p->x->item[c->item].name);
+  say(h, "<tr id=\"%s\"", c->name);
+  if (!j->unrun)
+    say(h, " class=\"%s\"", DRAWN[j->verdict].bar);
+  say(h, "><td>%s%s</td><td><a href=\"%s/%s.html\">",
+      j->unrun ? "" : DRAWN[j->verdict].sign, verdict_text(j), folder,
+      p->x->item[c->item].name);
   html_text(h, c->statement);
-  const double at = strip_place(measure, mean),
-               there = *paper ? strip_place(measure, strtod(paper + (*paper == '~'), NULL)) : NAN;
-  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td%s>", p->x->row[side->row].name, measure,
+  const double at = strip_place(measure, mean);
+  const double theirs = strtod(paper + (*paper == '~'), NULL);
+  const double there = *paper ? strip_place(measure, theirs) : NAN;
+  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td%s>", row, measure,
       is, paper, isnan(at) ? "" : " class=\"d\"");
   if (!isnan(at))
     say(h, "<i style=\"left:%.0f%%\">\342\227\217</i>", at);
@@ -463,20 +520,22 @@ static void index_claims(Paper *p, const char *folder) {
   for (int i = 0; i < x->items; i++)
     if (!is_elsewhere(x, i))
       say(h, "<a href=\"#item-%s\">%s</a> ", x->item[i].name, x->item[i].name);
-  say(h, "</p>\n<p>A title leads to the item's page: its chart, table, rules and intervals. Beside "
-      "a claim stands what its first row has, ours <i class=\"ours\">\342\227\217</i> and "
-      "the paper's <b class=\"theirs\">\342\227\206</b>, from 0 to 100 %%, a loss from 2 to "
-      "8 nats.</p>\n<div class=\"wide all\" role=\"region\" tabindex=\"0\" aria-label=\"claims\">"
-      "<table>\n<tr><th scope=\"col\">verdict</th><th scope=\"col\">claim</th><th scope=\"col\">row"
-      "</th><th scope=\"col\">ours</th><th scope=\"col\">the paper's</th><th></th></tr>\n");
+  say(h, "</p>\n<p>A title leads to the item's page: its chart, table, rules "
+      "and intervals. Beside a claim stands what its first row has, ours "
+      "<i class=\"ours\">\342\227\217</i> and the paper's <b class=\"theirs\">"
+      "\342\227\206</b>, from 0 to 100 %%, a loss from 2 to 8 nats.</p>\n"
+      "<div class=\"wide all\" role=\"region\" tabindex=\"0\" "
+      "aria-label=\"claims\"><table>\n<tr><th scope=\"col\">verdict</th>"
+      "<th scope=\"col\">claim</th><th scope=\"col\">row</th><th scope=\"col\">"
+      "ours</th><th scope=\"col\">the paper's</th><th></th></tr>\n");
   for (int i = 0; i < x->items; i++) {
     char finding[FINDING];
     Bytes counts = {0};
     if (is_elsewhere(x, i))
       continue;
     finding_of(finding, p, i);
-    say(h, "<tr id=\"item-%s\"><th colspan=\"6\"><a href=\"%s/%s.html\">", x->item[i].name, folder,
-        x->item[i].name);
+    say(h, "<tr id=\"item-%s\"><th colspan=\"6\"><a href=\"%s/%s.html\">",
+        x->item[i].name, folder, x->item[i].name);
     html_text(h, finding);
     claims_count(&counts, &p->runs, i, h->e);
     say(h, "</a><span class=\"where\">");
@@ -494,8 +553,9 @@ static void index_claims(Paper *p, const char *folder) {
 
 /* What this program cannot train, in one list. */
 static void published_markdown(Bytes *out, const Experiments *x, Error *e) {
-  bytes_print(out, e, "\n## What needs published models\n\n`./paper ITEM` says which models, and "
-              "measures those at hand. [What was measured](pages/published.md) so far.\n\n");
+  bytes_print(out, e, "\n## What needs published models\n\n`./paper ITEM` says "
+              "which models, and measures those at hand. [What was measured]"
+              "(pages/published.md) so far.\n\n");
   for (int i = 0; i < x->items; i++) {
     if (!is_elsewhere(x, i))
       continue;
@@ -506,8 +566,8 @@ static void published_markdown(Bytes *out, const Experiments *x, Error *e) {
 }
 
 /* The page's corpus and its findings, and every other corpus. */
-static int told_open(Paper *p, const Experiments *x, const char *folder, const Corpus *corpus,
-                     Error *e) {
+static int told_open(Paper *p, const Experiments *x, const char *folder,
+                     const Corpus *corpus, Error *e) {
   char path[PATH_ROOM + 32];
   *p = (Paper){.h = {{0}, e}, .x = x};
   p->others = grab(x->corpora, sizeof *p->others, e);
@@ -534,10 +594,12 @@ static void told_close(Paper *p) {
 
 /* The texts of SUMMARY.md, its section, and the two pictures in it. */
 enum { EFFECTS, ONSET_Q, SUMMARY_PICTURES };
-static int told_summary(Bytes *section, Bytes svg[SUMMARY_PICTURES], const Paper *p, Error *e) {
+static int told_summary(Bytes *section, Bytes svg[SUMMARY_PICTURES],
+                        const Paper *p, Error *e) {
+  const Experiments *x = p->x;
   Corpora on = {[BOOKS] = &p->runs};
   for (int k = LONGER; k < TEXTS_TOLD; k++) {
-    const int at = entry_of(p->x->corpus, p->x->corpora, sizeof *p->x->corpus, TOLD[k]);
+    const int at = entry_of(x->corpus, x->corpora, sizeof *x->corpus, TOLD[k]);
     if (at >= 0 && p->others[at].judged)
       on[k] = &p->others[at];
   }
@@ -555,31 +617,39 @@ static void paper_facts(Paper *p, const Settings *s, const Corpus *corpus) {
       continue;
     n += snprintf(builds + n, 190, "%s%.180s", n ? "; " : "", build);
   }
-  snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s", corpus->file,
-           (unsigned long long)corpus->hash);
-  snprintf(seeds, sizeof seeds, p->runs.first || p->runs.times > 1 ? "1 to %d; of rows of "
-           "headline claims 1 to %d" : "1 to %d", x->seeds, x->headline_seeds);
-  page_facts(&p->h, s, "report", "", (const char *const[][2]){
-             {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}});
+  snprintf(text, sizeof text, corpus->hash ? "%.99s, hash %016llx" : "%.99s",
+           corpus->file, (unsigned long long)corpus->hash);
+  snprintf(seeds, sizeof seeds, p->runs.first || p->runs.times > 1
+           ? "1 to %d; of rows of headline claims 1 to %d" : "1 to %d",
+           x->seeds, x->headline_seeds);
+  const char *const facts[][2] = {
+    {"text", text}, {"seeds", seeds}, {"runs by", builds}, {NULL, NULL}};
+  page_facts(&p->h, s, "report", "", facts);
 }
 
-static void index_html(Paper *p, const Settings *s, const char *folder, const Corpus *corpus) {
+static void index_html(Paper *p, const Settings *s, const char *folder,
+                       const Corpus *corpus) {
   Html *h = &p->h;
   Bytes text = {0}, svg[SUMMARY_PICTURES] = {{0}};
   int needed, done = runs_done(&p->runs, NULL, &needed);
-  bytes_print(&text, h->e, "# When Attention Sink Emerges in Language Models: every table and "
-              "figure, in small\n\nAn attention sink is a token on which heads put much of their "
-              "weight though it means little, most often the first. The paper asks when it "
-              "emerges; here small models answer, trained anew for each of its tables and "
-              "figures. Trained on %s: %d of %d runs are there.\n\n", corpus->name, done, needed);
+  bytes_print(&text, h->e, "# When Attention Sink Emerges in Language Models: "
+              "every table and figure, in small\n\nAn attention sink is a token "
+              "on which heads put much of their weight though it means little, "
+              "most often the first. The paper asks when it emerges; here small "
+              "models answer, trained anew for each of its tables and figures. "
+              "Trained on %s: %d of %d runs are there.\n\n", corpus->name, done,
+              needed);
   verdicts_count(&text, &p->runs, h->e);
-  bytes_print(&text, h->e, "\nSink is the share of heads whose alpha is above 0.3, alpha the mean "
-              "weight on a token, times even that over the weight of even rows; \\_1 is token 1, \\_* "
-              "the extra column. Numbers are means over seeds, \302\261 their standard deviation. "
-              "Of the paper's, - is a training that failed, ~ second-hand, * on proxy scores. "
-              "Rules were fixed before the judged runs, but for those that "
-              "data/results/pages/judged.md names. [Every item, every claim](#contents).\n\n");
-  told_summary(&text, svg, p, h->e);
+  bytes_print(&text, h->e, "\nSink is the share of heads whose alpha is above "
+              "0.3, alpha the mean weight on a token, times even that over the "
+              "weight of even rows; \\_1 is token 1, \\_* the extra column. "
+              "Numbers are means over seeds, \302\261 their standard deviation. "
+              "Of the paper's, - is a training that failed, ~ second-hand, * on "
+              "proxy scores. Rules were fixed before the judged runs, but for "
+              "those that data/results/pages/judged.md names. [Every item, every "
+              "claim](#contents).\n\n");
+  if (p->runs.first)         /* the summary is of that text */
+    told_summary(&text, svg, p, h->e);
   html_markdown(h, &text, svg);
   index_claims(p, folder);
   published_markdown(&text, p->x, h->e);
@@ -599,10 +669,11 @@ static void report_head(Html *h, const char *name) {
   bytes_add(&h->text, REPORT_STYLE, sizeof REPORT_STYLE - 1, h->e);
 }
 
-/* Every item of x beside the results that `folder` holds of it, trained on that corpus; last the
- * index, which then leads to what is there. */
-static int paper_write(const char *path, const Settings *s, const Experiments *x,
-                       const char *folder, const Corpus *corpus, Error *e) {
+/* Every item of x beside the results that `folder` holds of it, trained on
+ * that corpus; last the index, which then leads to what is there. */
+static int paper_write(const char *path, const Settings *s,
+                       const Experiments *x, const char *folder,
+                       const Corpus *corpus, Error *e) {
   char pages[PATH_ROOM], name[PATH_ROOM + 128], home[PATH_ROOM + 128];
   Paper p;
   pages_folder(pages, path);
@@ -610,9 +681,10 @@ static int paper_write(const char *path, const Settings *s, const Experiments *x
   for (int i = 0; i < x->items && !e->status; i++) {
     if (is_elsewhere(x, i))
       continue;
-    snprintf(name, sizeof name, "%s/%.100s.html", pages, x->item[i].name);
-    snprintf(home, sizeof home, "../%s#item-%.100s", last_name(path), x->item[i].name);
-    report_head(&p.h, x->item[i].name);
+    const char *is = x->item[i].name;
+    snprintf(name, sizeof name, "%s/%.100s.html", pages, is);
+    snprintf(home, sizeof home, "../%s#item-%.100s", last_name(path), is);
+    report_head(&p.h, is);
     item_html(&p, i, home);
     page_end(&p.h, name);
   }
@@ -643,7 +715,7 @@ static int verb_report(Settings *s, Error *e) {
     s->words[s->n_words++] = at;
   }
   pages_folder(pages, path);
-  for (int i = -1; i < q.x.items && !e->status; i++) {     /* the index and each page */
+  for (int i = -1; i < q.x.items && !e->status; i++) {   /* -1: the index */
     if (i >= 0)
       snprintf(name, sizeof name, "%s/%.100s.html", pages, q.x.item[i].name);
     if (i < 0 || !is_elsewhere(&q.x, i))
@@ -657,12 +729,14 @@ static int verb_report(Settings *s, Error *e) {
   return e->status;
 }
 
-/* -------------------------------------------------------------------------------------------------
- * 5  The pages in Markdown: what stands between two marks is written, the rest is kept */
+/* -----------------------------------------------------------------------------
+ * 5  The pages in Markdown: what stands between two marks is written, the rest is kept
+ */
 
-/* A page with another section between its marks; an item's that is not there begins with them. */
-static int page_with(Bytes *page, const char *folder, const char *name, const Bytes *section,
-                     Error *e) {
+/* A page with another section between its marks; an item's that is not there
+ * begins with them. */
+static int page_with(Bytes *page, const char *folder, const char *name,
+                     const Bytes *section, Error *e) {
   char path[PATH_ROOM + 128];
   Bytes text = {0};
   snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -671,19 +745,21 @@ static int page_with(Bytes *page, const char *folder, const char *name, const By
   else if (!e->status)
     file_read(path, &text, e);
   if (!e->status)
-    readme_with(page, name, (const char *)text.at, text.size, (const char *)section->at,
-                section->size, e);
+    readme_with(page, name, (const char *)text.at, text.size,
+                (const char *)section->at, section->size, e);
   bytes_free(&text);
   return e->status;
 }
 
-static int file_leave(const char *folder, const char *name, const Bytes *page, Error *e) {
+static int file_leave(const char *folder, const char *name, const Bytes *page,
+                      Error *e) {
   char path[PATH_ROOM + 128];
   snprintf(path, sizeof path, "%s/%s", folder, name);
   return e->status ? e->status : file_write(path, page->at, page->size, e);
 }
 
-static int page_renew(const char *folder, const char *name, Bytes *section, Error *e) {
+static int page_renew(const char *folder, const char *name, Bytes *section,
+                      Error *e) {
   Bytes page = {0};
   if (!page_with(&page, folder, name, section, e))
     file_leave(folder, name, &page, e);
@@ -699,8 +775,9 @@ static void item_markdown(Bytes *out, const Paper *p, int item, Error *e) {
 
 /* The headline claims on a corpus, and what it judges again. */
 static void corpus_markdown(Bytes *out, const Results *r, Error *e) {
-  bytes_print(out, e, "# On %s: the headline claims%s\n\n[All items](../README.md).\n\n", r->corpus,
-              r->times > 1 ? ", and those that were undecided by fewer tokens" : "");
+  bytes_print(out, e, "# On %s: the headline claims%s\n\n[All items]"
+              "(../README.md).\n\n", r->corpus, r->times > 1
+              ? ", and those that were undecided by fewer tokens" : "");
   verdicts_count(out, r, e);
   claims_markdown(out, r, -1, e);
 }
@@ -710,19 +787,20 @@ static void index_markdown(Bytes *out, const Paper *p, Error *e) {
   const Experiments *x = p->x;
   char finding[FINDING];
   verdicts_count(out, &p->runs, e);
-  bytes_print(out, e, "\nThe headline claims, by text: [%s](pages/on-%s.md)", p->runs.corpus,
-              p->runs.corpus);
+  bytes_print(out, e, "\nThe headline claims, by text: [%s](pages/on-%s.md)",
+              p->runs.corpus, p->runs.corpus);
   for (int k = 0; k < x->corpora; k++)
     if (p->others[k].judged)
-      bytes_print(out, e, ", [%s](pages/on-%s.md)", x->corpus[k].name, x->corpus[k].name);
+      bytes_print(out, e, ", [%s](pages/on-%s.md)", x->corpus[k].name,
+                  x->corpus[k].name);
   bytes_print(out, e, ".\n\n");
   for (int i = 0; i < x->items; i++) {
     int needed, done = runs_done(&p->runs, &x->item[i], &needed);
     if (is_elsewhere(x, i))
       continue;
     finding_of(finding, p, i);
-    bytes_print(out, e, "- [%s, %s](pages/%s.md): ", x->item[i].name, x->item[i].reference,
-                x->item[i].name);
+    bytes_print(out, e, "- [%s, %s](pages/%s.md): ", x->item[i].name,
+                x->item[i].reference, x->item[i].name);
     markdown_text(out, finding, e);
     bytes_print(out, e, "%s ", strchr(finding, 0)[-1] == '?' ? "" : ".");
     claims_count(out, &p->runs, i, e);
@@ -755,7 +833,8 @@ static int pages_renew(const Paper *p, const char *folder, Error *e) {
     corpus_markdown(&section, r, e);
     page_renew(folder, name, &section, e);
   }
-  if (!told_summary(&section, svg, p, e) && !page_renew(folder, "SUMMARY.md", &section, e) &&
+  if (!told_summary(&section, svg, p, e) &&
+      !page_renew(folder, "SUMMARY.md", &section, e) &&
       !file_leave(folder, "effects.svg", &svg[EFFECTS], e) &&
       !file_leave(folder, "onset-q.svg", &svg[ONSET_Q], e))
     printf("The pages: %s\n", folder);

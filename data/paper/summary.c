@@ -106,25 +106,20 @@ static void brief_counts(Bytes *out, Corpora on, Error *e) {
   static const char *const heads[TEXTS_TOLD] = {
     "At three million tokens", "At nine million", "On the text `story`"};
   for (int k = 0; k < TEXTS_TOLD; k++) {
-    int n[VERDICT_KINDS] = {0}, all = 0, unrun = 0, seeds = 0;
+    Counts n = {0};
+    int all = 0, seeds = 0;
     for (int i = 0; on[k] && i < on[k]->x->claims; i++) {
       const Claim *c = &on[k]->x->claim[i];
       if (!c->headline) continue;
       for (int side = 0; side < c->sides; side++)
         if (c->side[side].row >= 0) seeds = (int)fmax(seeds, seeds_of(on[k], c->side[side].row));
-      n[on[k]->judged[i].verdict]++, all++;
-      unrun += on[k]->judged[i].unrun;
+      count_verdict(n, &on[k]->judged[i]);
+      all++;
     }
     if (!on[k]) continue;
-    bytes_print(out, e, "- %s %d seeds reproduce %d of %d headline claims", heads[k], seeds, n[REPRODUCED], all);
-    const char *said = ": ";
-    for (int v = WEAKER; v < VERDICT_KINDS; v++) {
-      if (!n[v]) continue;
-      bytes_print(out, e, "%s%d %s", said, n[v], VERDICT_NAMES[v]);
-      said = ", ";
-    }
-    if (n[UNDECIDED] > unrun) bytes_print(out, e, "%s%d undecided", said, n[UNDECIDED] - unrun);
-    if (unrun) bytes_print(out, e, ", %d not run yet", unrun);
+    bytes_print(out, e, "- %s %d seeds reproduce %d of %d headline claims", heads[k], seeds,
+                n[REPRODUCED], all);
+    other_verdicts(out, n, ": ", e);
     bytes_print(out, e, ".\n");
   }
   int needed, done = runs_named(on[BOOKS], "large-", &needed);
@@ -552,7 +547,7 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   brief_numbers(out, on[BOOKS], e);
   bytes_print(&line, e, "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "
               "alpha are of token 1, or of the place that the claim names (2, or k*: `*`); `.`: "
-              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. Spread is the standard deviation over seeds. The gap is the first "
+              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. Spread is the standard deviation over seeds, where it shows. The gap is the first "
               "row's loss less the other's.");
   bytes_print(out, e, "\n"), wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "![By how much each headline claim holds, with its 95 %% interval]"
