@@ -7846,15 +7846,17 @@ static void near_look(Near *n, const char *right, const char *answer) {
 
 /* A line of data/words.txt is a word and its answer: a flag of ours, for a word
  * of other programs, where the verb has that flag; or advice, which has a blank,
- * for this very word. Without the file only our own words are known. */
-static void near_theirs(Near *n, const Source *s, unsigned groups) {
+ * for this very word or FLAG=VALUE, but never this program itself. Without the
+ * file only our own words are known. */
+static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
   char path[PATH_ROOM], word[80], answer[80];
-  file_read(located(path, "data/words.txt", s, &e), &file, &e);
+  file_read(located(path, "data/words.txt", &s->data, &e), &file, &e);
   bytes_add(&file, "", 1, &e);
   for (char *line = (char *)file.at; line; line = strchr(line + 1, '\n'))
     if (sscanf(line, "%79s %79[^\r\n]", word, answer) == 2
+        && !strstr(answer, s->program->name)
         && (option_find(answer, groups)
             || (strchr(answer, ' ') && !strcmp(word, n->word))))
       near_look(n, word, answer);
@@ -7877,7 +7879,7 @@ static int choice_set(const Option *o, const Settings *s, int *at,
   }
   snprintf(key, sizeof key, "%s=%s", o->flag, text);
   near.word = key;
-  near_theirs(&near, &s->data, 0);
+  near_theirs(&near, s, 0);
   if (strchr(near.best, ' '))
     return fail(e, 2, "--%s %s: no such row here. Try: %s", o->flag, text,
                 near.best);
@@ -8047,7 +8049,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   for (const Option *o = OPTIONS; o->flag; o++)
     if (o->groups & groups)
       near_look(&near, o->flag, o->flag);
-  near_theirs(&near, &s->data, groups);
+  near_theirs(&near, s, groups);
   if (strchr(near.best, ' '))
     return fail(e, 2, "%s: no such flag here. Try: %s", word, near.best);
   return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
@@ -8700,7 +8702,7 @@ static const Verb *verb_find(const Program *program, const char *name) {
 static int verb_unknown(const Settings *s, Near near, Error *e) {
   for (const Verb *v = NULL; (v = verb_after(v, s->program));)
     near_look(&near, v->name, v->name);
-  near_theirs(&near, &s->data, 0);
+  near_theirs(&near, s, 0);
   if (!near.best[0] && s->program->other)
     strcpy(near.best, "list");
   else if (!near.best[0])

@@ -1045,10 +1045,16 @@ static void shard_read__other_forms(Test *t) {
     {"\xff\xfe", "a\0", "found a text. Try: --text s"}, {"", "a\0", "found a text. Try: --text s"},
     {"\1\0\1\0", "a\0", NULL}, {"", "a\5\0\0", "found wider ones"},
     {"", "\5\2\1\0", "found wider ones"},
-    {"", "\5\2\2\0", NULL}, {"\xd6\xd7\x34\x01", "\7\5", "counts them"}};
+    {"", "\5\2\2\0", NULL}, {"\xd6\xd7\x34\x01", "\7\5", "counts them"},
+    {"GGUF", "\7\5", "a GGUF file"}, {"ARROW1", "\7\5", "an Arrow file"},
+    {"MMIDIDX", "\7\5", "an index"}, {"\x89HDF", "\7\5", "an HDF5 file"},
+    {"\x80\2\x8a\n", "\7\5", "PyTorch's"}, {"\x80\2\7\5", "\7\5", NULL},
+    {"BZh9", "\7\5", "a bzip2 file"}, {"\xfd" "7zXZ", "\7\5", "an xz file"},
+    {"\x7f" "ELF", "\7\5", "a program"}, {"\x89PNG", "\7\5", "a picture"},
+    {"\20\0\0\0\0\0\0\0{\"", "\7\5", "found safetensors"}};
   EACH(i, OTHERS) {
     const size_t n = i == 9 || i == 10 || i == 11 ? 4 : 2;
-    size_t magic = i == 8 ? 4 : strlen(OTHERS[i].first);
+    size_t magic = i == 8 ? 4 : OTHERS[i].first[0] == 16 ? 10 : strlen(OTHERS[i].first);
     b->size = out->size = 0;
     bytes_add(b, OTHERS[i].first, magic, fresh(t));
     for (int k = 0; k < 40; k++) bytes_add(b, OTHERS[i].each, n, &t->e);

@@ -48,10 +48,14 @@ static const char *shard_other(const unsigned char *bytes, size_t n) {
   static const struct { const char *magic, *is; } KINDS[] = {
     {"\x1f\x8b\x08", "a gzip file"}, {"PK\3\4", "a zip file"}, {"PAR1", "a Parquet file"},
     {"\x28\xb5\x2f\xfd", "a zstd file"}, {"SINK", "a file of sink"}, {"%PDF", "a PDF file"},
+    {"GGUF", "a GGUF file"}, {"ARROW1", "an Arrow file"}, {"MMIDIDX", "an index of Megatron's"},
+    {"\x89HDF", "an HDF5 file"}, {"\x80\2\x8a\n", "PyTorch's pickle"}, {"BZh", "a bzip2 file"},
+    {"\xfd" "7zXZ", "an xz file"}, {"\x7f" "ELF", "a program"}, {"\x89PNG", "a picture"},
     {"\xff\xfe", "a text"}, {"\xfe\xff", "a text"}};
   size_t low = 0, plain = 0, upper = 0, lower = 0;
   for (size_t i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
-    if (n > 4 && !memcmp(bytes, KINDS[i].magic, strlen(KINDS[i].magic))) return KINDS[i].is;
+    if (n > 8 && !memcmp(bytes, KINDS[i].magic, strlen(KINDS[i].magic))) return KINDS[i].is;
+  if (n > 10 && !memcmp(bytes + 8, "{\"", 2) && number_at(bytes, 8) < n) return "safetensors";
   for (size_t i = 0; i < n; i++) low += bytes[i] < '\t';
   for (size_t i = 0; i + 1 < n; i += 2) {
     const uint64_t id = number_at(bytes + i, 2);
