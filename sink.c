@@ -6884,43 +6884,9 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. A parallel loop ends with its last thread. Waiting threads
- * spin: where another program takes a core, a step of 17 ms lasts 700. So passes run
- * on one thread less while that is faster: the second one tries it. All are tried
- * again after 16 to 256 times what they took. While wait is 0 one slow forward is
- * forgiven. */
-static void take_less(struct Pace *p, bool less) {
-  if (less == p->less)
-    return;
-  set_workers(workers() + 1 - 2 * less);
-  p->less = less;
-  p->last = INFINITY;
-}
-
-static void pace(struct Pace *p, double took, double now) {
-  p->took[p->less] = p->wait < 1 ? fmin(took, p->last) : took;
-  p->last = took;
-  if (p->took[1] == 0) {
-    take_less(p, true);
-  } else if (p->took[0] < p->took[1]) {
-    take_less(p, false);
-    p->wait *= 0.98;
-  } else if (!p->less) {
-    p->wait = fmin(fmax(2 * p->wait, 16), 256);
-    p->retry = now + p->wait * took;
-    take_less(p, true);
-  }
-}
-
 /* attention_forward (3.7) of R rows of q and o against past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  struct Pace *p = &a->pace;
-  if (l == 0) {
-    p->began = seconds();
-    if (p->wait > 0 && p->began > p->retry)
-      take_less(p, false);
-  }
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -6930,9 +6896,6 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
       tiled_head(m, a, &h, &t);
     }
   }
-  double now = seconds();
-  if (l == m->c.layers - 1 && (workers() > 1 || p->less))
-    pace(p, now - p->began, now);
 }
 
 /* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
@@ -7341,7 +7304,6 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
 }
 
 void acts_free(Acts *a) {
-  take_less(&a->pace, false);
   free(a->layer);
   free(a->loss_row);
   free(a->arena);
@@ -7365,6 +7327,7 @@ void acts_free(Acts *a) {
 #define fileno _fileno
 #define isatty _isatty
 #define own_path(path, room) 0
+#define begin_again(argv) ((void)0)
 #define make_folder _mkdir
 #define to_disk(f) (!_commit(fileno(f)))
 /* Text streams would turn each \n into two bytes. */
@@ -7394,6 +7357,16 @@ static bool to_disk(FILE *f) {
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
+}
+/* A thread that waits for others spins before it sleeps, in GCC's OpenMP for some 20
+ * ms. Where another program has the core of the one waited for, its own is lost as
+ * well, and two threads take 2 to 5 times as long as one. Some 0.2 ms cost nothing on
+ * an idle machine. OpenMP reads how long before main, so a program begins again, once,
+ * where nothing else is asked for and Linux says where it lies. */
+static void begin_again(char **argv) {
+  bool asked = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY");
+  if (workers() > 1 && !asked && !setenv("GOMP_SPINCOUNT", "3000", 1))
+    execv("/proc/self/exe", argv);
 }
 double seconds(void) {
   struct timespec t;
@@ -8794,6 +8767,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "help";
   if (!is_exact())
     fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
+  begin_again(argv);
   streams_begin();
   settings_default(&s);
   s.program = program;

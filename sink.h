@@ -357,10 +357,6 @@ struct Acts {
   int threads;                  /* how many pieces scratch has */
   idx size;
   real *arena;                  /* all arrays, `size` numbers */
-  struct Pace {
-    double began, last, took[2], retry, wait;
-    bool less;
-  } pace;                       /* chapter 14 */
   MORE_ACTS
 };
 

@@ -1077,23 +1077,6 @@ static void fail__keeps_the_first(Test *t) {
   free(p);
 }
 
-/* Passes: what each took, how much later the next begins, whether on one thread less. One less is
- * tried after cold memory; one slow pass is forgiven, two are not; all after 16 x 700, 32 x 600. */
-static void pace__leaves_a_busy_core(Test *t) {
-  static const double STEPS[][3] = {
-    {90, 0, 1}, {30, 0, 0}, {17, 0, 0}, {99, 0, 0}, {18, 0, 0}, {800, 0, 0}, {700, 0, 1},
-    {30, 0, 1}, {30, 11100, 1}, {30, 200, 0}, {600, 0, 1}, {30, 19000, 1}, {30, 300, 0},
-    {17, 0, 0}, {600, 0, 1}};
-  struct Pace p = {0}; double now = 1;
-  int before = workers();
-  EACH(i, STEPS) {
-    pace(&p, STEPS[i][0], now += STEPS[i][0]);
-    if ((now += STEPS[i][1]) > p.retry && p.wait > 0) take_less(&p, false);
-    fact(t, p.less == (STEPS[i][2] > 0), "after pass %d: %d less", i, p.less);
-  }
-  set_workers(before);
-}
-
 /* One thread is always to be had, more only where OpenMP is; 0 is all. Clocks do not go back. */
 static void set_workers__says_so(Test *t) {
   const int before = workers();
@@ -2035,7 +2018,7 @@ static const TestEntry TESTS[] = {
   RUNS(sinks_print__nothing), RUNS(sinks__self_and_prev), RUNS(heat_maps__print_alpha),
   RUNS(rng__outputs), RUNS(hash64__outputs), RUNS(bytes__round_trip), RUNS(file__round_trip),
   RUNS(writing__two_at_once), RUNS(program_folder__beside), RUNS(fail__keeps_the_first),
-  RUNS(pace__leaves_a_busy_core), RUNS(set_workers__says_so), RUNS(option__choices),
+  RUNS(set_workers__says_so), RUNS(option__choices),
   RUNS(option__numbers), RUNS(option_text__round_trip), RUNS(settings_parse__words),
   RUNS(settings_count__rows), RUNS(settings_parse__order), RUNS(token_draw__top), RUNS(sink__pages),
   RUNS(sink__usage), RUNS(bench__figures), RUNS(sink__outputs), RUNS(sink__reads_stay),
