@@ -2077,7 +2077,7 @@ static void paper_write__numbers(Test *t) {
     "<tr id=\"item-one\"><th colspan=\"6\"><a href=\"p/one.html\">Biases</a><span class=\"where\">"
     "1 of 2 claims reproduced, 1 opposite. Biases (Table 4)</span></th></tr>\n<tr id=\"up\" "
     "class=\"yes\"><td>\342\234\223 reproduced</td><td><a href=\"p/one.html\">higher</a></td><td>"
-    "low sink_1</td><td>20 \302\261 10</td><td>40</td><td class=\"d\"><i style=\"left:20%\">"
+    "low sink_1</td><td>20</td><td>40</td><td><i style=\"left:20%\">"
     "\342\227\217</i><b style=\"left:40%\">\342\227\206</b></td></tr>\n"
     "<tr id=\"down\" class=\"no\">"
     "<td>\342\207\204 opposite</td>",

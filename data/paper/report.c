@@ -370,17 +370,18 @@ static const char REPORT_STYLE[] =
     ".all td:nth-child(3){white-space:normal;overflow-wrap:anywhere;"
     "min-width:7rem}.all th[colspan]{padding-top:1rem}.all th[colspan]>*{"
     "display:block;position:sticky;left:.3rem;max-width:min(85vw,60rem);"
-    "white-space:normal}.all .where{font-weight:400}.d{position:relative;"
-    "min-width:8rem;border-left:1rem solid #fff0;"
+    "white-space:normal}.all .where{font-weight:400}.all td:has(>i){"
+    "position:relative;min-width:8rem;border-left:1rem solid #fff0;"
     "border-right:1rem solid #fff0;background:linear-gradient(#bbb,"
-    "#bbb) 0 50%/100% 1px no-repeat}.d i,.d b{position:absolute;top:50%;"
-    "transform:translate(-50%,-50%);font:inherit}.d i,.ours{color:#10305c}"
-    ".d b,.theirs{color:#d55e00}#contents+p a{margin-right:.7em;"
-    "white-space:nowrap}@media(max-width:40rem){.all td:nth-child(2){"
-    "min-width:11rem}}@media print{.all table{break-inside:auto;"
-    "font-size:7pt}tr{break-inside:avoid}.all .where{font-size:inherit}"
-    ".all td:nth-child(n+4){white-space:nowrap}.all td:nth-child(2){"
-    "min-width:0}.all td.d{min-width:5rem}}</style>\n";
+    "#bbb) 0 50%/100% 1px no-repeat}.all td>i,.all td>b{position:absolute;"
+    "top:50%;transform:translate(-50%,-50%);font:inherit}.all td>i,.ours{"
+    "color:#10305c}.all td>b,.theirs{color:#d55e00}#contents+p a{"
+    "margin-right:.7em;white-space:nowrap}@media(max-width:40rem){"
+    ".all td:nth-child(2){min-width:11rem}}@media print{.all table{"
+    "break-inside:auto;font-size:7pt}tr{break-inside:avoid}.all .where{"
+    "font-size:inherit}.all td:nth-child(n+4){white-space:nowrap}"
+    ".all td:nth-child(2){min-width:0}.all td:has(>i){min-width:5rem}}"
+    "</style>\n";
 
 /* The folder of a page: its path, less .html. */
 static void pages_folder(char to[PATH_ROOM], const char *path) {
@@ -468,15 +469,15 @@ static void claim_measure(char to[64], const Results *r, const Side *side) {
     snprintf(to, 64, "%.60s", is);
 }
 
-/* Where x lies on a strip from 0 to 100 %, or of a loss from 2 to 8 nats; of
- * other measures NAN. */
+/* Where x lies on a strip from 0 to 100 %, of a loss from 2 to 8 nats, of other
+ * measures by factors from 0.01 to 100. */
 static double strip_place(const char *measure, double x) {
   if (!strcmp(measure, "loss"))
     x = (x - 2) / 6 * 100;
   else if (!strncmp(measure, "alpha_", 6))
     x *= 100;
   else if (!in_percent(measure))
-    return NAN;
+    x = 25 * (log10(fabs(x)) + 2);
   return isnan(x) ? NAN : fmin(fmax(x, 0), 100);
 }
 
@@ -492,7 +493,7 @@ static void claim_row(Paper *p, int k, const char *folder) {
   const double mean = row_mean(&p->runs, side->row, measure);
   const char *paper = paper_prints(p->x, side->row, measure);
   if (!isnan(mean))
-    ours(is, &p->runs, side->row, measure, true);
+    with_spread(is, mean, NAN, digits_of(measure, mean), "");
   say(h, "<tr id=\"%s\"", c->name);
   if (!j->unrun)
     say(h, " class=\"%s\"", DRAWN[j->verdict].bar);
@@ -503,8 +504,8 @@ static void claim_row(Paper *p, int k, const char *folder) {
   const double at = strip_place(measure, mean);
   const double theirs = strtod(paper + (*paper == '~'), NULL);
   const double there = *paper ? strip_place(measure, theirs) : NAN;
-  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td%s>", row, measure,
-      is, paper, isnan(at) ? "" : " class=\"d\"");
+  say(h, "</a></td><td>%s %s</td><td>%s</td><td>%s</td><td>", row, measure, is,
+      paper);
   if (!isnan(at))
     say(h, "<i style=\"left:%.0f%%\">\342\227\217</i>", at);
   if (!isnan(at) && !isnan(there))
@@ -523,7 +524,8 @@ static void index_claims(Paper *p, const char *folder) {
   say(h, "</p>\n<p>A title leads to the item's page: its chart, table, rules "
       "and intervals. Beside a claim stands what its first row has, ours "
       "<i class=\"ours\">\342\227\217</i> and the paper's <b class=\"theirs\">"
-      "\342\227\206</b>, from 0 to 100 %%, a loss from 2 to 8 nats.</p>\n"
+      "\342\227\206</b>: from 0 to 100 %%, a loss from 2 to 8 nats, what is "
+      "neither by factors from 0.01 to 100.</p>\n"
       "<div class=\"wide all\" role=\"region\" tabindex=\"0\" "
       "aria-label=\"claims\"><table>\n<tr><th scope=\"col\">verdict</th>"
       "<th scope=\"col\">claim</th><th scope=\"col\">row</th><th scope=\"col\">"
