@@ -267,7 +267,8 @@ static void film__command(Test *t) {
 static char *run_page_of(Test *t, const char *flags, int status, int figures,
                          char **said) {
   static const Program PAGES = {.name = "paper", .page = run_page,
-                                .watch = film_watch, .log = log_keep};
+                                .watch = film_watch, .log = log_keep,
+                                .start = trainer_start};
   Films films = {.why = toy_why};
   Error e = {0};
   Settings s;
