@@ -64,7 +64,8 @@ static const char RUN_STYLE[] =
     "h2 a{display:none}.wide{overflow:visible}table{font-size:7.5pt;"
     "break-inside:avoid}th,td{padding:.15em .3em;white-space:normal}"
     ".looks{font-size:7pt}#heads,#verdict,#why,#table,p{break-inside:avoid}.three{gap:.5rem;"
-    "grid-template-columns:repeat(3,auto)}.lead{break-after:avoid}.grid{grid-template-columns:repeat(2,1fr)}}";
+    "grid-template-columns:repeat(3,auto)}.lead{break-after:avoid}"
+    ".grid{grid-template-columns:repeat(2,1fr)}}";
 
 /* ----------
  * 1  Parts and maps */
