@@ -491,7 +491,8 @@ static void line_names(Html *h, const Names *what, const Axis *x, const Axis *y,
 }
 
 /* What is not finite breaks a line. Where y has names, a chart is as high as they need. */
-static void chart_named(Html *h, const Chart *what, const Names *names, const Series *lines, int n) {
+static void chart_named(Html *h, const Chart *what, const Names *names, const Series *lines,
+                        int n) {
   enum { LINE = 15 };
   Axis x = what->x, y = what->y;
   size_t longest = 4, name = 0;                /* of the names, or the numbers, beside it */
@@ -878,8 +879,8 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     for (int k = 0; k < 2; k++) if (o->map && o->map[k].T) token_map(h, o, k, eps);
     snprintf(text, sizeof text,
              "Above: alpha of each head, the mean over %d sequences of %d tokens; even rows give "
-             "%.3f. Below: the raw weight of each query (down) on each key (across), at the start of "
-             "one sequence, and beside a row what it sums to, 0 to 1; a dot is a blank. A sink is "
+             "%.3f. Below: the raw weight of each query (down) on each key (across), at the start "
+             "of one sequence, and beside a row what it sums to, 0 to 1; a dot is a blank. A sink is "
              "a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
              o->even, eps);
     figure_end(h, text);
@@ -922,8 +923,8 @@ static const char PAGE_STYLE[] =
     ".grid{display:grid;grid-template-columns:repeat(auto-fill,minmax(min(100%,20rem),1fr));"
     "gap:1.2rem 1.8rem;margin-top:.6rem}svg{width:100%;height:auto;display:block}"
     "text{font:11px sans-serif}.end{text-anchor:end}.middle{text-anchor:middle}.on{fill:#fff}"
-    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}.mass{fill:#b5651d}"
-    ".level{stroke:#555;fill:none;stroke-dasharray:2 2}"
+    ".line,.axis{fill:none}.band{fill-opacity:.2}.axis{stroke:#333}.rule{stroke:#ddd}"
+    ".mass{fill:#b5651d}.level{stroke:#555;fill:none;stroke-dasharray:2 2}"
     ".key span{white-space:nowrap;margin-right:.7em}"
     ".key svg{display:inline;width:auto;height:12px;vertical-align:-1px}"
     ".wide,pre{overflow-x:auto}"                           /* a shadow where a table goes on */

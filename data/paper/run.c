@@ -46,6 +46,7 @@ static const char RUN_STYLE[] =
     "border-bottom:1px solid var(--line);white-space:nowrap}"
     "th:first-child{text-align:left}caption{text-align:left;color:var(--soft)}"
     "td.paper,th.paper{color:var(--soft);font-style:italic}"
+    "td.source{white-space:normal}"
     ".facts td{text-align:left;white-space:normal;overflow-wrap:anywhere}"
     ".heads{font-size:.72rem}.heads td,.heads th{border:0;padding:.15em .25em;"
     "text-align:center}.heads th{font-weight:400}.three{display:grid;gap:.8rem "
@@ -62,7 +63,9 @@ static const char RUN_STYLE[] =
     "@media print{:root{--ground:#fff}body{font-size:10pt;max-width:none;padding:0}nav,summary,"
     "h2 a{display:none}.wide{overflow:visible}table{font-size:7.5pt;"
     "break-inside:avoid}th,td{padding:.15em .3em;white-space:normal}"
-    "h2+p,.lead{break-after:avoid}.grid{grid-template-columns:repeat(2,1fr)}}";
+    ".looks{font-size:7pt}#heads,#verdict,#why,#table,p{break-inside:avoid}.three{gap:.5rem;"
+    "grid-template-columns:repeat(3,auto)}.lead{break-after:avoid}"
+    ".grid{grid-template-columns:repeat(2,1fr)}}";
 
 /* ----------
  * 1  Parts and maps */
@@ -339,7 +342,7 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
     if (PAPER_COLUMNS[k])
       say(h, "<th scope=\"col\" class=\"paper\">paper</th>");
   }
-  say(h, "<th scope=\"col\" class=\"paper\">its source</th></tr>\n");
+  say(h, "<th scope=\"col\" class=\"paper\">source</th></tr>\n");
   for (int i = 0; i < ARMS; i++) {
     double row[ROW];
     sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
@@ -352,7 +355,7 @@ static void run_numbers(Html *h, const Outcome *o, const Settings *s) {
       if (PAPER_COLUMNS[k])
         element(h, "td class=\"paper\"", PAPER_ARMS[i].number[k]);
     }
-    element(h, "td class=\"paper\"", PAPER_ARMS[i].source);
+    element(h, "td class=\"paper source\"", PAPER_ARMS[i].source);
     say(h, "</tr>\n");
   }
   say(h, "</table></div>\n<p class=\"small\">The paper's models are larger and "

@@ -619,7 +619,7 @@ static void why_maps(Html *h, const Result *r, const char *name) {
       x.weight[i / rows][i % rows] = (float)map[i];
     snprintf(label, sizeof label, "%s, %s training", name, k ? "after" : "before");
     say(h, "<div>");
-    element(h, "span class=\"small\"", label);
+    say(h, "<span class=\"small\">%s, %s</span>", name, k ? "after" : "before");
     map_begin(h, &f, &x, 0, 0, label);
     for (int i = 0; i < rows; i++)
       if (trigger[i] > 0)
