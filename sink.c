@@ -8026,7 +8026,7 @@ static void near_look(Near *n, const char *right, const char *answer) {
 }
 
 /* A line of data/words.txt is a word and its answer: a flag of ours, for a word
- * of other programs, where the verb has that flag; or advice, which has a blank,
+ * of other programs, where the verb has that flag; or advice, with a blank,
  * for this very word or FLAG=VALUE, but never this program itself. Without the
  * file only our own words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {

@@ -382,8 +382,8 @@ static Sinks evaluated(Test *t, Settings *s) {
   return found;
 }
 
-/* Each flag that this program has and ./sink has not, and each row of a choice, is answered by ./sink
- * in one line with the program that has it. Of a verb's own flags its help tells. */
+/* Each flag that this program has and ./sink has not, and each row of a choice, is answered by
+ * ./sink in one line with the program that has it. Of a verb's own flags its help tells. */
 static void sink__names_programs(Test *t) {
   static const char *const VERBS[] = {"train", "eval", "run", "dump", "check"};
   int flags = 0, rows = 0;
