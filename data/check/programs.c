@@ -385,7 +385,7 @@ static Sinks evaluated(Test *t, Settings *s) {
 /* Each flag that this program has and ./sink has not, and each row of a choice, is answered by
  * ./sink in one line with the program that has it. Of a verb's own flags its help tells. */
 static void sink__names_programs(Test *t) {
-  static const char *const VERBS[] = {"train", "eval", "run", "dump", "check"};
+  static const char *const OF_SINK[] = {"train", "eval", "run", "dump", "check"};
   int flags = 0, rows = 0;
   char words[200], word[VALUE_ROOM];
   Bytes *help[5];
@@ -394,8 +394,8 @@ static void sink__names_programs(Test *t) {
     return;
   }
   scratch_open();
-  EACH(v, VERBS) {
-    snprintf(words, sizeof words, "help %s", VERBS[v]);
+  EACH(v, OF_SINK) {
+    snprintf(words, sizeof words, "help %s", OF_SINK[v]);
     Ran r = ran(FROM_HERE "sink", words);
     help[v] = bytes_of(t);
     bytes_add(help[v], r.out.at, r.out.size, fresh(t));
@@ -408,7 +408,7 @@ static void sink__names_programs(Test *t) {
     if (verb < 5 && o->kind != 'c') continue;
     for (int row = 0; verb == 5 || *option_word(o, row, word); row++) {
       if (verb == 5) snprintf(words, sizeof words, "train --%s 1", o->flag);
-      else snprintf(words, sizeof words, "%s --%s %s --help", VERBS[verb], o->flag, word);
+      else snprintf(words, sizeof words, "%s --%s %s --help", OF_SINK[verb], o->flag, word);
       Ran r = ran(FROM_HERE "sink", words);
       const char *err = (const char *)r.err.at, *hint = strstr(err, "Try: ");
       const bool named = r.status == 2 && hint && strstr(hint, "make ") &&
