@@ -7818,7 +7818,7 @@ static void near_look(Near *n, const char *right, const char *answer) {
 }
 
 /* A line of data/words.txt is a word and its answer: a flag of ours, for a word
- * of other programs, where the verb has that flag; or advice, which has a blank,
+ * of other programs, where the verb has that flag; or advice, with a blank,
  * for this very word or FLAG=VALUE, but never this program itself. Without the
  * file only our own words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
@@ -8554,7 +8554,8 @@ static int verb_eval(Settings *s, Error *e) {
   Work w = {.o = {.name = path, .source = ""}};
   int starts;
   if (!path)
-    fail(e, 2, "eval: expected a model file. Try: sink eval out/model.ckpt");
+    fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
+         s->program->name);
   else if (s->n_words > 1)
     fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
          "./paper eval");

@@ -372,7 +372,7 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, const ch
 /* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
 static Sinks evaluated(Test *t, Settings *s) {
   Sinks found = {0}; Trainer back = {0}; int starts;
-  if (!checkpoint_load(SCRATCH "/m.ckpt", false, &back, fresh(t))) {
+  if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
     s->data.fix_token = back.s.data.fix_token;
     if (!data_open(&back.data, &s->data, 0, 0, &t->e))
       evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
@@ -382,10 +382,10 @@ static Sinks evaluated(Test *t, Settings *s) {
   return found;
 }
 
-/* Each flag that this program has and ./sink has not, and each row of a choice, is answered by ./sink
- * in one line with the program that has it. Of a verb's own flags its help tells. */
+/* Each flag that this program has and ./sink has not, and each row of a choice, is answered by
+ * ./sink in one line with the program that has it. Of a verb's own flags its help tells. */
 static void sink__names_programs(Test *t) {
-  static const char *const VERB[] = {"train", "eval", "run", "dump", "check"};
+  static const char *const OF_SINK[] = {"train", "eval", "run", "dump", "check"};
   int flags = 0, rows = 0;
   char words[200], word[VALUE_ROOM];
   Bytes *help[5];
@@ -394,8 +394,8 @@ static void sink__names_programs(Test *t) {
     return;
   }
   scratch_open();
-  EACH(v, VERB) {
-    snprintf(words, sizeof words, "help %s", VERB[v]);
+  EACH(v, OF_SINK) {
+    snprintf(words, sizeof words, "help %s", OF_SINK[v]);
     Ran r = ran(FROM_HERE "sink", words);
     help[v] = bytes_of(t);
     bytes_add(help[v], r.out.at, r.out.size, fresh(t));
@@ -408,7 +408,7 @@ static void sink__names_programs(Test *t) {
     if (verb < 5 && o->kind != 'c') continue;
     for (int row = 0; verb == 5 || *option_word(o, row, word); row++) {
       if (verb == 5) snprintf(words, sizeof words, "train --%s 1", o->flag);
-      else snprintf(words, sizeof words, "%s --%s %s --help", VERB[verb], o->flag, word);
+      else snprintf(words, sizeof words, "%s --%s %s --help", OF_SINK[verb], o->flag, word);
       Ran r = ran(FROM_HERE "sink", words);
       const char *err = (const char *)r.err.at, *hint = strstr(err, "Try: ");
       const bool named = r.status == 2 && hint && strstr(hint, "make ") &&

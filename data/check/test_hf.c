@@ -2021,7 +2021,7 @@ static void hf__tokenizer_refuses(Test *t) {
     {ONE_MORE("258", "</s>", "`single_word`: true"), "single_word"},
     {ONE_MORE("256", "</s>", RAW), "of id 256, found `he` and `</s>`."},
     {ONE_MORE("258", "he", RAW), "found 256 and 258 alike"}, {{.merges = "[1]"}, "is no pair"},
-    {ONE_MORE("524288", "</s>", RAW), "with id 258, the next free"}, {{.merges = "{}"}, "no merges"},
+    {ONE_MORE("524288", "</s>", RAW), "with id 258, the next"}, {{.merges = "{}"}, "no merges"},
     {{.added = "[" ADDED("258", "</s>", RAW) "," ADDED("259", "\\u00e9", "`normalized`: true")
                "]", .normalizer = "{`type`: `NFC`}"}, "to pass the normalizer"},
     {{.vocab = "`he`: 256.0, `\\u0120he`: 257"}, "an id that is no number"},

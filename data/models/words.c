@@ -1071,8 +1071,8 @@ static int added_one(Making *m, const Json *j, const JsonValue *x, const JsonVal
   return e->status;
 }
 
-/* SentencePiece's own bos and eos are marks, unless a list of further special tokens takes the place
- * of that of transformers; its unknown piece, the first, is one by its key alone. */
+/* SentencePiece's own bos and eos are marks, unless a list of further special tokens takes the
+ * place of that of transformers; its unknown piece, the first, is one by its key alone. */
 static bool own_unsure(const Making *m, int id) {
   const Json *c = m->config;
   return m->scored && id < m->words &&
@@ -1307,8 +1307,8 @@ static int late_marks(const Making *m, Error *e) {
       const Token *y = &m->entry[other];
       const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
       if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
-        fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", normalized, "
-                   "and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE", m->name,
+        fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", "
+                   "normalized, and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE", m->name,
              x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
              y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
     }

@@ -1081,7 +1081,7 @@ typedef int MeasureMore(Numbers *besides, Bytes *said, const Settings *s, Traine
 typedef struct Survey {
   MeasureMore *more;           /* or NULL */
   Numbers *row; int rows, left_out;
-  Bytes first; const char *of;                             /* why the first is left out; its model */
+  Bytes first; const char *of;              /* why the first is left out; its model */
   const Settings *s;                                       /* as the command line has it */
   int length[33];                                          /* 0 ends */
   char **text; int texts;                                  /* the rows' own */
