@@ -7358,6 +7358,11 @@ static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
 }
+#if defined(__x86_64__) || defined(__i386__)
+#define SPINS "3000"     /* pauses of 40 to 140 cycles */
+#else
+#define SPINS "100000"   /* turns of an empty loop */
+#endif
 /* A thread that waits for others spins before it sleeps, in GCC's OpenMP for some 20
  * ms. Where another program has the core of the one waited for, its own is lost as
  * well, and two threads take 2 to 5 times as long as one. Some 0.2 ms cost nothing on
@@ -7365,7 +7370,7 @@ static bool take_name(const char *from, const char *to) {
  * where nothing else is asked for and Linux says where it lies. */
 static void begin_again(char **argv) {
   bool asked = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY");
-  if (workers() > 1 && !asked && !setenv("GOMP_SPINCOUNT", "3000", 1))
+  if (workers() > 1 && !asked && !setenv("GOMP_SPINCOUNT", SPINS, 1))
     execv("/proc/self/exe", argv);
 }
 double seconds(void) {

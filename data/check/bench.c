@@ -252,9 +252,10 @@ static double step_flops(const Model *m, int B, int T) {
   return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
 }
 
-/* One training: the median time of a step, its operations and tokens. Of --steps, at most 15, after
+/* One training: the median time of a step, its operations and tokens, and the MB of all numbers that
+ * it keeps: parameters, gradients, AdamW's two moments, the arrays of a pass. Of --steps, at most 15, after
  * three, or as many, that warm up. */
-typedef struct Timed { double seconds, flop, tokens; } Timed;
+typedef struct Timed { double seconds, flop, tokens, mb; } Timed;
 static Timed step_time(const Settings *s, double patience, Error *e) {
   Trainer t;
   if (trainer_create(&t, s, e)) return (Timed){0};
@@ -268,8 +269,9 @@ static Timed step_time(const Settings *s, double patience, Error *e) {
   const Train *p = &s->train;
   double tokens = (double)p->batch * p->accumulate * s->model.context;
   double flop = step_flops(&t.m, p->batch, s->model.context) * p->accumulate;
+  double mb = 1e-6 * sizeof(real) * ((double)t.a.size + 4 * (double)t.m.count);
   trainer_free(&t);
-  return (Timed){e->status ? 0 : median(took, n), flop, tokens};
+  return (Timed){e->status ? 0 : median(took, n), flop, tokens, mb};
 }
 
 /* Random letters: for a --vocab of fewer than the tokenizer's tokens. */
@@ -371,7 +373,7 @@ static int bench_all(Settings *s, Error *e) {
       putchar('\n'); fflush(stdout);
       set_workers(most);
     }
-  printf("\n%-22s %7s %8s   of the peak%s\n", "step", "threads", "ms",
+  printf("\n%-22s %7s %8s %6s   of the peak%s\n", "step", "threads", "ms", "MB",
          peer.at ? ", times the peer" : "");
   for (size_t i = 0; i < sizeof STEPS / sizeof *STEPS && !e->status; i++) {
     Settings now = *s;
@@ -383,7 +385,7 @@ static int bench_all(Settings *s, Error *e) {
     const double rate = t.flop / t.seconds * 1e-9;
     peak = peak_over(fmax(peak, fma_peak(isa_best(), most)), rate, isa_best(), most);
     snprintf(key, sizeof key, "step %s %d", STEPS[i][0], most);
-    printf("%-22s %7d %8.1f  %5s %s\n", STEPS[i][0], most, 1e3 * t.seconds,
+    printf("%-22s %7d %8.1f %6.0f  %5s %s\n", STEPS[i][0], most, 1e3 * t.seconds, t.mb,
            part_of(part, rate, peak), beside(text, &peer, key, 1e3 * t.seconds));
     fflush(stdout);
   }
