@@ -3423,7 +3423,8 @@ static void check_no_toy(Page *p) {   /* key heads do not divide the heads */
         alpha(y, 1) + toy_spread(z, 1, 1, y) + greatest(y, A_ti), 1);
 }
 
-/* A WRONG line ends `check` with status 1, and says so; a toy that cannot be made with its error. */
+/* A WRONG line ends `check` with status 1, and says so; a toy that cannot be made
+ * with its error. */
 static void checks__status(Test *t) {
   static const Check OURS[] = {
     {"one-wrong", "A heading\n A sentence.", check_one_wrong},
@@ -3500,7 +3501,8 @@ static const TestEntry TESTS[] = {
     RUNS(sinks__threshold_per_sequence), RUNS(sinks__entropy_and_mass),
     RUNS(sinks__entropy_of_less), RUNS(norm_ratio__by_hand),
     RUNS(sinks__against_slow), RUNS(sinks__in_parts), RUNS(sinks__not_finite),
-    RUNS(checks__every_row), RUNS(checks__can_fail), RUNS(checks__status), RUNS(checks__hold), RUNS(frame__verdicts)};
+    RUNS(checks__every_row), RUNS(checks__can_fail), RUNS(checks__status), RUNS(checks__hold),
+        RUNS(frame__verdicts)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,

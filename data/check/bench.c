@@ -132,7 +132,8 @@ static double copy_rate(idx n) {
       PARALLEL
       for (idx i = 0; i < n; i += CHUNK) copy(x + n + i, x + i, at_most(n - i, CHUNK));
     }
-    if (try >= 0) best = fmax(best, 2 * sizeof(real) * (double)(n * repeats) / (seconds() - from) * 1e-9);
+    if (try >= 0)
+      best = fmax(best, 2 * sizeof(real) * (double)(n * repeats) / (seconds() - from) * 1e-9);
   }
   free(x);
   return best;
@@ -252,9 +253,9 @@ static double step_flops(const Model *m, int B, int T) {
   return 3 * (matrix_flops(m) * B * config_rows(&m->c, T) + attention_flops(&m->c, B, T));
 }
 
-/* One training: the median time of a step, its operations and tokens, and the MB of all numbers that
- * it keeps: parameters, gradients, AdamW's two moments, the arrays of a pass. Of --steps, at most 15, after
- * three, or as many, that warm up. */
+/* One training: the median time of a step, its operations and tokens, and the MB of all numbers
+ * that it keeps: parameters, gradients, AdamW's two moments, the arrays of a pass. Of --steps, at
+ * most 15, after three, or as many, that warm up. */
 typedef struct Timed { double seconds, flop, tokens, mb; } Timed;
 static Timed step_time(const Settings *s, double patience, Error *e) {
   Trainer t;
@@ -290,7 +291,8 @@ static int letters_open(Data *d, const Source *s, int T, Error *e) {
 
 static const char *system_says(const char *path, const char *key, char *line, int room);
 
-/* bench step: whole training steps; memory_mb is the most that the program held, where Linux says. */
+/* bench step: whole training steps; memory_mb is the most that the program held,
+ * where Linux says. */
 static int bench_step(Settings *s, Error *e) {
   if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0]) {
     s->data.open = letters_open;
@@ -449,8 +451,8 @@ static void run_part(Trainer *t, Part part, Error *e) {
 
 /* bench ops: where a step's time goes. For a part that multiplies, its rate as a ratio to the peak;
  * for one that moves numbers from array to array, GB/s, counting every array once for reading and
- * once for writing, as a ratio to a copy of as many; "-" where it stays above either. What the parts
- * do not cover is sums of the residual stream, kernels phi and the like. */
+ * once for writing, as a ratio to a copy of as many; "-" where it stays above either. What the
+ * parts do not cover is sums of the residual stream, kernels phi and the like. */
 static int bench_ops(Settings *s, Error *e) {
   enum { COUNT = 7, MOST = 1 << 25 }; Trainer t;
   if (trainer_create(&t, s, e)) return e->status;
@@ -554,7 +556,8 @@ static const Verb BENCH_VERBS[] = {
   {"gemm", "", OWN | GENERAL, "the matrix multiply, three orientations", bench_gemm},
   {"step", "", MODEL | TRAIN | DATA | GENERAL, "whole training steps", bench_step},
   {"ops", "", MODEL | TRAIN | DATA | GENERAL, "the share of each operator in a step", bench_ops},
-  {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length", bench_length},
+  {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length",
+   bench_length},
   {NULL, NULL, 0, NULL, NULL}
 };
 

@@ -93,7 +93,8 @@ static bool tiny_settings(Settings *s, const char *flags, Error *e) {
   s->data.open = other_open, s->data.first = first_open;
   settings_flags(s, "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                     "--steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok "
-                    "--T 8 --n 10", MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
+                    "--T 8 --n 10",
+                     MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
   settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | GENERAL | EVAL | ALONE | TABLES, e);
   if (!s->data.text[0] && !s->data.grammar[0] && !s->data.tokens[0])
     settings_flags(s, "--grammar " SCRATCH "/tale.grammar", DATA, e);
@@ -252,16 +253,17 @@ static void answers_elsewhere(Test *t, const char *words, const char *said) {
   if (chdir("../../..")) exit(1);
 }
 
-/* The rows of data/check/usage.txt: status, program, words, and a part of the answer; a line is a comment
- * or a row. And every page of help has at most 80 columns, and is found by `help VERB`, `VERB
- * --help`, `VERB -h`. */
+/* The rows of data/check/usage.txt: status, program, words, and a part of the answer; a line is a
+ * comment or a row. And every page of help has at most 80 columns, and is found by `help VERB`,
+ * `VERB --help`, `VERB -h`. */
 static void usage_hold(Test *t, const Program *program) {
   static const char *const FORMS[] = {"help %s", "%s --help", "%s -h", "list"},
       *const PROGRAMS[] = {"sink", "paper", "hf"};
   int ours = 0; char flag[40];
   if (no_binary(t)) return;
   scratch_open(); Bytes *rows = bytes_of(t);
-  fact(t, !file_read("data/check/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e), "rows");
+  fact(t, !file_read("data/check/usage.txt", rows, fresh(t)) && !bytes_add(rows, "", 1, &t->e),
+       "rows");
   for (char *line = strtok((char *)rows->at, "\n"), *part, *to; line; line = strtok(NULL, "\n")) {
     char name[16] = ""; int status = 0, at = 0; bool known = false;
     if (*line == '#') continue;

@@ -1989,14 +1989,18 @@ static void hf__tokenizer_refuses(Test *t) {
   static const char OF_OWN[] = "with values of its own";
   static const struct { Parts p; const char *said; } ROWS[] = {
     {{.model = "`type`: `Unigram`,"}, "a model that is no BPE"},
-    {{.model = "`dropout`: 0.1,"}, "dropout"}, {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OF_OWN},
+    {{.model = "`dropout`: 0.1,"}, "dropout"},
+    {{.cuts = BYTE_LEVEL(", `use_regex`: false")}, OF_OWN},
     {{.model = "`continuing_subword_prefix`: `##`,"}, "continuing_subword_prefix"},
     {{.model = "`end_of_word_suffix`: `</w>`,"}, "end_of_word_suffix"},
-    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"}, {{.cuts = OWN_CUTS("Removed")}, OF_OWN},
+    {{.normalizer = "{`type`: `NFKC`}"}, "normalizer `NFKC`"},
+    {{.cuts = OWN_CUTS("Removed")}, OF_OWN},
     {{.normalizer = "{`type`: `Sequence`, `normalizers`: [{`type`: `Strip`}]}"}, "`Strip`"},
     {{.normalizer = "{`type`: `Prepend`, `prepend`: `x`}"}, OF_OWN},
-    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"}, OF_OWN},
-    {{.normalizer = PREPEND}, OF_OWN}, {{.cuts = METASPACE("")}, "characters without byte_fallback"},
+    {{.normalizer = "{`type`: `Replace`, `pattern`: {`Regex`: ` `}, `content`: `" SIGN "`}"},
+     OF_OWN},
+    {{.normalizer = PREPEND}, OF_OWN},
+    {{.cuts = METASPACE("")}, "characters without byte_fallback"},
     {{.cuts = "{`type`: `Split`, `pattern`: {`String`: ` `}, `behavior`: `Isolated`}"}, OF_OWN},
     {{.cuts = "{`type`: `Digits`, `individual_digits`: true}"}, "pre_tokenizer `Digits`"},
     {{.cuts = "null"}, "no pre_tokenizer"}, {{.cuts = "{`type`: `Whitespace`}"}, OF_OWN},
@@ -3475,12 +3479,13 @@ static void sink__streams(Test *t) {
   answers(t, "./sink", "eval " SCRATCH "/m.model", 1, "./hf for a published model");
 }
 
-/* A checkpoint of ./sink, whose settings lack the flags of ./hf alone, at a width that is no default;
- * and one beside the program is replaced. */
+/* A checkpoint of ./sink, whose settings lack the flags of ./hf alone, at a width that is no
+ * default; and one beside the program is replaced. */
 static void hf__reads_sink(Test *t) {
   if (!begun(t)) return;
   for (int twice = 0; twice < 2; twice++)
-    answers(t, "./sink", "train --layers 1 --dim 16 --ffn 16 --context 20 --batch 1 --steps 1 --quiet "
+    answers(t, "./sink",
+            "train --layers 1 --dim 16 --ffn 16 --context 20 --batch 1 --steps 1 --quiet "
             "--valid 0.4 --text data/text/letter.txt --force --out sink-test.ckpt", 0, "steps=1 ");
   answers(t, PROGRAM, "eval sink-test.ckpt --quiet --n 1", 0, ": 1 sequences of 20 tokens");
   remove("sink-test.ckpt");

@@ -164,7 +164,8 @@ static Worst vec_worst(const struct VecRow *r, uint64_t from, uint64_t to, uint6
   while (from < to) {
     int n = 0;
     for (; n < BATCH && from < to; from += stride) x[n++] = real_of_bits((uint32_t)from);
-    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) map(SPANS_OF[r->op][isa], n, y[isa], x, r->p);
+    for (Isa isa = ISA_BASE; isa <= isa_best(); isa++)
+      map(SPANS_OF[r->op][isa], n, y[isa], x, r->p);
     for (int i = 0; i < n; i++) {
       long double want = vec_want(r->op, x[i], r->p);
       for (Isa isa = ISA_BASE; isa <= isa_best(); isa++) {

@@ -25,12 +25,14 @@ static void trainer_start__refuses(Test *t) {
     const char *flag, *value, *start, *out; int resume, step, status; const char *said;
   } ROWS[] = {
     {"--seed", "4", OLD, TUNED, 1, 0, 2, "has 3"}, {"--context", "32", OLD, NEW, 0, 0, 0, ""},
-    {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"}, {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
+    {"--seed", "3", OLD, ON, 1, 0, 2, "begun from none"},
+    {"--kv-heads", "2", OLD, NEW, 0, 0, 0, ""},
     {"--seed", "8", "/none.ckpt", NEW, 0, 0, 1, "none.ckpt"},
     {"--pos", "learned", OLD, NEW, 0, 0, 2, "--pos learned: "},
     {"--seed", "3", OLD, TUNED, 1, 2, 0, ""}, {"--heads", "2", OLD, NEW, 0, 0, 0, ""},
     {"--heads", "4", OLD, NEW, 0, 0, 2, "--heads 4: "}, {"--lr", "0.5", OLD, NEW, 0, 0, 0, ""},
-    {"--seed", "8", OLD, NEW, 1, 0, 0, ""}, {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi"},
+    {"--seed", "8", OLD, NEW, 1, 0, 0, ""},
+    {"--variant", "alibi", OLD, NEW, 0, 0, 2, "--pos alibi"},
     {"--kv-heads", "1", OLD, NEW, 0, 0, 2, "has 2, and --start keeps"},
     {"--seed", "8", "/tale.tok", NEW, 0, 0, 1, "expected a checkpoint"},
     {"--tokenizer", SCRATCH "/other.tok", OLD, NEW, 0, 0, 1, "expected the tokenizer"},
@@ -225,7 +227,8 @@ static void paper__edits_and_starts(Test *t) {
   sink_fails(t, EVAL_NINE " --swap-position 99", 2, "--swap-position 99: 12 tokens are fed");
   sink_fails(t, "train --quiet --start " SCRATCH "/m.ckpt --steps 1", 2, "/m.ckpt: expected the "
              "text to train on, found none. Try: --text " SCRATCH "/tale.txt\n");
-  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2, "has 16, and --start");
+  sink_fails(t, "train --start " SCRATCH "/m.ckpt --quiet --context 9" FROM_TEXT, 2,
+             "has 16, and --start");
 #define STARTED "train --quiet --steps 1 --batch 2 --T 8 --force" FROM_TEXT "--start"
   static const char *const READ[][2] = {
     {STARTED " " SCRATCH "/m.ckpt --out " SCRATCH "/m.ckpt", "/m.ckpt: it is read, too. Try: an"},
@@ -818,7 +821,8 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
 /* The settings that these flags say, in two strings, with what --toy opens. */
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
   settings_default(s);
-  s->data.open = toys_open; settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
+  s->data.open = toys_open;
+  settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
   settings_flags(s, more, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
 }
 
@@ -1575,7 +1579,8 @@ static void summary_text__verdicts(Test *t) {
   Corpora on = {[BOOKS] = &r};
   Bytes *was = bytes_of(t), *now = bytes_of(t), *pictures = bytes_of(t);
   summary_text(was, on, &e), bytes_add(was, "", 1, &e);
-  has_part(t, (char *)was->at, "| 1 | It is \\| far | yes | not run | not run | not asked | loss |\n");
+  has_part(t, (char *)was->at,
+           "| 1 | It is \\| far | yes | not run | not run | not asked | loss |\n");
   has_part(t, (char *)was->at, "5 seeds reproduce 1 of 2 headline claims: 1 undecided.\n");
   has_part(t, (char *)was->at, "| 1 | a, b | 18.18, - | 13.0, 86.0 | 0.065 \302\261 0.008, 0.430 ");
   r.judged[0].verdict = OPPOSITE, on[STORY] = &r;
@@ -2285,7 +2290,8 @@ static void sink__report(Test *t) {
   said(t, "train --quiet --steps 9 --log-every 2 --T 12 --log " LOG_CSV " --out " SCRATCH "/m.ckpt"
        SMALL_RUN);
   char *page = page_sound(t, SCRATCH "/m.ckpt.html", 7);
-  has_part(t, page, "<code>./paper train --quiet --steps 9 --log-every 2 --T 12 --log %s" LOG_CSV "%s",
+  has_part(t, page, "<code>./paper train --quiet --steps 9 --log-every 2 "
+           "--T 12 --log %s" LOG_CSV "%s",
       *QUOTE == '"' ? "&quot;" : "'", *QUOTE == '"' ? "&quot;" : "'");
   char *log = text_in(t, LOG_CSV), *line = strrchr(log, ',');
   const char *at = strstr(page, "aria-label=\"Training loss");
@@ -2296,7 +2302,8 @@ static void sink__report(Test *t) {
   const char *out = said(t, "eval " SCRATCH "/m.ckpt --T 12 --n 9 --ablate value1 --json " SCRATCH
                          "/r.json --report " SCRATCH "/e.html" OF_GRAMMAR);
   const char *told = strstr(out, "Ablation of token 1: its value");
-  has_part(t, page = page_sound(t, SCRATCH "/e.html", 4), "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
+  has_part(t, page = page_sound(t, SCRATCH "/e.html", 4),
+           "paper eval " SCRATCH "/m.ckpt --T 12 --n 9");
   char *json = text_in(t, SCRATCH "/r.json");
   static const char *const NAMES[] = {"untouched", "sink", "control"}, *const ROWS[] = {
     "untouched", "token 1", "control"};
@@ -2315,7 +2322,8 @@ static void sink__report(Test *t) {
   sink_fails(t, "eval " SCRATCH "/m.ckpt --ablate kstar --T 12" OF_GRAMMAR, 2, "no extra column");
   sink_fails(t, "train --quiet" SMALL_RUN " --extra k --steps 90 --lr 1 --wd 1000 --warmup 30 "
                 "--log-every 1 --T 12 --out " SCRATCH "/d", 1, "diverges here");
-  has_part(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");   /* its curve */
+  /* its curve */
+  has_part(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
   if (!checkpoint_load(SCRATCH "/m.ckpt", false, &back, &e)) back.m.params[0] = (real)NAN;
   checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
@@ -2461,7 +2469,8 @@ static const TestEntry TESTS[] = {
   RUNS(experiments_read__by_hand), RUNS(experiments_read__refuses), RUNS(experiments_read__shipped),
   RUNS(variants__as_in_the_table), RUNS(result__round_trip), RUNS(row_run__repeats),
   RUNS(measure_grid__by_hand), RUNS(measure_swaps__by_hand), RUNS(measure_domains__by_hand),
-  RUNS(differing__not_finite), RUNS(checks__all), RUNS(ablate__against_slow), RUNS(ablate__refuses), RUNS(report_write__maps),
+  RUNS(differing__not_finite), RUNS(checks__all), RUNS(ablate__against_slow),
+      RUNS(ablate__refuses), RUNS(report_write__maps),
   RUNS(axis_end__ranges), RUNS(student__known), RUNS(welch__by_hand),
   RUNS(holm__by_hand), RUNS(claim_judge__verdicts), RUNS(claims_judge__files),
   RUNS(judge_mean__by_hand), RUNS(claim_decide__by_hand), RUNS(play_look__by_hand),

@@ -189,7 +189,8 @@ static void trainer_step__diverges(Test *t) {
     fact(t, t->e.status == 1 && !strncmp(t->e.text, step, strlen(step)) &&
          strstr(t->e.text, "NaN or infinity: this"), "%s: %s%s", WILD[f], step, t->e.text);
     note(t, "%.60s  ", t->e.text);
-    r->norm = r->lr = p.now[NORM_RATIO] = r->loss_sum = 1e300;       /* the log has room for such numbers */
+    /* the log has room for such numbers */
+    r->norm = r->lr = p.now[NORM_RATIO] = r->loss_sum = 1e300;
     Bytes *log = bytes_of(t);
     fact(t, !log_line(r, &p, log, fresh(t)) && log->size > 900 && !bytes_add(log, "", 1, &t->e)
          && strlen((char *)log->at) == log->size - 1 && log->at[log->size - 2] == '\n', "log");
@@ -685,15 +686,16 @@ static void trained_loss__blocks(Test *t) {
 /* =================================================================================================
  * 12  The main job, and the page of an evaluation (11, 16.2) */
 
-/* Three tiny trainings: the page holds a verdict, a line an arm, whose words follow from the table's
- * numbers by the rule printed under it, and the same again for the same seed. The third run has
- * more to learn and ends at equal loss; without the sigmoid arm's scale it would not. */
+/* Three tiny trainings: the page holds a verdict, a line an arm, whose words follow from the
+ * table's numbers by the rule printed under it, and the same again for the same seed. The third
+ * run has more to learn and ends at equal loss; without the sigmoid arm's scale it would not. */
 static void demo_run__verdict(Test *t) {
   Settings s; char *page[3];
   if (!tale_open(t, &s, "--fix-token 1 --steps 12 --log-every 6")) return;
   for (int k = 0; k < 3; k++) {
     FILE *out = printing();
-    if (k == 2) settings_flags(&s, "--layers 2 --context 32 --batch 2 --steps 40", MODEL | TRAIN, fresh(t));
+    if (k == 2)
+      settings_flags(&s, "--layers 2 --context 32 --batch 2 --steps 40", MODEL | TRAIN, fresh(t));
     fact(t, !demo_run(&s, out, fresh(t)), "%s", t->e.text);
     page[k] = printed(t, out);
   }
@@ -714,7 +716,8 @@ static void demo_run__verdict(Test *t) {
          number_after(table, "\nsigmoid ", 2), 0.0551, "sigmoid's alpha_1");
   within(t, number_after(at, "softmax's:", 0), gap, 0.00101, "the gap of the losses");
   fact(t, strstr(at, "shows from 2 times even, and is absent below 1.5;\n"
-       "losses within 0.05 nats are equal.\n") && strstr(at, "\nThese are 12 of the job's 3000 steps.\nRule"), "%s", at);
+       "losses within 0.05 nats are equal.\n")
+       && strstr(at, "\nThese are 12 of the job's 3000 steps.\nRule"), "%s", at);
   fact(t, !strncmp(page[0], page[1], (size_t)(strstr(at, " s on ") - 4 - page[0])),
        "two runs differ");
 }
@@ -788,7 +791,8 @@ static void run_verdict__words(Test *t) {
     {{2.1, 1.4, 1.4}, 2.1, 0.04, 3000,
      {"softmax  a sink on", "the sink moved to *", "sigmoid  no sink", "equal to softmax's"}},
     {{1.4, 1.4, 1.4}, 2.1, NAN, 400,
-     {"softmax  no sink on", "k-bias   a sink on *", "sigmoid  no sink", "too little text is held"}},
+     {"softmax  no sink on", "k-bias   a sink on *", "sigmoid  no sink",
+      "too little text is held"}},
     {{1.6, 1.6, 1.6}, 1.9, 0.06, 3000,
      {"softmax  unclear on", "k-bias   no sink on *", "sigmoid  unclear", "above softmax's"}},
     {{2.1, 1.6, 2.1}, 2.1, -0.06, 4000,
@@ -822,7 +826,8 @@ static char *sinks_page(Test *t, const Sinks *s, const Config *c, int rows, cons
   return printed(t, out);
 }
 
-/* Blocks without attention: no rows in alpha's map, a norm alone in the table, no part in a mean. */
+/* Blocks without attention: no rows in alpha's map, a norm alone in the table, no
+ * part in a mean. */
 static void sinks_print__blocks_that_attend(Test *t) {
   Config c = config_of(t, "--layers 4 --dim 8");
   Sinks s = sinks_empty(t, &c);
@@ -1108,7 +1113,8 @@ static void option__choices(Test *t) {
   static const struct { const char *flag; int rows; const char *words[10]; } CHOICES[] = {
     {"pos", POS_ROWS, {IS(POS, ROTARY), IS(POS, NONE), IS(POS, ABSOLUTE), IS(POS, LEARNED),
         IS(POS, RELATIVE), IS(POS, T5), IS(POS, ALIBI)}},
-    {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}}, {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
+    {"rope-pairing", PAIR_ROWS, {IS(PAIR, HALF), IS(PAIR, INTERLEAVED)}},
+    {"norm", NORM_ROWS, {IS(NORM, RMS), IS(NORM, LAYER), IS(NORM, DYT)}},
     {"place", PLACE_ROWS, {IS(PLACE, PRE), IS(PLACE, POST), IS(PLACE, PARALLEL),
         IS(PLACE, SANDWICH)}},
     {"act", ACT_ROWS, {IS(ACT, SWIGLU), IS(ACT, GEGLU), IS(ACT, REGLU), IS(ACT, GEGLUTANH),
@@ -1284,7 +1290,8 @@ static void settings_count__rows(Test *t) {
     {"eval: --input random --ids a", "--inputs and --ids."}, {"--normalizer pnorm --pnorm 1", ""},
     {"--context 32 --T 33", "there are 32"}, {"run: --extra-dims 2", "--extra k|kv."},
     {"eval: --fix-token 65", "there are 64"}, {"generate: --grammar g --prompt a", "prompt: it"},
-    {"generate: --fix-token 2", "at 1, where the text"}, {"--extra-shared --extra logit", "--extra k|kv."},
+    {"generate: --fix-token 2", "at 1, where the text"},
+    {"--extra-shared --extra logit", "--extra k|kv."},
     {"dump: --pnorm 3", "--normalizer pnorm."}, {"--extra-order last --extra k", "--extra-dims."},
     {"--optimizer sgd --beta2 0.5", "--optimizer sgd."},
     {"--tokens a --tokenizer b", "without --tokens."}, {"generate: --grammar g --seed 3 --n 2", ""},
@@ -1300,7 +1307,8 @@ static void settings_count__rows(Test *t) {
     {"run: --init torch --steps 2000", ""},
     {"generate: --first-tokens 5 --temperature 0 --seed 3", ""}};
   static const Verb OF_PAPER[] = {{"generate", "", GENERAL | GENERATE, "", grammar_generate},
-                                  {"tokenize", "", GENERAL | TOKENIZE, "", vocabulary_tokenize}, {0}};
+                                  {"tokenize", "", GENERAL | TOKENIZE, "", vocabulary_tokenize},
+                                  {0}};
   const Program program = {.name = "paper", .verbs = OF_PAPER};
   EACH(i, ROWS) {
     char verb[12] = "train";
@@ -1339,7 +1347,8 @@ static void settings_parse__order(Test *t) {
     fact(t, !parsed(&s, LR, words, TRAIN, &n, fresh(t)), "%s", t->e.text);
     within(t, s.train.min_lr, (double[]){4e-4, 0.05, 0}[words / 2], 1e-17, "%d words", words);
   }
-  fact(t, !parsed(&s, FORMS, 6, MODEL | DATA | OUTPUT | GENERATE, &n, fresh(t)) && s.model.layers == 3 && s.data.bos && !n
+  fact(t, !parsed(&s, FORMS, 6, MODEL | DATA | OUTPUT | GENERATE, &n, fresh(t))
+       && s.model.layers == 3 && s.data.bos && !n
        && s.model.norm_eps == 1e-3 && !strcmp(s.out, "a=b") && !strcmp(s.prompt, "--help")
        && !parsed(&s, FORMS + 6, 2, MODEL, &n, fresh(t)) && s.help, "%s", t->e.text);
   parsed(&s, LR, 0, TRAIN, &n, fresh(t));
@@ -1480,7 +1489,8 @@ static void sink__outputs(Test *t) {
   static const struct { const char *words; int status; const char *said; } ROWS[] = {
     {TRAINED "--out " SCRATCH "/m.ckpt", 1, "stays. Try: another name, --force"},
     {TRAINED "--resume --out " SCRATCH "/n", 2, "no such flag here. Try: make paper"},
-    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2, "/n.new: two results would go there"},
+    {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/f/../n", 2,
+     "/n.new: two results would go there"},
     {TRAINED "--out " SCRATCH "/n --log " SCRATCH "/m.ckpt", 1, "it is there already"},
     {"train --quiet --start m", 2, "--start: no such flag here. Try: make paper"},
     {"eval " SCRATCH "/m.ckpt --swap-position 3", 2, "no such flag here. Try: make paper"},
@@ -1884,7 +1894,8 @@ static void sink__train_and_eval(Test *t) {
   fact(t, again.status == 0 && files_same(SCRATCH "/m.ckpt", SCRATCH "/one.ckpt"),
        "sink %s: another model", command);
   fact(t, !strcmp(line, (char *)again.out.at), "another line: %s", (char *)again.out.at);
-  const char *log = text_in(t, SCRATCH "/a user's log.csv");      /* under softmax alpha_* is the rest */
+  /* under softmax alpha_* is the rest */
+  const char *log = text_in(t, SCRATCH "/a user's log.csv");
   within(t, number_after(line, " mass=", 0) + number_after(log, "\n4,", 6), 1, 2e-6, "mass");
   ran_free(&r); ran_free(&again);
   const char *out = said(t, EVAL_NINE), *of_paper = paper_said(t, EVAL_NINE " --json " SCRATCH
@@ -1933,7 +1944,8 @@ static void sink__knows_its_text(Test *t) {
   EACH(i, ROWS) {
     char first[400], words[600];
     if (i == 8) rename(OWN, SCRATCH "/b");
-    if (i == 9) sink_fails(t, "eval " SCRATCH "/m.ckpt", 1, "/m.ckpt: its text, " OWN ", is not there"
+    if (i == 9)
+      sink_fails(t, "eval " SCRATCH "/m.ckpt", 1, "/m.ckpt: its text, " OWN ", is not there"
                            ". Try: --text FILE");
     if (i == 10) file_write(OWN, text->at, text->size - 1, fresh(t));
     line = said(t, "eval " SCRATCH "/m.ckpt --force --T 12 --n 8 %s", ROWS[i][0]);

@@ -44,7 +44,8 @@ static void streams__by_hand(Test *t) {
     copy(x, ROWS[i].x, 6);
     double all[2][SIGNS_ALL] = {{0}};          /* sums of a block of one head: weights, then map */
     const Config c = {.dim = 3, .heads = 1, .head_dim = 1, .kv_heads = 1, .layers = 1};
-    const Model m = {.c = c, .layer = &(Layer){.mix = mhsa_forward, .wq = {.w = x}}};        /* it attends */
+    /* it attends */
+    const Model m = {.c = c, .layer = &(Layer){.mix = mhsa_forward, .wq = {.w = x}}};
     Signs b = {.a = {.h = x, .layer = &(LayerActs){.o = o}}, .m = &m, .c = &c, .T = 2, .N = 2,
                .x = all, .count = all + 1, .spare = spare, .maps = maps};
     const struct { int k; double is; } WANT[] = {{G_MASS, 0.2}, {G_OFF, 1}, {G_TOP, 1},
@@ -251,7 +252,8 @@ static void reference_hide(const Acts *a, int l, idx b, idx i, idx lo, idx n, re
     real bias = c->pos >= POS_RELATIVE ? (real)distance_bias(r->m, r->h, apart) : 0;
     turned(r->m, l, k, la->k + (j * K + r->h / (c->heads / K)) * D, place - j);
     if (j >= r->S && place < r->S) z[j - lo] = -INFINITY;
-    else if (!r->text) z[j - lo] = hidden ? -INFINITY : vec_dot(D, q, k) * r->m->layer[l].root + bias;
+    else if (!r->text)
+      z[j - lo] = hidden ? -INFINITY : vec_dot(D, q, k) * r->m->layer[l].root + bias;
   }
 }
 
@@ -358,6 +360,7 @@ static void sink__signs(Test *t) {
   const char *json = text_in(t, SCRATCH "/m.json"), *csv = text_in(t, SCRATCH "/m.csv");
   fact(t, strstr(json, "\"signs_gradient@1\":") && strstr(json, "\"quantize_inputs_more\":")
        && !strstr(json, "nan") && !strstr(csv, "nan"), "%s, %s", json, csv);
-  has_part(t, csv, "policy,positions,tokens,loss,perplexity,loss@1,loss@10\n\"dense\",\"text\",60,");
+  has_part(t, csv, "policy,positions,tokens,loss,perplexity,loss@1,loss@10\n"
+           "\"dense\",\"text\",60,");
   EACH(i, REFUSED) sink_fails(t, REFUSED[i][0], 2, REFUSED[i][1]);
 }

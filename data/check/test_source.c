@@ -21,7 +21,8 @@
 /* The same text from a file and from standard input gives the same model, shards too; eval finds
  * the interventions in the checkpoint, repeats the fixed token and says what it leaves out. */
 static void paper__sources(Test *t) {
-  static const char MODEL_FLAGS[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 --steps 2 "
+  static const char MODEL_FLAGS[] = " --layers 1 --dim 16 --ffn 20 --context 16 --batch 2 "
+                                    "--steps 2 "
       "--random-tokens 3 --fix-token 1 --data-tokens 900 --bos --quiet --force --out ";
   static const struct { const char *kind, *file, *more; } FROM[] = {
     {"text", SCRATCH "/tale.txt", "--tokenizer " SCRATCH "/tale.tok"},
@@ -128,8 +129,10 @@ static void paper__generate(Test *t) {
   const char *out = said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --prompt \"%s\" "
                          "--tokenizer " SCRATCH "/tale.tok", PROMPT);
   Error *e = fresh(t);
-  fact(t, !strcmp(out, said(t, "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --plain --prompt "
-                            "\"%s\" --tokenizer " SCRATCH "/tale.tok", PROMPT)), "--plain: another");
+  fact(t, !strcmp(out, said(t,
+                            "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --plain --prompt "
+                            "\"%s\" --tokenizer " SCRATCH "/tale.tok", PROMPT)),
+                            "--plain: another");
   if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e) || tokenizer_load(SCRATCH "/tale.tok",
       &s.data, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
     fact(t, false, "%s", e->text);
@@ -158,7 +161,8 @@ static void paper__generate(Test *t) {
   checkpoint_write(SCRATCH "/nan.ckpt", &back, false, e);
   answers(t, PROGRAM, "generate " SCRATCH "/nan.ckpt --temperature 0", 1, "1 of 1, head 2 of 2: ");
   for (int hot = 0; hot < 2; hot++)          /* the same text from the same seed */
-    fact(t, !strcmp(said(t, "generate " SCRATCH "/m.ckpt --seed %d --tokenizer " SCRATCH "/tale.tok",
+    fact(t, !strcmp(said(t,
+                         "generate " SCRATCH "/m.ckpt --seed %d --tokenizer " SCRATCH "/tale.tok",
                          hot), said(t, "generate " SCRATCH "/m.ckpt --seed %d --tokenizer " SCRATCH
                          "/tale.tok", hot)), "another text");
   free(y); ids_free(&ids); bytes_free(&text); trainer_free(&back);
@@ -231,7 +235,8 @@ static void paper__first_tokens(Test *t) {
 
 static const TestEntry TESTS[] = {
   RUNS(paper__sources), RUNS(paper__wrong_texts), RUNS(paper__elsewhere),
-  RUNS(paper__tokenize_train), RUNS(paper__tokenize), RUNS(paper__generate), RUNS(paper__first_tokens)};
+  RUNS(paper__tokenize_train), RUNS(paper__tokenize), RUNS(paper__generate),
+      RUNS(paper__first_tokens)};
 
 int main(int argc, char **argv) {
   return tests_run(TESTS, sizeof TESTS / sizeof *TESTS, argc, argv,

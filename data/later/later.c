@@ -80,7 +80,8 @@ static idx late_size(const Config *c) { return c->head_dim + 3; }
 #define tanh_of tanh
 #else
 /* In vectors, as 13.3 has its functions, to 2.603 ulp: tanh |x| = u / (u + 2) with u = e^(2|x|) - 1
- * = 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has all its digits. From |x| = 10 on it is 1. */
+ * = 2^n (e^r - 1) + 2^n - 1. Near 0, where n is 0, u has all its digits. From |x|
+ * = 10 on it is 1. */
 INLINE float tanh_of(float x) {
   float size = 2 * fabsf(x), y = either(size > 20.0f, 20.0f, size);
   uint32_t n;
@@ -133,8 +134,8 @@ WIDE(dyt_gains,
   for (idx ch = 0; ch < width; ch++) db[ch] += dy[ch];
 }
 
-/* dx [rows,C] and the gradients of w are added to, from dy, x [rows,C]. part [rows,2], a norm's stat,
- * takes each row's part of da, to be added up in order. */
+/* dx [rows,C] and the gradients of w are added to, from dy, x [rows,C]. part [rows,2], a norm's
+ * stat, takes each row's part of da, to be added up in order. */
 static void dyt_backward(Norm *w, real *dx, const real *dy, const real *x, real *part, idx rows) {
   idx C = w->g.rows;
   PARALLEL
@@ -1291,7 +1292,8 @@ static const char *const LATER_EQUAL_SUMS[] = {
 static const char *const LATER_OTHER_SUMS[] = {
   "--extra logit --extra-logit -1", "--sim sigmoid --extra logn", "--sim softpick --extra k",
   "--sim rectified --extra k", "--sim relu --normalizer one",
-  "--sim sigmoid --normalizer count --extra kv", "--sim entmax --extra k", "--clip-low -0.5 --clip-high 1.2",
+  "--sim sigmoid --normalizer count --extra kv", "--sim entmax --extra k",
+  "--clip-low -0.5 --clip-high 1.2",
   "--sink-token 3", NULL};
 
 static void check_later(Page *p) {

@@ -232,8 +232,9 @@ static void before_sim__one_key(Test *t) {
   fact(t, z[0] == 0 && isnan((double)z[1]), "one key: %g, NaN: %g", (double)z[0], (double)z[1]);
 }
 
-/* n_i is what the mask shows: of --extra logn, whose * has the score log(n_i), under every mask, with
- * fewer rows than the prefix too, in tiles and in plain. (Windows of some layers: test_rows.c.) */
+/* n_i is what the mask shows: of --extra logn, whose * has the score log(n_i), under every mask,
+ * with fewer rows than the prefix too, in tiles and in plain. (Windows of some
+ * layers: test_rows.c.) */
 static void keys_shown__as_visible(Test *t) {
   static const int SIZES[] = {2, 3, 5, 11, 45};
   EACH(k, SIZES)

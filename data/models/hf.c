@@ -2396,7 +2396,9 @@ static void fact_must(const Facts *f, const char *key, const char *value) {
   fact_fails(f, key, text, v);
 }
 
-static void flags_set(const Facts *f, const char *flags) { settings_flags(f->s, flags, MODEL, f->e); }
+static void flags_set(const Facts *f, const char *flags) {
+  settings_flags(f->s, flags, MODEL, f->e);
+}
 
 /* The activation: with a gate it is a member of another row. */
 static void fact_act(const Facts *f, const char *key, const char *fallback, bool gated) {
@@ -3507,7 +3509,8 @@ static void check_random(Page *p, const Toy *y, const real *was) {
     holds(p, "  changed tokens that moved no state of theirs", second_half_stayed(y, was), 0);
   }
   if (has & LONE_FIRST)
-    holds(p, "sec. 3.1: the first token sees itself alone: 1 - A_11", trained_worst(y, off_alone), 0);
+    holds(p, "sec. 3.1: the first token sees itself alone: 1 - A_11", trained_worst(y, off_alone),
+          0);
   if (has & DOT_SCORES)
     holds(p, "eq. 4: scores off <q, k>/sqrt(d_h) + b, relative", trained_worst(y, off_score),
           SCORES + more);
@@ -3661,7 +3664,8 @@ static int verb_export(Settings *s, Error *e) {
 static int verb_converts(Settings *s, const char *verb,
                          int (*convert)(const char *from, const char *to, Error *e), Error *e) {
   const char **words = s->words;
-  if (s->n_words != 1) return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
+  if (s->n_words != 1)
+    return fail(e, 2, "%s: expected one file or folder. Try: hf help %s", verb, verb);
   return out_wanted(s, verb, e) || outputs_ready(s, (const char *[]){s->out}, 1, e) ? e->status
        : convert(words[0], s->out, e);
 }
@@ -3797,13 +3801,15 @@ static const Verb HF_VERBS[] = {
    verb_tokenizer},
   {"choices",   "FILE.jsonl",       OUTPUT, "HellaSwag as eval --choices reads it", verb_choices},
   {"check",     "[NAME|MODEL]",     0, "the propositions, on toys or on a model", verb_check_hf},
-  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets", verb_cache_hf},
+  {"stream", "MODEL", DATA | GENERAL | TABLES | STREAM, "a cache of keys that forgets",
+   verb_cache_hf},
   {"tokenize", "train|encode|decode [FILE]", OUTPUT | GENERAL | TOKENIZE,
    "text and its ids; a vocabulary of texts", vocabulary_tokenize},
   {"generate", "[MODEL]", GENERAL | GENERATE,
    "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(verb_run_hf, verb_eval_hf),
-  {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured", verb_pace},
+  {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured",
+   verb_pace},
   {NULL, NULL, 0, NULL, NULL}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */

@@ -831,10 +831,11 @@ static int words_read(const unsigned char *bytes, size_t n, const char *name, To
  *
  * becomes the file of 14; a tokenizer.json of `hf export` (9) that which sink trained. Whatever
  * would change the ids of a text and has no counterpart there is refused by its name. A folder's
- * tokenizer_config.json says which tokens begin and end a text and, where it matters, of which class
- * the tokenizer is. Whether one is put in front it says where no tokenizer.json does: beside that,
- * add_bos_token and add_eos_token change nothing, as in transformers' TokenizersBackend, by which a
- * tokenizer.json is read whatever its class. A token of which two files differ is refused by name.
+ * tokenizer_config.json says which tokens begin and end a text and, where it matters, of which
+ * class the tokenizer is. Whether one is put in front it says where no tokenizer.json does: beside
+ * that, add_bos_token and add_eos_token change nothing, as in transformers' TokenizersBackend, by
+ * which a tokenizer.json is read whatever its class. A token of which two files differ is refused
+ * by name.
  *
  * SentencePiece has scores where the others have merges: of all neighbours that spell a piece, it
  * joins those of the highest score. So every way to cut a piece in two that are pieces is a merge,
@@ -1308,7 +1309,8 @@ static int late_marks(const Making *m, Error *e) {
       const bool mark = y->kind != KINDS_COUNT && y->kind != KIND_BYTE && y->kind != KIND_TEXT;
       if (mark && !y->late && overlap(m->names.at + x->at, x->size, m->names.at + y->at, y->size))
         fail(e, 1, "%s: expected added tokens that share no characters, found \"%.*s\", "
-                   "normalized, and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE", m->name,
+                   "normalized, and \"%.*s\", not. Try: ids made elsewhere, hf eval --ids FILE",
+                   m->name,
              x->size < 60 ? (int)x->size : 60, (const char *)m->names.at + x->at,
              y->size < 60 ? (int)y->size : 60, (const char *)m->names.at + y->at);
     }

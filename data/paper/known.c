@@ -565,7 +565,8 @@ static void known_text(const Known *k, const Settings *s, Bytes *out, Error *e) 
  * 5  What eval says of it
  */
 
-/* eval --replace-position, --swap-position, --ablate, --isolate, --probe, --signs, --quantize: none, one or all of them. */
+/* eval --replace-position, --swap-position, --ablate, --isolate, --probe, --signs, --quantize:
+ * none, one or all of them. */
 static int eval_causes(Numbers *besides, Bytes *said, const Settings *s, Trainer *t,
                        const Sinks *seen, Error *e) {
   edited_put(besides, seen, s, e);

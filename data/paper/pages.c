@@ -52,8 +52,8 @@ static int position_edit(Model *m, Acts *a, const Settings *s, int T, bool back,
   return e->status;
 }
 
-/* Each of several x*; and Table 7's two numbers beside those of token 1: of the token whose position
- * was read. */
+/* Each of several x*; and Table 7's two numbers beside those of token 1: of the token whose
+ * position was read. */
 static void edited_put(Numbers *row, const Sinks *seen, const Settings *s, Error *e) {
   for (int j = 0; j < s->model.sink_token && s->model.sink_token > 1; j++) {
     const int column = (s->model.extra ? 1 : 0) + j;
@@ -109,7 +109,8 @@ static int start_settings(Settings *now, const Settings *was, const Settings *s,
   *now = *s;
   if (!config_resolve(&c, &(Error){0})) said.model = c;
   for (const Option *o = OPTIONS; o->flag; o++) {
-    const bool given = s->given[o - OPTIONS], ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer", o->flag);
+    const bool given = s->given[o - OPTIONS],
+        ids = has_word(was->data.bos ? "tokenizer bos" : "tokenizer", o->flag);
     const bool moves = ids || (!strcmp(o->flag, "context") && was->model.pos != POS_LEARNED);
     if ((!(o->groups & MODEL) && (!ids || s->data.tokens[0])) || (given && moves)) continue;
     option_text(o, was, old, sizeof old);
@@ -880,7 +881,8 @@ static void page_maps(Html *h, const Outcome *o, int n, double eps) {
     snprintf(text, sizeof text,
              "Above: alpha of each head, the mean over %d sequences of %d tokens; even rows give "
              "%.3f. Below: the raw weight of each query (down) on each key (across), at the start "
-             "of one sequence, and beside a row what it sums to, 0 to 1; a dot is a blank. A sink is "
+             "of one sequence, and beside a row what it sums to, 0 to 1; a dot is a blank. "
+              "A sink is "
              "a dark column, of alpha above %g. The paper's Figures 19 to 24.", s->n, s->T,
              o->even, eps);
     figure_end(h, text);

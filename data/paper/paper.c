@@ -850,7 +850,8 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
   settings_default(out);
   out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
   out->program = s->program->log ? s->program : &ROW_PROGRAM;
-  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e)) return e->status;
+  if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e))
+    return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
   if (!out->data.toy) out->train.steps *= corpus->times, out->data.data_tokens *= corpus->times;
   int looks = asks(row, "dense") ? 120 : 30;
@@ -2934,7 +2935,8 @@ static double moved_by(Page *p, const char *flags, const char *than) {
 }
 
 static void check_gate(Page *p) {
-  Toy *plain = toy(p, RANDOM, ""), *k = toy(p, RANDOM, "--extra k"), *kv = toy(p, RANDOM, "--extra kv");
+  Toy *plain = toy(p, RANDOM, ""), *k = toy(p, RANDOM, "--extra k"),
+      *kv = toy(p, RANDOM, "--extra kv");
   Toy *nil = toy(p, RANDOM, "--extra zero"), *low = with_logit(p, 0.01), *high = with_logit(p, 20);
   if (p->e->status)
     return;
@@ -3130,7 +3132,8 @@ static void check_limits(Page *p) {
   if (mlp->T)
     zero(mlp->m.layer[0].phi1.w, (idx)mlp->m.c.head_dim * mlp->m.c.head_dim);
   toy_forward(mlp);
-  control(p, "sec. 3.2: heads of alpha_1 < 1/T, learned logit of 20", 1 - sink_share(logit, 1.0 / 12),
+  control(p, "sec. 3.2: heads of alpha_1 < 1/T, learned logit of 20",
+          1 - sink_share(logit, 1.0 / 12),
           1.0 / 6);
   control(p, "  with an mlp kernel of 0", 1 - sink_share(mlp, 1.0 / 16), 1.0 / 6);
 }

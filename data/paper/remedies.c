@@ -258,7 +258,8 @@ static int measure_more(Result *r, Trainer *t, const Row *row, Error *e) {
   if (asks(row, "known") && measure_known(r, t, e)) return e->status;
   if (asks(row, "cache") && measure_cache(r, t, e)) return e->status;
   if (!asks(row, "signs")) return 0;
-  if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e)) signs_tell(&g, &told, &table, e);
+  if (!signs(&g, &t->m, &t->data, &t->s, t->s.eval_n, t->s.eval_T, e))
+    signs_tell(&g, &told, &table, e);
   signs_free(&g); bytes_free(&table);
   return record_all(r, &told, e);
 }

@@ -1,6 +1,6 @@
-/* resume.c - a training that goes on: --resume, which ./paper and ./hf have. It goes on where --out's
- * file stopped and ends in the bytes, of checkpoint and log, of one that never stopped. pages.c
- * includes it.
+/* resume.c - a training that goes on: --resume, which ./paper and ./hf have. It goes on where
+ * --out's file stopped and ends in the bytes, of checkpoint and log, of one that never stopped.
+ * pages.c includes it.
  *
  * Here too are the looks of a training, as its log has them: a page and a table draw these.
  *

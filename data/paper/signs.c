@@ -138,7 +138,8 @@ static void signs_head(Signs *g, int l, int h, const real *w, const real *m) {
   const Config *c = g->c;
   const idx N = g->N, first = N - g->T, S = config_columns(c, g->T), D = c->head_dim;
   for (idx i = first; i < N; i++) {
-    idx seen = keys_seen(c, g->m->layer[l].window, N, i) + S - N;              /* * is visible to every row */
+    /* * is visible to every row */
+    idx seen = keys_seen(c, g->m->layer[l].window, N, i) + S - N;
     double mass = row_mass(N, w + i * S + S - N), entropy = row_entropy(S, m + i * S, seen);
     signs_add(g, l, G_MASS, mass);
     signs_add(g, l, G_OFF, isnan(mass) ? NAN : mass < 0.1);
@@ -541,7 +542,8 @@ static int policies_of(bool is[POLICIES_KNOWN], const Settings *s, const Model *
     known = known || same;
     is[k] = some ? same && (p->text == text || p->all || p->anew)
             : k < POLICIES_ALL || (k == POLICY_ANEW && keys * (double)m->count < 3e11);
-    if (same && ((sized && p->all) || (!p->sinks && s->given[option_find("sinks", STREAM) - OPTIONS])))
+    if (same && ((sized && p->all)
+                 || (!p->sinks && s->given[option_find("sinks", STREAM) - OPTIONS])))
       return fail(e, 2, "--%s: it changes nothing with --cache %s. Try: without it",
                   sized && p->all ? "cache-size" : "sinks", s->cache);
   }

@@ -2,7 +2,8 @@
  *
  * SPDX-License-Identifier: MIT
  *
- * Part of paper.c, which includes it behind firstness.c. Every number is read from finished results.
+ * Part of paper.c, which includes it behind firstness.c. Every number is read from finished
+ * results.
  *
  * Contents   1 A headline claim, shortly    2 The two tables of claims    3 Their picture
  *            4 The onset over q    5 Remedies at equal loss    6 The page
@@ -169,7 +170,8 @@ static const char *paper_prints(const Experiments *x, int row, const char *measu
  * such mean. */
 static const char *side_place(const Side *side) {
   const char *at = side->row < 0 ? NULL : strchr(side->measure, '_');
-  const bool of = at && (!strncmp(side->measure, "alpha_", 6) || !strncmp(side->measure, "times_", 6));
+  const bool of = at && (!strncmp(side->measure, "alpha_", 6)
+                         || !strncmp(side->measure, "times_", 6));
   return of && at[1] && !at[2] ? at + 1 : "1";
 }
 
@@ -214,7 +216,8 @@ static void brief_numbers(Bytes *out, const Results *r, Error *e) {
 }
 
 /* -------------------------------------------------------------------------------------------------
- * 3  Their picture: estimate and interval of each claim on each text, in three panels, a unit each */
+ * 3  Their picture: estimate and interval of each claim on each text, in three
+ * panels, a unit each */
 enum { UNIT_ALPHA, UNIT_TIMES, UNIT_OTHER, UNIT_KINDS };
 
 static int claim_unit(const Claim *c) {
@@ -240,7 +243,8 @@ enum { EFFECT_LEFT = -250, EFFECT_FROM = 10, EFFECT_TO = 350, EFFECT_HIGH = 24 }
 /* The claims of a unit from y = top on, below them their axis; where the next panel begins. */
 static double effects_panel(Html *h, Corpora on, int unit, double top) {
   static const char *const names[UNIT_KINDS] = {"difference of mean weight (alpha)",
-    "times even rows, over what the claim asks", "values: 1 less their ratio; orders: Kendall's tau"};
+    "times even rows, over what the claim asks",
+    "values: 1 less their ratio; orders: Kendall's tau"};
   const Experiments *x = on[BOOKS]->x;
   Axis a = {.name = names[unit]};
   int n = 0, number = 0;
@@ -320,7 +324,8 @@ static int first_kind(const Row *row) {
 static void first_rows(Bytes *out, const Results *r, const Item *item, int kind, Error *e) {
   static const char *const names[FIRSTS] = {
     "Tokens *absent* from the text:", "The *commonest* tokens:",
-    "Neighbours in frequency (second of a q: half rarer, half commoner):", "A share of the text, or drawn by frequency:",
+    "Neighbours in frequency (second of a q: half rarer, half commoner):",
+    "A share of the text, or drawn by frequency:",
     "Ordinary tokens, for powers of 16:"};
   Bytes line = {0};
   int shown = 0;
@@ -355,7 +360,8 @@ static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e)
   if (best >= 0) {
     char text[240];
     plane_text(text, sizeof text, &law[best], s);
-    bytes_print(&line, e, "Of %d runs the law `%s` has the least AICc: %s. The others' is higher by",
+    bytes_print(&line, e,
+                "Of %d runs the law `%s` has the least AICc: %s. The others' is higher by",
                 s->n, LAW_NAMES[best], text);
     for (int k = 0, n = 0; k < LAWS; k++)
       if (is[k] && k != best)
@@ -473,7 +479,8 @@ static void remedies_told(Bytes *out, const Results *r, Error *e) {
   bytes_print(&line, e, "Each was trained on %.1f million tokens beside softmax, whose token 1 has "
               "%.1f times even. Equal loss means within 0.05 nats of it. Below stands where the "
               "weight is, with token 1's multiple of even rows; in brackets that with one of 16 "
-              "first tokens. Their flags stand in experiments.txt.", row_mean(r, softmax, "tokens") / 1e6,
+              "first tokens. Their flags stand in experiments.txt.",
+              row_mean(r, softmax, "tokens") / 1e6,
               row_mean(r, softmax, "times_1"));
   wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "\n");
@@ -537,7 +544,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   bytes_print(out, e, "\n## The paper's headline claims\n\n");
   brief_counts(out, on, e);
   brief_verdicts(out, on, e);
-  bytes_print(&line, e, "`it` is the sink. `yes`: reproduced, by a rule that was written down first. "
+  bytes_print(&line, e,
+              "`it` is the sink. `yes`: reproduced, by a rule that was written down first. "
               "`weaker`: in the paper's direction, but less than asked. `no`: not reproduced. 3M "
               "and 9M are tokens of books. Fair: `loss`: the losses of both sides differ by more "
               "than 0.05 nats. `tokens`: they read unequally many. `control`: it does not always "
@@ -547,7 +555,8 @@ static int summary_text(Bytes *out, Corpora on, Error *e) {
   brief_numbers(out, on[BOOKS], e);
   bytes_print(&line, e, "Rows are those of [experiments.txt](../paper/experiments.txt). Sink and "
               "alpha are of token 1, or of the place that the claim names (2, or k*: `*`); `.`: "
-              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. Spread is the standard deviation over seeds, where it shows. The gap is the first "
+              "there is none; `*` behind the paper's: on proxy scores, ~: second-hand. "
+               "Spread is the standard deviation over seeds, where it shows. The gap is the first "
               "row's loss less the other's.");
   bytes_print(out, e, "\n"), wrapped(out, 0, PAGE, "", &line, e);
   bytes_print(out, e, "![By how much each headline claim holds, with its 95 %% interval]"

@@ -484,7 +484,8 @@ static int play_numbers(const Play *y, Result *r, double loss_start, Error *e) {
   double train_loss = y->curve[0][y->looks - 1];
   record(r, e, (double)y->t.step, "steps");
   record(r, e, y->tokens[y->looks - 1], "tokens");
-  record(r, e, (double)(y->trigger ? to->w + tensor_count(to) - from->w : y->t.m.count), "parameters");
+  record(r, e, (double)(y->trigger ? to->w + tensor_count(to) - from->w : y->t.m.count),
+         "parameters");
   record(r, e, r->ended[0] != 0, "diverged");
   for (int k = 0; k < TOY_NUMBERS; k++)
     if (TOY_NAMES[k] && x->count[k] > 0) record(r, e, toy_mean(x, k), "%s", TOY_NAMES[k]);

@@ -105,7 +105,8 @@ static int shard_read(const unsigned char *bytes, size_t n, const char *name, in
   return e->status;
 }
 
-/* n bytes of numbers of that width, each one's lowest byte first, whatever order the machine has. */
+/* n bytes of numbers of that width, each one's lowest byte first, whatever order
+ * the machine has. */
 static uint64_t hash_numbers(uint64_t seed, const void *x, size_t n, size_t width) {
   bool turned = !*(char *)&(int){1};   /* the highest byte lies first */
   size_t flip = turned * (width - 1);

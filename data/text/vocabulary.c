@@ -1,5 +1,5 @@
-/* vocabulary.c - a tokenizer learnt from text, and a text's ids: the verb tokenize. sink.c's chapter
- * 8 says what a tokenizer is, and reads the file that this writes.
+/* vocabulary.c - a tokenizer learnt from text, and a text's ids: the verb tokenize. sink.c's
+ * chapter 8 says what a tokenizer is, and reads the file that this writes.
  *
  * SPDX-License-Identifier: MIT
  *
