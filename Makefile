@@ -175,7 +175,7 @@ samples: paper
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper/paper.c data/paper/pages.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
+	@bad=0; code="sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
@@ -183,7 +183,10 @@ xref:
 	  [ $$n -ge 2 ] && [ $$t -ge 1 ] || { echo "$$tag: an orphan"; bad=1; }; done; exit $$bad
 
 # Part I for a browser, a phone or paper; each tag leads to its code, tests, checks and claims.
-BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c data/paper/paper.c data/paper/scale.c data/models/hf.c test_sink.c \
+BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c \
+    data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c \
+    data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c \
+    data/models/hf.c test_sink.c \
     data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
     data/check/test_hf.c $(wildcard data/results/pages/*.md)
 book: out/book.html

@@ -396,6 +396,27 @@ static const char *last_name(const char *path) {
   return slash ? slash + 1 : path;
 }
 
+static const Kind KINDS[PICTURE_KINDS] = {
+  [PICTURE_ONSET] = {draw_onset, .caption = ""}, [PICTURE_CORNERS] = {draw_corners, .caption = ""},
+  [PICTURE_CURVES] = {draw_all_rows, "", curve_at, .x = "million tokens"},
+  [PICTURE_OVER] = {draw_all_rows, "A number stands in the place of #.", over_at, "#", .least = 1},
+  [PICTURE_RATIO] = {draw_all_rows, "Norm of the first row over the mean of the others; far "
+      "above 1 it is a massive activation.", norm_at, "block", "first / others", 1, .log_y = true},
+  [PICTURE_NORMS] = {draw_each_row, "l2 norm by block.", norm_at, "block", .least = 1,
+      .log_y = true},
+  [PICTURE_ANGLES] = {draw_each_row, "By block, mean over heads. The paper's Figure 2, bottom, "
+      "and Figures 15 to 18.", angle_at, "block", .least = 1},
+  [PICTURE_GRID] = {draw_each_row, "Sink of token 1 by length and threshold: look whether it "
+      "falls with both. The paper's Figure 3.", grid_at, "tokens T", "%", .log_x = true},
+  [PICTURE_DOTS] = {draw_dots, .caption = ""},
+  [PICTURE_DOMAINS] = {draw_dots, .caption = "By the text that is measured on: the mean of each "
+      "row's seeds, and around it every seed. The paper's Figure 9."},
+  [PICTURE_ALPHA] = {draw_maps, "alpha by block (down) and head (across).", .shape = "shape"},
+  [PICTURE_MAP] = {draw_maps, "Weight of each query (down) on each key (across). A sink is a "
+      "dark column.", .list = {"map"}, .shape = "map_shape", .from = 2},
+  [PICTURE_TOY] = {draw_maps, "Weight of each query (down) on each key (across) in one "
+      "sequence.", .list = {"before", "after"}, .shape = "toy_shape", .from = 1}};
+
 /* Its pictures of a pass: dots, other lines, cells with their ramp. */
 enum { PASS_DOTS, PASS_LINES, PASS_CELLS, PASSES };
 static void pictures_draw(Paper *p, int pass) {
