@@ -21,7 +21,7 @@ STRICT = -std=c11 -Wall -Wextra -Wpedantic -Wshadow -Wconversion
 GRAMMAR = data/text/story.grammar
 # What every companion includes, what two of them share, and what the tests are made of.
 SINK = sink.c sink.h data/later/later.c data/text/*.c data/paper/options.h data/paper/tables.c data/paper/resume.c
-PAGES = data/paper/pages.c data/paper/known.c data/paper/signs.c data/paper/film.c data/paper/run.c
+PAGES = data/paper/pages.c data/paper/drawn.c data/paper/known.c data/paper/signs.c data/paper/film.c data/paper/run.c
 TESTED = test_sink.c $(SINK)
 
 sink: sink.c sink.h
@@ -175,7 +175,7 @@ samples: paper
 
 # Tags stand in the masthead once, at a function (in sink.c or a companion), and at a test.
 xref:
-	@bad=0; code="sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c data/models/hf.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
+	@bad=0; code="sink.c data/paper/pages.c data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c data/paper/drawn.c data/models/stored.c data/models/mixers.c data/models/facts.c data/models/choices.c data/models/measured.c"; tests="test_sink.c $$(echo data/check/test_*.c)"; \
 	for tag in $$(sed -n '/EQUATIONS/,/CONTENTS/p' sink.c | grep -o '\[[A-Z]*[0-9.]*\]' | sort -u); do \
 	  n=$$(cat $$code | grep -cF "$$tag"); t=$$(cat $$tests | grep -cF "$$tag"); \
 	  line=$$(grep -nF "$$tag" $$code | sed -n 2p | cut -d: -f1,2); \
@@ -186,7 +186,8 @@ xref:
 BOOK = data/book/book.html data/book/puzzles.txt sink.c data/paper/pages.c \
     data/paper/experiments.c data/paper/toys.c data/paper/train.c data/paper/verdicts.c data/paper/shown.c \
     data/paper/pictures.c data/paper/statements.c data/paper/command.c data/paper/scale.c \
-    data/models/hf.c test_sink.c \
+    data/paper/drawn.c data/models/stored.c data/models/mixers.c data/models/facts.c data/models/choices.c \
+    data/models/measured.c test_sink.c \
     data/check/test_rows.c data/check/test_program.c data/check/test_text.c data/check/test_paper.c \
     data/check/test_hf.c $(wildcard data/results/pages/*.md)
 book: out/book.html

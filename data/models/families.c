@@ -569,3 +569,74 @@ static const Fact LATER_FACTS[] = {
   {"b",      "attn_logit_softcapping",                 ONLY,   NULL, "null"},
   {"qw",     "use_mrope",                              ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
+
+/* --- The table of families ---------------------------------------------------------------------- */
+
+typedef struct Family {
+  const char *type, *architecture;
+  const char *prefix;          /* of names; some files leave it out */
+  const Counterpart *tensors;
+  char letter;                 /* in FACTS */
+  const char *flags;           /* of all its models */
+  void (*more)(const Facts *f);          /* NULL: nothing */
+  bool tied;                   /* where config.json does not say */
+} Family;
+
+#define LEARNED "--pos learned --norm layer "
+/* A new one: a row behind these, keys in FACTS or LATER_FACTS, a name in family_read, HF_VERBS. */
+static const Family FAMILIES[] = {
+  {"gpt2",     "GPT2LMHeadModel",    "transformer.", GPT2,  'g', LEARNED "--linear-bias",
+   gpt2_more, true},
+  {"gpt_neox", "GPTNeoXForCausalLM", "gpt_neox.",    NEOX,  'n', "--norm layer --linear-bias",
+   neox_more, false},
+  {"opt",      "OPTForCausalLM",     "model.",       OPT,   'o', LEARNED, opt_more,     true},
+  {"llama",    "LlamaForCausalLM",   "model.",       LLAMA, 'l', "",      llama_more,   false},
+  {"mistral",  "MistralForCausalLM", "model.",       LLAMA, 'm', "",      mistral_more, false},
+  {"jamba",    "JambaForCausalLM",   "model.",       JAMBA, 'j', "--pos none", jamba_more, false},
+  {"qwen2",    "Qwen2ForCausalLM",   "model.",       LLAMA, 'q', QWEN2, layers_more, false},
+  {"qwen3",    "Qwen3ForCausalLM",   "model.",       QWEN3, 'w', "--qk-norm", layers_more, false},
+  {"gemma",    "GemmaForCausalLM",   "model.",       GEMMA1, 'f', "",     gemma1_more,  true},
+  {"gemma2",   "Gemma2ForCausalLM",  "model.",       GEMMA, 'a', "--place sandwich", gemma2_more,
+   true},
+  {"phi3",     "Phi3ForCausalLM",    "model.",       PHI3,  'p', "",      phi3_more,    false},
+  {"gemma3_text", "Gemma3ForCausalLM", "model.",     GEMMA, 'b', "--place sandwich --qk-norm",
+   gemma3_more, true},
+  {"gemma3",   "Gemma3ForConditionalGeneration", "", GEMMA_IMAGE, 'b',
+   "--place sandwich --qk-norm", gemma3_more, true},
+  {"olmo2",    "Olmo2ForCausalLM",   "model.",       OLMO2, 'c', OLMO,    NULL,         false},
+  {"olmo3",    "Olmo3ForCausalLM",   "model.",       OLMO2, 'd', OLMO,    olmo3_more,   false},
+  {"gpt_oss",  "GptOssForCausalLM",  "model.",       GPT_OSS, 'e', "--extra logit", gpt_oss_more,
+   false},
+  {NULL, NULL, NULL, NULL, 0, NULL, NULL, false}};
+enum { LLAMA_FAMILY = 3 };       /* whose names llama2.c's tensors get */
+
+/* The family of a config.json, by its model_type, else by the first of its architectures. Fills
+ * s->model; NULL and an error for one that sink cannot be. */
+static const Family *family_read(const Json *j, Settings *s, Error *e) {
+  Facts f = {j, j->at, s, grab(j->size, 1, e), e};
+  if (e->status) return NULL;
+  const JsonValue *type = fact_at(&f, "model_type"), *list = fact_at(&f, "architectures");
+  const JsonValue *first = json_kind(list, JSON_ARRAY) && list->size ? list + 1 : NULL;
+  const Family *family = FAMILIES; char text[64];
+  while (family->type && (type ? !json_is(j, type, family->type)
+                               : !json_is(j, first, family->architecture))) family++;
+  if (!family->type) {
+    fail(e, 1, "%s: expected model_type gpt2, gpt_neox, opt, llama, mistral, jamba, qwen2, "
+         "qwen3, gemma, gemma2, gemma3, gemma3_text, phi3, olmo2, olmo3 or gpt_oss, found %s. Try: "
+         "a model of these", j->name, shown(&f, type ? type : first, text));
+    free(f.read);
+    return NULL;
+  }
+  settings_default(s);
+  if (family->tensors == GEMMA_IMAGE) image_facts(&f);
+  flags_set(&f, family->flags);
+  facts_read(&f, FACTS, family->letter);
+  facts_read(&f, LATER_FACTS, family->letter);
+  if (family->more) family->more(&f);
+  fact_at(&f, "tie_word_embeddings");
+  f.top = j->at;
+  if (fact_true(&f, "tie_word_embeddings", family->tied)) flags_set(&f, "--tied");
+  if (!e->status) keys_known(&f, j->at);
+  free(f.read);
+  return e->status ? NULL : family;
+}

@@ -4,7 +4,7 @@
  * SPDX-License-Identifier: MIT
  *
  * From the configuration classes of transformers 4 and 5 and the families' published files. Every
- * key that is neither here nor read by hf.c, chapter 13, is refused. */
+ * key that is neither here nor read by facts.c is refused. */
 static const char IDLE[] =
     " transformers_version _name_or_path name_or_path _commit_hash auto_map dtype torch_dtype "
     "torchscript use_bfloat16 return_dict output_attentions output_hidden_states use_cache "
