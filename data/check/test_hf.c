@@ -2168,6 +2168,41 @@ static int slow_pieces(const char *text, int *ids, int merge[][4], int merges) {
   return joined_slowly(ids, n, merge, merges);
 }
 
+/* Of a folder's tokenizer.model, beside which tokenizer_config.json and added_tokens.json name more
+ * tokens. */
+static void pieces_named_beside(Test *t) {
+  Tokenizer k; Encoder c; char found[100];           /* a token that the config alone names */
+  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`additional_special_tokens`: [`[X]`]}");
+  if (tok_open(t, DOWNLOAD, &k, &c)) {
+    char last[16];
+    snprintf(last, sizeof last, " %d ", k.vocab - 1);
+    ids_text(&c, "a[X]", 4, found, sizeof found);
+    const size_t n = strlen(found), tail = strlen(last);
+    fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
+            !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
+  }
+  char more[40];                                     /* the two may begin alike */
+  snprintf(more, sizeof more, "{`[X]y`: %d}", k.vocab - 1);
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/added_tokens.json", more);
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "that share no characters");
+  remove(DOWNLOAD "/added_tokens.json");
+  text_file(t, DOWNLOAD "/tokenizer_config.json",    /* in front, too */
+            "{`additional_special_tokens`: [`[X]`, `<s>`], `bos_token`: `[X]`, "
+            "`add_bos_token`: true}");
+  if (tok_open(t, DOWNLOAD, &k, &c))
+    fact(t, k.published->begins && k.bos == k.vocab - 1, "%d in front, not %d", k.bos, k.vocab - 1);
+  other_close(&k, &c);
+  text_file(t, DOWNLOAD "/tokenizer_config.json",
+            "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with id ");
+  text_file(t, DOWNLOAD "/tokenizer_config.json",
+            "{`eos_token`: `[X]`, `extra_special_tokens`: []}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "another as eos_token");
+  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
+  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
+}
+
 static void hf__sentencepiece(Test *t) {
   static int merge[1000][4]; Rng r = {41}; int joined = 0, merges;
   if (!begun(t)) return;
@@ -2222,36 +2257,7 @@ static void hf__sentencepiece(Test *t) {
            k.published->space);
     other_close(&k, &c); fact(t, !e.status, "%s", e.text);
   }
-  Tokenizer k; Encoder c; char found[100];           /* a token that the config alone names */
-  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`additional_special_tokens`: [`[X]`]}");
-  if (tok_open(t, DOWNLOAD, &k, &c)) {
-    char last[16];
-    snprintf(last, sizeof last, " %d ", k.vocab - 1);
-    ids_text(&c, "a[X]", 4, found, sizeof found);
-    const size_t n = strlen(found), tail = strlen(last);
-    fact(t, k.published->kind[k.vocab - 1] == KIND_MARK && n > tail &&
-            !strcmp(found + n - tail, last), "%s, not ..%s", found, last);
-  }
-  char more[40];                                     /* the two may begin alike */
-  snprintf(more, sizeof more, "{`[X]y`: %d}", k.vocab - 1);
-  other_close(&k, &c);
-  text_file(t, DOWNLOAD "/added_tokens.json", more);
-  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "that share no characters");
-  remove(DOWNLOAD "/added_tokens.json");
-  text_file(t, DOWNLOAD "/tokenizer_config.json",    /* in front, too */
-            "{`additional_special_tokens`: [`[X]`, `<s>`], `bos_token`: `[X]`, "
-            "`add_bos_token`: true}");
-  if (tok_open(t, DOWNLOAD, &k, &c))
-    fact(t, k.published->begins && k.bos == k.vocab - 1, "%d in front, not %d", k.bos, k.vocab - 1);
-  other_close(&k, &c);
-  text_file(t, DOWNLOAD "/tokenizer_config.json",
-            "{`added_tokens_decoder`: {`9999`: {`content`: `[X]`, `special`: true}}}");
-  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "with id ");
-  text_file(t, DOWNLOAD "/tokenizer_config.json",
-            "{`eos_token`: `[X]`, `extra_special_tokens`: []}");
-  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "another as eos_token");
-  text_file(t, DOWNLOAD "/tokenizer_config.json", "{`add_prefix_space`: false}");
-  sink_fails(t, "tokenizer " DOWNLOAD " --force --out " X_TOK, 1, "an add_prefix_space");
+  pieces_named_beside(t);
 }
 
 /* Settings of SentencePiece that would change ids, and files that are cut short anywhere. */

@@ -570,7 +570,7 @@ static const Fact LATER_FACTS[] = {
   {"qw",     "use_mrope",                              ONLY,   NULL, "false"},
   {NULL, NULL, NUMBER, NULL, NULL}};
 
-/* --- The table of families ---------------------------------------------------------------------- */
+/* --- The table of families -------------------------------------------------------------------- */
 
 typedef struct Family {
   const char *type, *architecture;

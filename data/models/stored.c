@@ -1,4 +1,5 @@
-/* stored.c - model files: published weights as they are. Chapters 1 and 2 of hf.c, which includes it.
+/* stored.c - model files: published weights as they are. Chapters 1 and 2 of hf.c, which includes
+ * it.
  *
  * SPDX-License-Identifier: MIT
  */

@@ -1,5 +1,5 @@
-/* drawn.c - pictures and pages for a browser, and what is measured for these: charts, the maps of two
- * heads, the page of a training or an evaluation. Part of pages.c, which includes it.
+/* drawn.c - pictures and pages for a browser, and what is measured for these: charts, the maps of
+ * two heads, the page of a training or an evaluation. Part of pages.c, which includes it.
  *
  * SPDX-License-Identifier: MIT
  */
