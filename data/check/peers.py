@@ -316,4 +316,7 @@ if "--child" in sys.argv:
     at = sys.argv.index("--child")
     child(sys.argv[at + 1], sys.argv[at + 2])
 else:
+    import importlib.util
+    if not any(importlib.util.find_spec(name) for name in ("torch", "jax", "tinygrad", "mlx")):
+        sys.exit("peers.py: expected a peer, found none. Try: pip install torch jax tinygrad mlx")
     main()

@@ -45,7 +45,8 @@ cat >"$dir/none/sitecustomize.py" <<'PY'
 import importlib.util
 found = importlib.util.find_spec
 importlib.util.find_spec = lambda name, package=None: None if name in (
-    "torch", "transformers", "tokenizers", "sentencepiece", "numpy", "gguf") else found(name, package)
+    "torch", "transformers", "tokenizers", "sentencepiece", "numpy", "gguf", "jax", "tinygrad",
+    "mlx") else found(name, package)
 PY
 has() { python3 -c "import importlib.util as u, sys; sys.exit(any(u.find_spec(x) is None for x in sys.argv[1:]))" "$@"; }
 if command -v python3 >/dev/null; then
