@@ -161,9 +161,9 @@ Isa isa_best(void);
 
 /* PARALLEL shares a loop's iterations among threads.
  *
- * WIDE(f, (int n), (n)) { body } is void f(int n) { body }, compiled for every
- * instruction set of the processor family; the best instance runs. INSTANCES makes
- * the table of these by Isa; BYTES is the width of each one's vectors. */
+ * Read WIDE(f, (int n), (n)) { body } as void f(int n) { body }. It is compiled for
+ * every instruction set of the processor family, and the best instance runs.
+ * INSTANCES makes the table of these by Isa; BYTES is the width of their vectors. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -410,7 +410,8 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* the 1-norm of positive scores is their sum; others are refused below */
+  /* the 1-norm of positive scores is their sum; of others config_resolve (16.1)
+   * refuses it */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
@@ -453,8 +454,8 @@ static void config_fill(Config *c) {
  *   STREAM  as EMBED, and not decayed under --decay matrices: x*
  *
  * torch is PyTorch's default. authors is their code's own, where DOWN is
- * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, whose 2L
- * terms then have the variance of one.
+ * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, so that the sum
+ * of its 2L branches has the variance of one branch unshrunk.
  *
  * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
  * paper's model. The stream starts from it, and so do the norm ratios of
@@ -762,8 +763,8 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *
  * The paper's LN is an RMSNorm with a gain that starts at 1, and eps = 1e-5. A
  * norm forgets the length of its row. Divided by its RMS, the massive h_1 of
- * section 3.1 is as long as the other rows. Its few huge channels stay and the
- * rest shrink, so that its key points elsewhere.
+ * section 3.1 is as long as the other rows, but lies in a few channels: another
+ * direction than theirs, so that its key points elsewhere.
  *
  * Backward, through the normalised row xn. As y_c = g_c xn_c + b_c, dxn_c = g_c
  * dy_c. With v = mean_k (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
@@ -835,7 +836,7 @@ WIDE(norm_row_backward,
     along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
   mean *= inverse / (real)C;             /* mean dxn / sigma */
-  /* mean(dxn xn) / sigma^2, since off is sigma times xn */
+  /* one 1/sigma makes off xn; a second is the formula's; a third is x - mu's below */
   along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
     dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
@@ -932,11 +933,11 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
  *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians a position
  *
- * The paper's row q R_(-n) is R_n q here, transposed, since R_(-n) = R_n^T.
+ * The paper writes q as a row, q R_(-n), which is (R_n q)^T: R_(-n) = R_n^T.
  * Rotations add up: R_i^T R_j = R_(j-i). So <R_i q, R_j k> = <q, R_(j-i) k> knows
- * the distance alone. Lengths stay. By hand: a pair q = k = (1, 0) with w = 1 has
- * <R_i q, R_j k> = cos(i - j), which at distance 0, 1, 2, 3 is 1, 0.54, -0.42,
- * -0.99. With w = 0.01 all are near 1.
+ * the distance alone. Lengths stay. By hand, with r = 8: w_c is 1, 0.1, 0.01, 0.001.
+ * The pair c = 0 of q = k = (1, 0) has <R_i q, R_j k> = cos(i - j), which at distance
+ * 0, 1, 2, 3 is 1, 0.54, -0.42, -0.99. At c = 2 all are near 1.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
@@ -952,8 +953,9 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   t5         rel[bucket(i-j), h], learned, shared by all blocks
  *   alibi      -(i-j) 2^(-8h/H), h = 1..H
  *
- * The sign matters: `relative` favours the farthest key. With all <q, k> equal and
- * T = 64 it gives every head an alpha_1 of 0.334, with nothing learned. So
+ * `relative` adds the bucket's number itself, which grows with the distance: it
+ * favours the farthest key. With all <q, k> equal and T = 64 it gives every head an
+ * alpha_1 of 0.334, with nothing learned. So
  * Proposition 2 fails as printed (7.6), and some of Table 3's row "Relative"
  * (Sink_1 35.53, loss 5.45) may be the bias itself.
  *
@@ -962,8 +964,8 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
 
 /* [E6] with the paper's B = 32 buckets and largest distance 128, as the authors'
  * code computes it: a bucket each for 0 to 15, then bucket 16 + k from distance
- * 16 * 8^(k/16) on, 8 = 128/16. The printed floor closes before the factor B/2:
- * it is 0 up to 127, and 16..127 would share bucket 16. */
+ * 16 * 8^(k/16) on, 8 = 128/16. As printed it is 16 floor(x), with x < 1 up to 127,
+ * so that 16..127 would share bucket 16; T5 has floor(16 x). */
 static int position_bucket(idx distance) {
   if (distance < 0)
     return 0;
@@ -1199,8 +1201,8 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   s_j = e^z_j        Z = sum_j s_j        a_j = s_j / Z
  *
  * Its weights are positive and sum to 1, whatever the scores are. A head that
- * has nothing to say must still spend a weight of 1 somewhere: this is why there
- * is a sink. Section 7.4 therefore changes s and Z, one at a time:
+ * has nothing to say must still spend a weight of 1 somewhere: this, the paper
+ * finds, is in part why there is a sink. So section 7.4 changes s and Z in turn:
  *
  *   sim        s            s'                normaliser   Z
  *   exp        e^z          s                 sum          sum s + 1e-8
@@ -1214,12 +1216,12 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * The sign of s decides which Z can follow. exp, sigmoid and elu + 1 are positive;
  * the identity is, where the elu kernel makes q and k positive. A sum of either
  * sign can pass through 0 in the middle of a training: hence the paper's clamp. With
- * p < 1 a p-norm has the slope |s|^(p-1), infinite at s = 0.
+ * p < 1 a p-norm has the slope |s|^(p-1), infinite at s = 0; there dlogz is set to 0.
  *
  * What a row does not see has z = -infinity, the mask M of equation 4, and there
  * s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
- * BACKWARD. X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
+ * BACKWARD. Here X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
  *
  *   a_j|k = s_j|k / Z - s_j Z|k / Z^2              quotient rule on s_j / Z
  *         = (s'_k / Z) 1[j = k] - a_j dlogz_k      dlogz_k = Z|k / Z = (log Z)|k
@@ -1231,7 +1233,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  *   sum     Z|k = s'_k                   dlogz_k = s'_k / Z
  *   one     Z|k = 0                      0: no key knows of another
- *   clamp   Z|k = sign(sum) s'_k         s'_k / sum where |sum| > 1
+ *   clamp   Z|k = sign(sum) s'_k         s'_k / sum where |sum| > 1, as Z = |sum|
  *           Z = 1 else                   0, at |sum| = 1 as well
  *   p-norm  Z|k = (|s_k|/Z)^(p-1) sign(s_k) s'_k
  *                                        (|s_k|/Z)^(p-1) sign(s_k) s'_k / Z
@@ -1248,9 +1250,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * and dz = (3/8, -3/8), (0.24, -0.12), (2, 1) and (0.672, -0.672).
  *
  * NUMERICS. e^z overflows in float above z = 88.7. So exp takes all scores
- * relative to the row's largest, top: s is s e^-top, Z is Z e^-top, and the 1 of
- * a clamp is e^-top. The top cancels in a = s/Z. exp with Z = 1 has no Z to cancel
- * with, and may overflow as the formula does.
+ * relative to the row's largest, top: the code's s and Z are the formula's times
+ * e^-top, and a clamp compares with e^-top instead of 1. The top cancels in a = s/Z.
+ * exp with Z = 1 has no Z to cancel with, and may overflow as the formula does.
  *
  * EDGES. One visible key under softmax has a = 1 and dz = 0: A_11 = 1 of section
  * 3.2. A row of zeros has p-norm 0, where the formula is 0/0; here a = dz = 0.
@@ -1366,7 +1368,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *   K biases     the same with v* = 0                              73.34    0.00
  *   V biases     no column; v+ joins every output                   -      17.53
  *
- * A K bias takes weight and gives nothing. Under softmax such a column is a
+ * A K bias takes weight and gives nothing: token 1's value is short as well
+ * (section 7.3), and v* = 0 is its limit. Under softmax such a column is a
  * gate: let E be the sum of e^z_ij over the keys; their weights then sum to
  * E / (E + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
  * call a null key. It has no position, is not rotated, takes no distance bias,
@@ -1392,15 +1395,16 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * -1/4. The output is halved, its direction stays: E / (E + e^z*) is 4 / (4 + 4).
  *
  * Why the k* of a K bias learns: v* = 0, so da_i* = 0, but s_i* is in Z. So dz_i* =
- * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1.
+ * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1. Where
+ * the output raises the loss, delta_i > 0, descent raises z_i*: the gate closes.
  *
  * These loops are for --plain and the reader. By default chapter 14 does the same
  * in tiles; a test holds them to one another (tiles__as_plain). */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is seen:
  *
- *     causal         window 3       prefix 3       window 2,      and the sink
- *                    (Figure 6)     (Figure 5)     prefix 2       token x*
+ *     causal         window 3       prefix 3       window 2,      window 2,
+ *                    (Figure 6)     (Figure 5)     prefix 2       prefix 2, x*
  *     * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5    * 1 2 3 4 5      x* 1 2 3 4 5
  *                                                             x*    o  o o . . .
  *  1  o o . . . .    o o . . . .    o o o o . .    o o o . . .  1   o  o o . . .
@@ -1410,8 +1414,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w, the block's window, counts the query itself, as section 6 does; 0 is none.
- * Only rows 1 .. w see token 1 then, and alpha_1 is at most w/T. x* is outside the
- * prefix: a window forgets its key. The row of x* sees the prefix, too. */
+ * Only rows 1 .. w see token 1 then, and alpha_1 is at most w/T. A prefix begins at
+ * token 1, so a window hides x*. The row of x* sees the prefix, too. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
@@ -1419,12 +1423,13 @@ static bool visible(const Config *c, int w, idx i, idx j) {
 
 /* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
  * dims, leaves the others 0, and does not say which. It matters under rotary
- * positions: q is rotated and k* is not. With the pair (0, D/2) learned,
+ * positions: q is rotated and k* is not. With the pair (0, D/2) learned, <R_i q, k*>
+ * is, by 3.4 with w_0 = 1,
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
  *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * swings with a period of 2 pi tokens, as w_0 = 1. The slowest pair of the
+ * and swings with a period of 2 pi tokens. The slowest pair of the
  * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
  * from everywhere there. --extra-order says which dims are learned first:
  *
@@ -1480,8 +1485,9 @@ typedef struct Head {
 } Head;
 
 /* Head h of sequence b in block l, which sees N keys. What it learns of k*, v*,
- * v+ and the logit goes to its slot. slots_begin zeroes what the heads of a block
- * add to; slots_end adds up the slots in one order (14.3). */
+ * v+ and the logit goes to its slot, its own, so that no two threads write one
+ * number. slots_begin zeroes what the heads of a block add to; slots_end adds up the
+ * slots in one order (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
@@ -1507,7 +1513,8 @@ static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
     y[d] += a * x[d];
 }
 
-/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. A seam fills y. */
+/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. y is scratch of a
+ * companion's. */
 static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
                         real *y) {
   const real *q_i = x->q + i * x->of_q;
@@ -1661,7 +1668,7 @@ static void combine_forward(const Config *c, LayerActs *la, idx rows) {
   }
 }
 
-/* From a->dosum [rows,D] to a->dout [rows,H,D], or in one array as well. */
+/* From a->dosum [rows,D] to a->dout [rows,H,D]; concatenated these are one array. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
@@ -1757,7 +1764,7 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * 1, whatever W_Q, W_K and the positions in the score. So h_1 is a function of
  * x_1 alone (section 3.1):
  *
- *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) [W_V^1 ..] W_O
+ *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) W_V W_O,  h_1 = h_1^{l-1}
  *
  * A token that always stands first reaches every block as the same vector: a bias
  * that the model can shape. An extra column takes a share of A_11, a prefix of 2
@@ -1859,8 +1866,8 @@ static void add_rows(real *y, const real *x, idx n) {
 }
 
 /* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. Arrays stay for the
- * backward, or with ACTS_ONE all blocks share them: x is not read any more when
- * y's array is begun. */
+ * backward. With ACTS_ONE all blocks share them, and y may have x's array: the last
+ * reader of x, s1 = x + MHSA, runs before y is written. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
@@ -1896,9 +1903,11 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *                                             ds1 = n1'^T du
  *   dx  =  du + n1'^T MHSA'^T du              dx  = ds1 + MHSA'^T ds1
  *
- * By hand, post-norm of x = (3, 4), MHSA = FFN = 0, eps = 0: dy = (1, 0) has du =
- * (0.64, -0.48) and dx = (0.181, -0.136). ffn_ and mhsa_backward overwrite a->dn,
- * the gradient of what they read; norm_backward adds; a->dx is free. */
+ * By hand, post-norm of x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0: s1 = (7, 4),
+ * s2 = u = (1.228, 0.702). dy = (1, 0) has du = (0.246, -0.431), ds1 = (0.043,
+ * -0.076), dx = (0.043, -0.032). a->dh is the stream's gradient. ffn_ and
+ * mhsa_backward overwrite a->dn, the gradient of what they read; norm_backward adds.
+ * a->dx is scratch. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -1983,8 +1992,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 /* ==========
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
- * [E1] The loss is the mean of -log p(x_{t+1} | x_1 .. x_t) over the scored
- * targets of a batch. (The paper prints the sum of log p without the minus that a
+ * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees) over the
+ * scored targets of a batch. (The paper prints the sum of log p without the minus that a
  * minimum needs.) A sequence brings T + 1 tokens: T inputs and T targets.
  *
  * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are
@@ -1996,6 +2005,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *
  * A batch has n scored targets. share is 1, or 1/k where a step adds the
  * gradients of k forwards.
+ *
+ * Over the words v of the vocabulary, with Z their sum here,
  *
  *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
@@ -2124,10 +2135,10 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * divided 2 and 4: w becomes 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided
  * 0.421 and 2.46: w becomes 0.873. The step follows m, not yet the new sign of g.
  *
- * Let a model use U = a W, a number a, so that dL/dW = a dL/dU. Under AdamW U's
- * steps are a times larger, as with a start and an lr times a (equations 36 to
- * 42); under SGD a^2 times (32 to 35). The scale of Table 14 left is such a
- * factor of W_O.
+ * Let a model use U = a W, a number a, so that dL/dW = a dL/dU. A step of SGD moves
+ * U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out again: it moves U
+ * by a times lr, as with a start and a rate times a (36 to 42). The scale of Table 14
+ * left is such a factor of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. The authors'
  * code has AdamW's, which is not divided by sqrt(v), on every parameter (F5). A
@@ -2145,12 +2156,13 @@ typedef struct Step {                /* one step of the optimiser */
   double shrink;                     /* what clipping leaves of the gradient */
 } Step;
 
-/* AdamW on n <= CHUNK numbers: decay = 1 - lr wd, step = lr / (1 - b1^t), root =
+/* AdamW on n <= CHUNK numbers: decay = 1 - lr wd, step = lr / (1 - b1^t), unbias =
  * 1 / sqrt(1 - b2^t). */
 WIDE(adamw,
-     (const Step *s, real decay, real step, real root, idx n, real *restrict w,
-      const real *restrict g, real *restrict m, real *restrict v),
-     (s, decay, step, root, n, w, g, m, v)) {
+     (const Step *s, real decay, real step, real unbias, idx n,
+      real *restrict w, const real *restrict g, real *restrict m,
+      real *restrict v),
+     (s, decay, step, unbias, n, w, g, m, v)) {
   real b1 = (real)s->beta1, b2 = (real)s->beta2, eps = (real)s->eps;
   real shrink = (real)s->shrink, sqrt_v[CHUNK];
   for (idx j = 0; j < n; j++) {
@@ -2160,7 +2172,7 @@ WIDE(adamw,
   }
   vec_sqrt(n, sqrt_v, v);
   for (idx j = 0; j < n; j++)
-    w[j] = decay * w[j] - step * m[j] / (sqrt_v[j] * root + eps);
+    w[j] = decay * w[j] - step * m[j] / (sqrt_v[j] * unbias + eps);
 }
 
 /* One step of w [n] by shrink times its gradient g [n], and of the moments m, v
@@ -2170,7 +2182,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   double t = (double)s->t;
   real decay = (real)(1 - s->lr * s->wd), lr = (real)s->lr;
   real step = (real)(s->lr / (1 - pow(s->beta1, t)));
-  real root = (real)(1 / sqrt(1 - pow(s->beta2, t)));
+  real unbias = (real)(1 / sqrt(1 - pow(s->beta2, t)));
   if (s->optimizer == OPTIMIZER_SGD) {
     PARALLEL
     for (idx j = 0; j < n; j++)
@@ -2179,7 +2191,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
   }
   PARALLEL
   for (idx j = 0; j < n; j += CHUNK)
-    adamw(s, decay, step, root, chunk(n, j), w + j, g + j, m + j, v + j);
+    adamw(s, decay, step, unbias, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
 /* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
@@ -2261,9 +2273,9 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *
  * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i != 0
  * should read i != 1). Even rows give alpha_1 = 0.0741 at T = 64 (sink_uniform):
- * eps = 0.3 is four times that. Below T = 10 even rows pass for sinks. Sink of one
- * sequence moves in steps of 1/(L H); mean alpha_1 moves earlier, so it and its
- * multiple of the even value stand beside Sink.
+ * eps = 0.3 is four times that. Below T = 10 even rows pass for sinks. Sink moves
+ * only when a head crosses eps, by 1/(L H). So mean alpha_1, which moves earlier, and
+ * its multiple of the even value stand beside it.
  *
  * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s own row is no
  * token's. Alpha of * and of x* is a mean over the T real rows.
@@ -2276,7 +2288,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
-  idx k = j > token1 ? j - token1 : 0;   /* token - 1: T-k rows; *, x*: all T */
+  idx k = j > token1 ? j - token1 : 0;   /* [M1]'s k less 1; *, x*: all T rows */
   bool plus1 = rows == METRIC_PLUS1;
   double sum = 0, count = (double)(T - k);
   for (idx i = plus1 ? first : first + k; i < N; i++)
@@ -2302,7 +2314,8 @@ static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
   }
 }
 
-/* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. */
+/* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. A
+ * measurement has divided its sums by the number of sequences (chapter 11). */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
   for (idx i = 0; i < s->L * s->H; i++)
@@ -2334,9 +2347,9 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
   return seen;
 }
 
-/* The weight that token 1, or with `own` a row's own token, has if every row spreads
- * its weight evenly over the n_i columns that it sees: the mean of 1/n_i over blocks
- * and over rows 1 .. T, 2 .. T for their own (self_uniform, 11). */
+/* Even rows: one that sees n_i columns gives each 1/n_i. The mean of what token 1
+ * gets, over blocks and rows 1 .. T; with `own` of what a row's own token gets, over
+ * rows 2 .. T (self_uniform, 11). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
