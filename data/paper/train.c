@@ -37,7 +37,7 @@ static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int
                         const Settings *s, Error *e) {
   settings_default(out);
   out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
-  out->program = s->program->log ? s->program : &ROW_PROGRAM;
+  out->program = s->program && s->program->log ? s->program : &ROW_PROGRAM;
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e))
     return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
