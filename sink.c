@@ -240,7 +240,7 @@ int set_workers(int n);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
-/* Zeroed; NULL and an error when it is not to be had. */
+/* Zeroed; NULL and an error where there is no memory. */
 void *grab(idx count, size_t size, Error *e);
 /* One of 0 .. n-1; of [0,1), with 53 bits; of N(0,1), by Box and Muller. */
 uint64_t rng_below(Rng *r, uint64_t n);
@@ -7426,7 +7426,7 @@ void *grab(idx count, size_t size, Error *e) {
   if (fits)
     p = calloc((size_t)count + !count, size);
   if (!p)
-    fail(e, 1, "memory: %.1f MB are not to be had. Try: a smaller --T, "
+    fail(e, 1, "memory: no room for %.1f MB. Try: a smaller --T, "
          "--batch, --context, --dim or --layers",
          (double)count * (double)size / 1e6);
   return p;
@@ -7495,7 +7495,7 @@ int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
     if (room - b->size >= n)
       at = realloc(b->at, room);
     if (!at)
-      return fail(e, 1, "memory: %zu more bytes are not to be had. "
+      return fail(e, 1, "memory: no room for %zu more bytes. "
                   "Try: a smaller file", n);
     b->at = at;
     b->room = room;

@@ -372,7 +372,7 @@ static void first_laws(Bytes *out, const Results *r, const Item *item, Error *e)
   }
   const int pairs = firstness_pairs(&line, r, true, &beyond, e);
   if (pairs)
-    bytes_print(out, e, "- Of %d pairs of rows that books/firstness.txt foretold to lie near each "
+    bytes_print(out, e, "- Of %d pairs of rows that books/firstness.txt predicts to lie near each "
                 "other %d do not so far.\n", pairs, beyond);
   free(s), bytes_free(&line);
 }
@@ -384,7 +384,7 @@ static void first_told(Bytes *out, const Results *r, Error *e) {
   if (at < 0) return;
   bytes_print(out, e, "\n## When a sink comes\n\n");
   bytes_print(&line, e, "Training draws the first token from N tokens. q is the geometric mean of "
-              "P(first | token) over them: how well a token tells that it is first. The numbers "
+              "P(first | token) over them: how well a token shows that it is first. The numbers "
               "are million tokens until alpha_1 is 2 times even, geometric means over seeds; > "
               "marks a bound. ");
   if (done < needed)
@@ -421,7 +421,7 @@ static int onset_q_draw(Bytes *out, const Results *r, Error *e) {
   axis_end(&x, LEFT, RIGHT), axis_end(&y, BOTTOM, TOP);
   axis_draw(&h, &y, true, LEFT, RIGHT), axis_draw(&h, &x, false, BOTTOM, TOP);
   svg_text(&h, 2, 10, "", "million tokens until alpha_1 is 2 times even");
-  svg_text(&h, RIGHT, BOTTOM + 30, "end", "q, how well a token tells that it is first");
+  svg_text(&h, RIGHT, BOTTOM + 30, "end", "q, how well a token shows that it is first");
   for (int k = FIRSTS - 1; k >= 0 && item; k--)
     for (int i = 0; i < item->count; i++) {
       const int row = r->x->shown[item->from + i].row;
