@@ -1662,7 +1662,8 @@ static void sink__wrong_files(Test *t) {
   /* more than 32 GB, whatever the machine has and lends */
   answers(t, *QUOTE == '"' ? PROGRAM : "ulimit -v 32000000; " PROGRAM, "dump --vocab 16000000 "
           "--layers 1 --dim 4096 --out " SCRATCH "/d --ids " SCRATCH "/ids", 1,
-          sizeof(void *) > 4 ? "||sink: memory: 524562.8 MB" : "||sink: memory: 8589.9 MB");
+          sizeof(void *) > 4 ? "||sink: memory: no room for 524562.8"
+                             : "||sink: memory: no room for 8589.9");
   fact(t, file_missing(SCRATCH "/d/m"), "what is refused leaves a file");
 }
 
