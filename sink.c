@@ -277,6 +277,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   (+) not the paper's: what every reader expects of a decoder besides, as
  *       are linear biases and a tied embedding
  *
+ * A test compares the gradients of any two rows of two axes that go together with
+ * differences of the loss (gradients__every_pair).
+ *
  * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
  * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
  *
@@ -459,7 +462,7 @@ static void config_fill(Config *c) {
  *
  * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
  * paper's model. The stream starts from it, and so do the norm ratios of
- * Figure 7.
+ * Figure 7. A tied wte under torch has logits of a deviation near sqrt(C).
  *
  * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10):
  *
@@ -885,7 +888,8 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
  * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
  *
- * The paper's projections have no b. Test: model_forward__against_slow. */
+ * The paper's projections have no b. A product takes rows * in * out
+ * multiplications forward, twice that backward. Test: model_forward__against_slow. */
 
 /* y [rows,width] += b [width] in every row. */
 static void add_row(real *y, const real *b, idx width, idx rows) {
@@ -1398,8 +1402,10 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1. Where
  * the output raises the loss, delta_i > 0, descent raises z_i*: the gate closes.
  *
- * These loops are for --plain and the reader. By default chapter 14 does the same
- * in tiles; a test holds them to one another (tiles__as_plain). */
+ * A head takes D multiplications for each of N^2 pairs (i,j), twice forward (z, o),
+ * five times backward (z again, da, dq, dk, dv). These loops are for --plain and the
+ * reader. By default chapter 14 does the same in tiles; a test holds them to one
+ * another (tiles__as_plain). */
 
 /* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is seen:
  *
@@ -2019,7 +2025,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
  * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
  * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
- * model ends at 3.73. */
+ * model ends at 3.73. A row takes C V multiplications, twice that backward. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
