@@ -3230,6 +3230,8 @@ int writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int writing_end(Writing *w, Error *e);
 double seconds(void);           /* of a clock on the wall: never in a result */
+double cpu_seconds(void);       /* of all threads together */
+bool is_busy(void);             /* does another program run? */
 
 int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                    const int *targets, int B, int rows, Error *e);
@@ -6903,9 +6905,40 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
+/* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the processor
+ * time of all its threads, but for what another program takes of their cores; and then
+ * all wait for the thread that has none. A pass that has lost 20 ms so, at more than
+ * 0.3 of a core, has one thread less. All are tried again two seconds later. */
+static void pace(Acts *a, bool begins) {
+  double now = seconds(), cpu = cpu_seconds();
+  int n = workers();
+  if (!begins)
+    a->lost += (n - 0.3) * (now - a->seen) - (cpu - a->cpu);
+  a->lost = fmax(a->lost, 0);
+  a->seen = now;
+  a->cpu = cpu;
+  if (n < a->threads && now > a->retry) {
+    set_workers(a->threads);
+  } else if (n > 1 && a->lost > 0.02) {
+    set_workers(n - 1);
+    a->lost = 0;
+    a->retry = now + 2;
+  }
+}
+
+/* Where another program runs, a pass begins on one thread: it may be a short one, which
+ * ends before it has measured anything. */
+static void pace_begin(Acts *a) {
+  if (a->threads == 1 || !is_busy())
+    return;
+  a->retry = seconds() + 0.2;
+  set_workers(1);
+}
+
 /* attention_forward (3.7) of R rows of q and o against past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
+  pace(a, l == 0 || m->seams.begin);   /* one that reads its file may wait for it */
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -6991,6 +7024,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
 /* attention_backward (3.7). A task owns its key head's dk and dv. */
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx D = m->c.head_dim, K = m->c.kv_heads, group = m->c.heads / K, of_k = K * D;
+  pace(a, false);
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -7316,6 +7350,7 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     return e->status;
   }
   take_all(m, a, what);
+  pace_begin(a);
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed)
     fixed_value(&m->c, a->vfixed);
@@ -7326,6 +7361,8 @@ void acts_free(Acts *a) {
   free(a->layer);
   free(a->loss_row);
   free(a->arena);
+  if (a->threads)
+    set_workers(a->threads);
   *a = (Acts){0};
 }
 
@@ -7346,7 +7383,6 @@ void acts_free(Acts *a) {
 #define fileno _fileno
 #define isatty _isatty
 #define own_path(path, room) 0
-#define begin_again(argv) ((void)0)
 #define make_folder _mkdir
 #define to_disk(f) (!_commit(fileno(f)))
 /* Text streams would turn each \n into two bytes. */
@@ -7363,6 +7399,7 @@ static bool take_name(const char *from, const char *to) {
 }
 /* clock() counts by the wall there. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
+double cpu_seconds(void) { return INFINITY; }   /* clock() tells of no busy core */
 #else
 #include <unistd.h>
 #define NEW_FILE "wbx"   /* x: none that another process has just made */
@@ -7377,22 +7414,7 @@ static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
 }
-#if defined(__x86_64__) || defined(__i386__)
-#define SPINS "3000"     /* pauses of 40 to 140 cycles */
-#else
-#define SPINS "100000"   /* turns of an empty loop */
-#endif
-/* A thread that waits for others spins before it sleeps, in GCC's OpenMP for some 20
- * ms. Where another program has the core of the one waited for, its own is lost as
- * well, and two threads take 2 to 5 times as long as one. Some 0.2 ms cost 2 to 15 %
- * of a step on an idle machine, which GOMP_SPINCOUNT=300000 gives back. OpenMP reads
- * how long before main, so a program begins again, once, where nothing else is asked
- * for and Linux says where it lies. */
-static void begin_again(char **argv) {
-  bool asked = getenv("GOMP_SPINCOUNT") || getenv("OMP_WAIT_POLICY");
-  if (workers() > 1 && !asked && !setenv("GOMP_SPINCOUNT", SPINS, 1))
-    execv("/proc/self/exe", argv);
-}
+double cpu_seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
 double seconds(void) {
   struct timespec t;
   clock_gettime(CLOCK_MONOTONIC, &t);
@@ -7639,6 +7661,19 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
     return e->status;
   writing_add(&w, at, n);
   return writing_end(&w, e);
+}
+
+/* At every look? Linux says how many run. */
+bool is_busy(void) {
+  int running = 2;
+  for (int look = 0; look < 4 && running > 1; look++) {
+    FILE *f = fopen("/proc/loadavg", "r");
+    if (!f || fscanf(f, "%*s %*s %*s %d", &running) != 1)
+      running = 0;
+    if (f)
+      fclose(f);
+  }
+  return running > 1;
 }
 
 bool file_missing(const char *path) {
@@ -8793,7 +8828,6 @@ static int sink_main(const Program *program, int argc, char **argv) {
   const char *name = argc > 1 ? argv[1] : "help";
   if (!is_exact())
     fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
-  begin_again(argv);
   streams_begin();
   settings_default(&s);
   s.program = program;

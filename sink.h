@@ -355,6 +355,7 @@ struct Acts {
   real *logits;                 /* [SLICE,V] */
   double *loss_row;             /* [B,T] -log p of a target; -1: not scored */
   int threads;                  /* how many pieces scratch has */
+  double seen, cpu, lost, retry;   /* seconds: how a pass keeps pace (14.2) */
   idx size;
   real *arena;                  /* all arrays, `size` numbers */
   MORE_ACTS

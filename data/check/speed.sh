@@ -3,7 +3,7 @@
 #   sh data/check/speed.sh [REVISION] [ROUNDS]       (874731e, 9; some 12 minutes)
 # Both programs are this folder's bench.c, with sink.c as it was at REVISION and as it is here; they run in
 # turns. A row has medians over the rounds of the time of a step and of its part of the peak, and the median
-# over pairs of time after by time before. Then how long waiting threads spin, and `bench ops` of each.
+# over pairs of time after by time before. Then `bench ops` of each.
 before=${1:-874731e} rounds=${2:-9}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
@@ -58,14 +58,6 @@ for threads in 1 $([ "$cores" -gt 1 ] && echo "$cores"); do
   row 60M "$threads" $paper --context 256 --steps 2
 done
 row 60M-T2048 "$cores" $paper --context 2048 --steps 1
-echo
-echo "demo on $cores threads, ms a step by GOMP_SPINCOUNT, in turns:"
-for round in $(seq "$rounds"); do
-  for spins in 300 1000 3000 10000 300000; do
-    echo "$spins $(GOMP_SPINCOUNT=$spins bench after step $demo)"
-  done
-done | sed 's/step_ms=\([^ ]*\).*/\1/' | sort -k1,1n -k2,2n |
-  awk '{ n[$1]++; x[$1, n[$1]] = $2 } END { for (s in n) print s, x[s, int((n[s] + 1) / 2)] }' | sort -n
 for threads in 1 $([ "$cores" -gt 1 ] && echo "$cores"); do
   for flags in "$demo" "$dim256"; do
     for which in before after; do
