@@ -2364,6 +2364,24 @@ static void tiles_against_plain(Test *t, int B, int T, const char *flags) {
 }
 
 /* Every variant over 40 rows; what crosses tiles over 70, and 530: copies. */
+/* The plain loops write nothing beside their scratch: 99 numbers on either side, which
+ * attention does not read, stay. */
+static void attention__keeps_to_its_scratch(Test *t) {
+  enum { BESIDE = 99 };
+  LABS(b, 2, 9, "--extra kv", "--pos t5") {
+    Acts *a = &b.a;
+    real *low = a->scratch - BESIDE, *high = a->scratch + a->threads * a->scratch_size;
+    b.m.plain = true;
+    lab_gradients(&b);
+    for (int i = 0; i < BESIDE; i++)
+      low[i] = high[i] = 7;
+    attention_forward(&b.m, a, 0, b.B, a->N);
+    attention_backward(&b.m, a, 0, b.B, a->N);
+    for (int i = 0; i < BESIDE; i++)
+      fact(t, low[i] == 7 && high[i] == 7, "number %d beside it is written", i);
+  }
+}
+
 static void tiles__as_plain(Test *t) {
   const char *const *flags = variants(t);
   for (int i = 0; flags[i]; i++)
@@ -3039,6 +3057,7 @@ static void norm_ratio__by_hand(Test *t) {
   const double norms[] = {10, 1, 2, 3}, zeros[] = {1, 0, 0};
   within(t, norm_ratio(norms, 4), 5, 0, "10 over the mean of 1, 2, 3");
   within(t, norm_ratio(norms + 1, 3), 0.4, 0, "1 over the mean of 2, 3");
+  within(t, norm_ratio(norms, 2), 10, 0, "10 over the 1 alone");
   fact(t, isnan(norm_ratio(norms, 1)) && isnan(norm_ratio(zeros, 3)), "no others, or zeros");
   LABS(b, 1, 6, "") {
     static const double ONE[] = {100, 7, 8}, OTHERS[] = {1, 1, 2};
@@ -3491,7 +3510,8 @@ static const TestEntry TESTS[] = {
     RUNS(model_loss__extremes), RUNS(optimizer_step__by_hand),
     RUNS(optimizer_step__against_scalar), RUNS(schedule_lr__values),
     RUNS(gradient_norm__names_the_bad), RUNS(attention__equivalences),
-    RUNS(sink_token__is_a_row), RUNS(tiles__as_plain), RUNS(tiles__sinks_plain),
+    RUNS(sink_token__is_a_row), RUNS(attention__keeps_to_its_scratch),
+    RUNS(tiles__as_plain), RUNS(tiles__sinks_plain),
     RUNS(model_forward__causal), RUNS(model_forward__batches),
     RUNS(model_forward__one_layer),
     RUNS(threads__same_bits), RUNS(train__learns_by_heart),
