@@ -3231,7 +3231,7 @@ void writing_add(Writing *w, const void *at, size_t n);
 int writing_end(Writing *w, Error *e);
 double seconds(void);           /* of a clock on the wall: never in a result */
 double cpu_seconds(void);       /* of all threads together */
-bool is_busy(void);             /* does another program run? */
+bool others_run(int own);       /* threads, besides so many of this program */
 
 int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                    const int *targets, int B, int rows, Error *e);
@@ -6908,31 +6908,28 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 /* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the processor
  * time of all its threads, but for what another program takes of their cores; and then
  * all wait for the thread that has none. A pass that has lost 20 ms so, at more than
- * 0.3 of a core, has one thread less. All are tried again two seconds later. */
+ * 0.3 of a core, has one thread less. The first has one thread where another program
+ * runs: a short one would end before it has measured anything. All are tried again two
+ * seconds later. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
-  int n = workers();
+  int n = workers(), next = n;
   if (!begins)
     a->lost += (n - 0.3) * (now - a->seen) - (cpu - a->cpu);
   a->lost = fmax(a->lost, 0);
+  if (n > 1 && a->seen == 0 && others_run(n))
+    next = 1;
+  else if (n > 1 && a->lost > 0.02)
+    next = n - 1;
+  else if (a->retry > 0 && now > a->retry)
+    next = a->threads;
+  if (next != n) {
+    set_workers(next);
+    a->lost = 0;
+    a->retry = next < n ? now + 2 : 0;
+  }
   a->seen = now;
   a->cpu = cpu;
-  if (n < a->threads && now > a->retry) {
-    set_workers(a->threads);
-  } else if (n > 1 && a->lost > 0.02) {
-    set_workers(n - 1);
-    a->lost = 0;
-    a->retry = now + 2;
-  }
-}
-
-/* Where another program runs, a pass begins on one thread: it may be a short one, which
- * ends before it has measured anything. */
-static void pace_begin(Acts *a) {
-  if (a->threads == 1 || !is_busy())
-    return;
-  a->retry = seconds() + 0.2;
-  set_workers(1);
 }
 
 /* attention_forward (3.7) of R rows of q and o against past + R rows of k and v. */
@@ -7350,7 +7347,6 @@ int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
     return e->status;
   }
   take_all(m, a, what);
-  pace_begin(a);
   positions_tabulate(&m->c, a, a->N);
   if (a->vfixed)
     fixed_value(&m->c, a->vfixed);
@@ -7361,7 +7357,7 @@ void acts_free(Acts *a) {
   free(a->layer);
   free(a->loss_row);
   free(a->arena);
-  if (a->threads)
+  if (a->retry > 0)
     set_workers(a->threads);
   *a = (Acts){0};
 }
@@ -7663,17 +7659,23 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* At every look? Linux says how many run. */
-bool is_busy(void) {
-  int running = 2;
-  for (int look = 0; look < 4 && running > 1; look++) {
+/* Linux says how many threads run, of all programs. The fewest of four looks count,
+ * as what runs for a moment does not matter; and this program's own threads are made
+ * to run meanwhile. */
+bool others_run(int own) {
+  int least = INT32_MAX;
+  PARALLEL
+  for (int i = 0; i < own; i++)
+    (void)worker();
+  for (int look = 0, now; look < 4; look++) {
     FILE *f = fopen("/proc/loadavg", "r");
-    if (!f || fscanf(f, "%*s %*s %*s %d", &running) != 1)
-      running = 0;
+    if (!f || fscanf(f, "%*s %*s %*s %d", &now) != 1)
+      now = 0;
     if (f)
       fclose(f);
+    least = (int)at_most(least, now);
   }
-  return running > 1;
+  return least > own;
 }
 
 bool file_missing(const char *path) {

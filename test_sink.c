@@ -2511,6 +2511,7 @@ static double train(Lab *b, int threads, int n) {
   const Tensor *bad;
   real *first = reals(count), *second = reals(count);
   set_workers(threads);
+  b->a.seen = 1;                                 /* 14.2: as after a first pass */
   model_init(&b->m, INIT_TORCH, 21);
   for (int step = 1; step <= n; step++) {
     loss = lab_gradients(b);
@@ -2522,6 +2523,22 @@ static double train(Lab *b, int threads, int n) {
   free(first);
   free(second);
   return loss;
+}
+
+/* A pass that had a tenth of a second of its threads' time in the last second has one
+ * less. One that begins is not judged by what came before. In a while all are back. */
+static void pace__leaves_a_core(Test *t) {
+  int all = workers();
+  Acts a = {.threads = all, .seen = 1};
+  for (int begins = 1; begins >= 0; begins--) {
+    a.seen = seconds() - 1;
+    a.cpu = cpu_seconds() - 0.1;
+    pace(&a, begins);
+    fact(t, workers() == all - (!begins && all > 1), "%d threads", workers());
+  }
+  a.retry = fmin(a.retry, seconds() - 1);
+  pace(&a, true);
+  fact(t, workers() == all && a.retry <= 0, "%d threads again", workers());
 }
 
 /* The same bits on 1, 2 and 16 threads. */
@@ -3514,7 +3531,7 @@ static const TestEntry TESTS[] = {
     RUNS(tiles__as_plain), RUNS(tiles__sinks_plain),
     RUNS(model_forward__causal), RUNS(model_forward__batches),
     RUNS(model_forward__one_layer),
-    RUNS(threads__same_bits), RUNS(train__learns_by_heart),
+    RUNS(pace__leaves_a_core), RUNS(threads__same_bits), RUNS(train__learns_by_heart),
     RUNS(golden__against_twin), RUNS(golden__sees_a_digit),
     RUNS(sink_alpha__by_hand), RUNS(sink_alpha__star_columns),
     RUNS(sink_uniform__values), RUNS(sinks__threshold_is_strict),
