@@ -3320,11 +3320,7 @@ typedef struct Source {
   char own_name[PATH_ROOM];
   int whole, from_start;
   int toy;                      /* a task of ./paper instead, 0 none */
-  /* What a companion has besides, or NULL: opens --grammar, --tokens, --toy; fills
-   * Data.first; reads a published model's tokenizer too. */
-  int (*open)(Data *d, const struct Source *s, int T, Error *e);
-  int (*first)(Data *d, const struct Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;
+  const struct Program *program;           /* who asks */
 } Source;
 
 void data_close(Data *d);
@@ -3548,10 +3544,10 @@ typedef struct Program {
   /* what else becomes of a run: its arms and what was said of them */
   int (*page)(const Outcome *o, const Settings *s, const char *verdict,
               FILE *out, Error *e);
-  /* these three: Source */
+  /* in place of text_open: --grammar, --tokens, --toy; --first-tokens (9.3) */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;
+  TokenizerReader *read_tokenizer;         /* of a published model, too */
   /* --start, --resume; and of a log what it begins with, line NULL, and each
    * line of it */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
@@ -3756,14 +3752,13 @@ static int tokenizer_read(const unsigned char *bytes, size_t n,
   return e->status;
 }
 
-static int tokenizer_load(const char *path, const Source *s, Tokenizer *out,
-                          Error *e) {
+static int tokenizer_load(const char *path, const Program *program,
+                          Tokenizer *out, Error *e) {
+  TokenizerReader *read = program->read_tokenizer;
   Bytes file = {0};
   *out = (Tokenizer){0};
-  if (!file_read(path, &file, e)) {
-    TokenizerReader *other = s->read_tokenizer;
-    (other ? other : tokenizer_read)(file.at, file.size, path, out, e);
-  }
+  if (!file_read(path, &file, e))
+    (read ? read : tokenizer_read)(file.at, file.size, path, out, e);
   bytes_free(&file);
   return e->status;
 }
@@ -4041,21 +4036,10 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
   return e->status;
 }
 
-static int data_open_text(Data *d, const Source *s, int T, Error *e) {
-  Bytes all = {0}, documents = {0};
-  source_read(s, &all, &documents, e);
-  d->source = hash64(0, all.at, all.size);
-  if (!e->status)
-    data_share(d, s, T, &all, &documents, e);
-  bytes_free(&all);
-  bytes_free(&documents);
-  return e->status;
-}
-
 static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
   Tokenizer *t = &d->tokenizer;
   char path[PATH_ROOM];
-  if (tokenizer_load(located(path, s->tokenizer, s, e), s, t, e))
+  if (tokenizer_load(located(path, s->tokenizer, s, e), s->program, t, e))
     return e->status;
   d->vocab = t->vocab;
   d->end = t->end;
@@ -4070,45 +4054,27 @@ static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
               s->tokenizer);
 }
 
-/* What ./paper has and ./sink has not: 2, and which program to ask. */
-static int data_refuse(const char *flag, Error *e) {
-  return fail(e, 2, "--%s: for ./paper. Try: make paper", flag);
-}
-
-/* The flag of a text that ./sink does not read. */
-static const char *source_other(const Source *s) {
-  if (s->toy)
-    return "toy";
-  if (s->grammar[0])
-    return "grammar";
-  if (s->tokens[0])
-    return "tokens";
-  return "";
-}
-
-/* The tokens that --first-tokens draws (9.3). */
-static int data_first(Data *d, const Source *s, int T, Error *e) {
-  if (!s->first_tokens[0])
-    return 0;
-  return s->first ? s->first(d, s, T, e) : data_refuse("first-tokens", e);
+static int text_open(Data *d, const Source *s, int T, Error *e) {
+  Bytes all = {0}, documents = {0};
+  if (data_open_tokenizer(d, s, e))
+    return e->status;
+  source_read(s, &all, &documents, e);
+  d->source = hash64(0, all.at, all.size);
+  if (!e->status)
+    data_share(d, s, T, &all, &documents, e);
+  bytes_free(&all);
+  bytes_free(&documents);
+  return e->status;
 }
 
 /* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
  * a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  const char *other = source_other(s);
+  const Program *program = s->program;
   *d = (Data){.pass = -1};
   d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
-  if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
-    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: "
-                "one of them");
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
-  if (*other && !s->open)
-    data_refuse(other, e);
-  else if (*other)
-    s->open(d, s, T, e);
-  else if (!data_open_tokenizer(d, s, e))
-    data_open_text(d, s, T, e);
+  (program->open ? program->open : text_open)(d, s, T, e);
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = (idx)d->train.size / (T + 1);
@@ -4117,7 +4083,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
          "more text, or a smaller --context", d->name, T + 1, d->train.size);
   if (!e->status && d->blocks)
     d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status || data_first(d, s, T, e))
+  if (e->status || (program->first && program->first(d, s, T, e)))
     data_close(d);
   return e->status;
 }
@@ -7950,7 +7916,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
 static const Program SINK = {.name = "sink"};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
-  s->program = &SINK;
+  s->program = s->data.program = &SINK;
   s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++)
     if (*o->fallback)
@@ -8495,9 +8461,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   now.model = t->s.model;
   now.train = t->s.train;
   now.data = t->s.data;
-  d->open = s->data.open;
-  d->first = s->data.first;
-  d->read_tokenizer = s->data.read_tokenizer;
+  d->program = s->data.program;
   strcpy(d->home, s->data.home);
   if (file_missing(d->tokenizer))
     strcpy(d->tokenizer, "tokenizer.bin");
@@ -8796,10 +8760,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   begin_again(argv);
   streams_begin();
   settings_default(&s);
-  s.program = program;
-  s.data.open = program->open;
-  s.data.first = program->first;
-  s.data.read_tokenizer = program->read_tokenizer;
+  s.program = s.data.program = program;
   program_folder(s.data.home, argv[0]);
   if (!strcmp(name, "--help") || !strcmp(name, "-h"))
     name = "help";

@@ -87,10 +87,12 @@ static void scratch_open(void) {
   if (make_folder(SCRATCH)) { fprintf(stderr, "no " SCRATCH " can be made\n"); exit(1); }
 }
 
+static const Program READS_ALL = {.name = "sink", .open = other_open, .first = first_open};
+
 /* Settings of a tiny model that reads tale.tok, with these flags; false when refused. */
 static bool tiny_settings(Settings *s, const char *flags, Error *e) {
   settings_default(s);
-  s->data.open = other_open, s->data.first = first_open;
+  s->data.program = &READS_ALL;
   settings_flags(s, "--layers 1 --heads 2 --dim 16 --ffn 20 --context 16 --batch 4 --warmup 5 "
                     "--steps 30 --seed 3 --lr 1e-2 --quiet --tokenizer " SCRATCH "/tale.tok "
                     "--T 8 --n 10",

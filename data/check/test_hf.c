@@ -347,7 +347,7 @@ static void parts_write(Test *t, const char *path, const Parts *p) {
 
 /* ./hf makes X_TOK of `from`, which is opened. */
 typedef const Tokenizer *Encoder;   /* what encodes a text */
-static const Source BOTH = {.read_tokenizer = words_read};   /* reads both versions */
+static const Program BOTH = {.read_tokenizer = words_read};   /* reads both versions */
 
 static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
   char words[300]; Error e = {0};

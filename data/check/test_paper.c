@@ -819,9 +819,10 @@ static const char *const TOY_ARMS[] = {"", "--extra k ", "--extra logit ", "--ex
                      "learned --batch 16 --lr 1e-2 --warmup 0 --quiet --n 20 "
 
 /* The settings that these flags say, in two strings, with what --toy opens. */
+static const Program WITH_TOYS = {.name = "paper", .open = toys_open};
 static void toy_settings(Settings *s, const char *flags, const char *more, Error *e) {
   settings_default(s);
-  s->data.open = toys_open;
+  s->data.program = &WITH_TOYS;
   settings_flags(s, flags, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
   settings_flags(s, more, MODEL | TRAIN | DATA | MEASURE | EVAL | GENERAL | OUTPUT | ALONE, e);
 }

@@ -10,10 +10,10 @@
 #include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/first.c"
 #include "../text/teller.c"
 #include "../text/vocabulary.c"
 #include "../text/shards.c"
-#include "../text/first.c"
 #define PROGRAM FROM_HERE "paper"
 #include "harness.c"
 #include "programs.c"
@@ -134,7 +134,7 @@ static void paper__generate(Test *t) {
                             "\"%s\" --tokenizer " SCRATCH "/tale.tok", PROMPT)),
                             "--plain: another");
   if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e) || tokenizer_load(SCRATCH "/tale.tok",
-      &s.data, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+      s.program, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
     fact(t, false, "%s", e->text);
     return;
   }

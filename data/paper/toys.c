@@ -660,7 +660,7 @@ static int toy_why(Html *h) {
   return e.status;
 }
 
-/* Source.open: what else than texts can be trained on. */
+/* Program.open: what else than texts can be trained on. */
 static int paper_open(Data *d, const Source *s, int T, Error *e) {
   return s->toy ? toys_open(d, s, T, e) : other_open(d, s, T, e);
 }

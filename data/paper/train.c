@@ -30,14 +30,16 @@ static bool asks(const Row *row, const char *what) {
 }
 
 /* What trains rows where no program does: their looks are kept. */
-static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log = log_keep};
+static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log = log_keep,
+                                     .open = paper_open, .first = first_open};
 
 /* The settings of a row for a seed: its flags, and where the text is. */
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
+  out->groups = MODEL | TRAIN | DATA;
   out->program = s->program && s->program->log ? s->program : &ROW_PROGRAM;
+  out->data.program = out->program;
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e))
     return e->status;
   out->train.seed = seed, out->quiet = s->quiet;

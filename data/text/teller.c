@@ -723,7 +723,7 @@ static int verb_generate(Settings *s, Error *e) {
   const char *path = s->words[0];
   if (!open_model(s, path, 4e9, &w.t, e)
       && !data_open_tokenizer(d, &s->data, e)
-      && !tokenizer_same(&w.t, path, e) && !data_first(d, &s->data, 0, e)
+      && !tokenizer_same(&w.t, path, e) && !first_open(d, &s->data, 0, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
     if (fixed_at(&s->data) == 1)
