@@ -8187,34 +8187,22 @@ static void names_read(Bytes *names, const Settings *s) {
   MORE_READS(names);
 }
 
-/* Is it one of these names, or another spelling of one? */
-static bool is_named(const Bytes *names, const char *path) {
-  size_t at = 0;
-  while (at < names->size && !same_file(path, (char *)names->at + at))
-    at += strlen((char *)names->at + at) + 1;
-  return at < names->size;
-}
-
-/* May a result go to this path? Not where the command reads, --force or not,
- * and not where another result is `taken` to. */
-static void path_take(const char *path, const Bytes *read, Bytes *taken,
-                      Error *e) {
-  if (is_named(read, path))
-    fail(e, 2, "%s: it is read, too. Try: another name", path);
-  if (is_named(taken, path))
-    fail(e, 2, "%s: two results would go there. Try: another name for one",
-         path);
-  bytes_add(taken, path, strlen(path) + 1, e);
-}
-
-/* A file that is there stays, but with --force, and where it goes `on`. */
-static void path_stays(const Settings *s, const char *path, bool on, Error *e) {
+/* May a result go to `path`? Not where this command reads or writes, which is
+ * in `names`, --force or not. A file that is there stays, but with --force and
+ * where it goes `on`. */
+static void path_take(const Settings *s, const char *path, bool on,
+                      Bytes *names, Error *e) {
   struct stat is;
+  const char *at = (const char *)names->at, *end = at + names->size;
+  for (; at < end; at += strlen(at) + 1)
+    if (same_file(path, at))
+      fail(e, 2, "%s: it is read or written, too. Try: another name", path);
   if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: it is there already, and stays. Try: another name, "
          "%s--force to replace it", path,
          option_find("resume", s->groups) ? "--resume to go on, " : "");
+  bytes_add(names, path, strlen(path) + 1, e);
 }
 
 /* Asked before the work, so that no hours are lost: can all of these be written
@@ -8223,29 +8211,27 @@ static void path_stays(const Settings *s, const char *path, bool on, Error *e) {
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
-  Bytes read = {0}, taken = {0};
-  names_read(&read, s);
+  Bytes names = {0};
+  names_read(&names, s);
   for (int i = 0; i < n; i++) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
+    bool on = s->resume && (to == s->log || !file_missing(s->out));
     if (stream && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (*to)
-      path_take(to, &read, &taken, e);
+      path_take(s, to, on || stream, &names, e);
     if (!*to || stream)
       continue;
-    path_stays(s, to, s->resume && (to == s->log || !file_missing(s->out)), e);
     snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
-    path_take(w[i].beside, &read, &taken, e);
-    path_stays(s, w[i].beside, s->resume, e);
+    path_take(s, w[i].beside, s->resume, &names, e);
     if (!e->status && !writing_begin(&w[i], to, e))
       fclose(w[i].f);
   }
   for (int i = 0; i < n; i++)
     if (w[i].f)
       remove(w[i].beside);
-  bytes_free(&read);
-  bytes_free(&taken);
+  bytes_free(&names);
   return e->status;
 }
 
