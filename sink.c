@@ -3451,7 +3451,7 @@ typedef struct Outcome {
 
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
-             int *starts, Error *e);
+             Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
 void heat_maps(const HeatMap *maps, int n, FILE *out);
 void progress_start(Progress *p, const char *name, bool quiet);
@@ -4678,20 +4678,6 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * allows, and the optimiser moves every parameter by the schedule's rate. What
  * is not finite ends a step before a parameter moves. */
 
-/* Where forwards of the B sequences ids [B,T] first meet NaN or infinity, into
- * e. It measures them, since a measurement looks after every block. */
-static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
-  Sinks s = {0};
-  Acts a = {0};
-  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e))
-    acts_create(&a, m, 1, T, ACTS_ONE, e);
-  for (int b = 0; b < B && !e->status; b++, ids += T)
-    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
-  acts_free(&a);
-  sinks_free(&s);
-  return e->status;
-}
-
 /* An error about what is not finite becomes one that says at which step the
  * training diverged, with t->loss NAN. Any other stays as it is. */
 static int step_fault(Trainer *t, Error *e) {
@@ -4704,16 +4690,6 @@ static int step_fault(Trainer *t, Error *e) {
   return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges "
               "here. Try: a smaller --lr", t->step, (int)(end - why.text),
               why.text);
-}
-
-/* Names what is not finite: the gradient of `bad`, or where a forward of the
- * batch first meets it. */
-static int diverged(Trainer *t, const Tensor *bad, Error *e) {
-  if (bad)
-    fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
-  forward_fault(&t->m, t->ids, t->s.train.batch, t->s.model.context, e);
-  fail(e, 1, "the loss" NOT_FINITE);
-  return step_fault(t, e);
 }
 
 /* Each parameter by its own gradient. `shrink`: what the clip leaves of that, 1
@@ -4741,8 +4717,10 @@ static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
-  if (bad)
-    return diverged(t, bad, e);
+  if (bad) {
+    fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
+    return step_fault(t, e);
+  }
   if (clip > 0 && t->norm > clip)
     shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
   trainer_update(t, shrink);
@@ -4762,8 +4740,10 @@ static int trainer_step(Trainer *t, Error *e) {
       return e->status;
     model_forward(&t->m, &t->a, ids, B, T);
     t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / N) / N;
-    if (!isfinite(t->loss))
-      return diverged(t, NULL, e);
+    if (!isfinite(t->loss)) {
+      fail(e, 1, "the loss" NOT_FINITE);
+      return step_fault(t, e);
+    }
     model_backward(&t->m, &t->a, ids, B, T);
   }
   return trainer_finish(t, e);
@@ -4791,9 +4771,9 @@ static void stop_gently(void) {
 enum { LOOK_N = 16 };
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  int starts, T = (int)at_most(t->s.eval_T, t->s.model.context);
+  int T = (int)at_most(t->s.eval_T, t->s.model.context);
   Sinks seen;
-  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, &starts, e))
+  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, e))
     return step_fault(t, e);
   sinks_row(&seen, &t->m.c, 0, p->now);
   p->has_star = config_column_star(&t->m.c) >= 0;
@@ -4820,7 +4800,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
     model_forward(m, &a, at, B, T);
     sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
     if (!isfinite(sum))
-      forward_fault(m, at, B, T, e);
+      fail(e, 1, "the loss" NOT_FINITE);
   }
   acts_free(&a);
   free(ids);
@@ -4998,23 +4978,11 @@ void sinks_free(Sinks *s) {
 }
 
 /* A NaN is above no eps and would pass for no sink: the first x that is not
- * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
-static void sinks_watch(Sinks *s, int block, int head, double x) {
-  if (s->bad || isfinite(x))
-    return;
-  s->bad = block;
-  s->bad_head = head;
-}
-
-static int sinks_fault(const Sinks *s, Error *e) {
-  if (s->bad < 0)
-    return fail(e, 1, "the embedding" NOT_FINITE);
-  if (s->bad > s->L)
-    return fail(e, 1, "the loss" NOT_FINITE);
-  if (!s->bad_head)
-    return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
-  return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
-              s->bad_head, s->H);
+ * finite ends a measurement. `where`: in block and head, from 1. */
+static void sinks_watch(Sinks *s, double x, const char *where, int block,
+                        int head) {
+  if (!s->bad[0] && !isfinite(x))
+    snprintf(s->bad, sizeof s->bad, where, block, s->L, head, s->H);
 }
 
 /* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
@@ -5094,13 +5062,14 @@ static real largest(idx n, const real *x) {
 /* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
  * keeps of each sequence the block's output with the largest |h| so far. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
+  const char *place = l ? "block %d of %d, after its heads" : "the embedding";
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++) {
     const real *h_b = h + b * n;
     real *extreme = s->extreme + b * n;
     for (idx i = 0; i < N; i++) {
       s->hnorm[l * N + i] += length(C, h_b + i * C);
-      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
+      sinks_watch(s, s->hnorm[l * N + i], place, l, 0);
     }
     if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
       copy(extreme, h_b, n);
@@ -5125,7 +5094,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
       all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
-    sinks_watch(s, l + 1, (int)h + 1, all);
+    sinks_watch(s, all, "block %d of %d, head %d of %d", l + 1, (int)h + 1);
   }
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
@@ -5147,7 +5116,7 @@ static int by_size(const void *a, const void *b) {
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
-  if (s->bad)
+  if (s->bad[0])
     return;                              /* a NaN has no place in an order */
   for (idx j = 0; j < n; j++)
     h[j] = real_abs(h[j]);
@@ -5184,11 +5153,11 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
     measure_massive(s, b, C);
   if (targets)
     s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
-  sinks_watch(s, s->L + 1, 0, s->loss);
+  sinks_watch(s, s->loss, "the loss", 0, 0);
   s->n += B;
-  if (model_fault(m, e) || !s->bad)
-    return e->status;
-  return sinks_fault(s, e);
+  if (!model_fault(m, e) && s->bad[0])
+    fail(e, 1, "%s" NOT_FINITE, s->bad);
+  return e->status;
 }
 
 /* Sums to means over the n sequences, once. Entropy becomes a mean over the rows
@@ -5223,25 +5192,16 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   return n;
 }
 
-/* With the longest T that a document has tokens for. */
 static int none_held(const Data *d, int T, Error *e) {
-  int longest = 0, end = (int)d->held.size;
-  char shorter[32] = "";
-  for (size_t i = d->starts.size; i--; end = d->starts.at[i])
-    if (end - d->starts.at[i] > longest)
-      longest = end - d->starts.at[i];
-  if (longest > 2)
-    snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
-  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d "
-              "in one. Try: %sa larger --valid or longer documents", T + 1,
-              d->held.size, longest, shorter);
+  idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
+  return fail(e, 1, "no held document has %d tokens: on average they have %lld. "
+              "Try: --T %lld, a larger --valid or longer documents", T + 1,
+              mean, mean - (mean > 1));
 }
 
-/* At thresholds eps [n_eps]. *starts: how many of the sequences begin where a
- * document does. After a failure out is empty. */
+/* At thresholds eps [n_eps]. After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
-                       const double *eps, int n_eps, int n, int T, int *starts,
-                       Error *e) {
+                       const double *eps, int n_eps, int n, int T, Error *e) {
   const Config *c = &m->c;
   const Program *program = s->program;
   bool scored = s->input == INPUT_NATURAL;
@@ -5251,10 +5211,11 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
                 T, c->context, c->context,
                 s->beyond ? ": it learnt no more" : ", or --beyond");
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
-  int *targets = ids ? ids + (idx)n * T : NULL;
-  if (ids)
-    got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
+  int got = 0, starts = 0;
+  idx all = (idx)n * T;
+  int *ids = grab(2 * all, sizeof(int), e);
+  if (!e->status)
+    got = data_probe(d, &s->data, s->input, n, T, ids, ids + all, &starts);
   if (!got)
     none_held(d, T, e);
   int batch = evaluation_batch(m, got, T, e);
@@ -5265,11 +5226,12 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   if (m->seams.begin && !e->status)
     m->seams.begin(m, (got + batch - 1) / batch, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch) {
-    idx at = (idx)b * T;
-    sinks_measure(out, m, &a, ids + at, scored ? targets + at : NULL,
+    int *at = ids + (idx)b * T;
+    sinks_measure(out, m, &a, at, scored ? at + all : NULL,
                   (int)at_most(got - b, batch), s->metric_rows, e);
   }
   sinks_finish(out);
+  out->starts = starts;
   if (m->seams.end)
     m->seams.end(m, e);
   if (program->edit && a.arena)
@@ -5283,9 +5245,9 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
 
 /* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
-             int T, int *starts, Error *e) {
+             int T, Error *e) {
   const double eps[] = {s->eps, 0.2, 0.4};
-  return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
+  return evaluate_at(out, m, d, s, eps, 3, n, T, e);
 }
 
 /* ----------
@@ -5365,8 +5327,8 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
 
 /* Sinks of eval_n sequences of eval_T tokens. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
-                           int *starts, Error *e) {
-  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e))
+                           Error *e) {
+  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
     return e->status;
   outcome_begin(o, t, o->s.T);
   return 0;
@@ -5646,7 +5608,7 @@ static int dump_run(Dump *d, const Ids *file) {
     }
     npy_end(d);
     if (!isfinite(loss))
-      forward_fault(m, ids, B, T, d->e);
+      fail(d->e, 1, "the loss" NOT_FINITE);
   }
   if (!d->e->status)
     printf("loss=%.6f out=%s\n", loss, d->s->out);
@@ -5798,7 +5760,6 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
 /* One arm, from the seed or from its file, to its numbers. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
-  int starts;
   if (trainer_begin(&t, s, arm->flags, e))
     return;
   o->name = arm->name;
@@ -5807,7 +5768,7 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   progress_start(&o->p, arm->name, s->quiet);
   if (!train_run(&t, &o->p, e) && !interrupted
       && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
-    outcome_measure(o, &t, &t.s, &starts, e);
+    outcome_measure(o, &t, &t.s, e);
   has_ended(o->ended, &t, e);
   *s = t.s;
   trainer_free(&t);
@@ -8196,7 +8157,7 @@ static void path_take(const Settings *s, const char *path, bool on,
   const char *at = (const char *)names->at, *end = at + names->size;
   for (; at < end; at += strlen(at) + 1)
     if (same_file(path, at))
-      fail(e, 2, "%s: it is read or written, too. Try: another name", path);
+      fail(e, 2, "%s: it is read or written. Try: another name", path);
   if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: it is there already, and stays. Try: another name, "
@@ -8503,7 +8464,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
               "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
-static void eval_print(const Work *w, const Settings *s, int starts) {
+static void eval_print(const Work *w, const Settings *s) {
   const Sinks *r = &w->o.s;
   bool natural = s->input == INPUT_NATURAL;
   printf("%s", w->o.name);
@@ -8511,7 +8472,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf(" on %s (%s)", w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (natural)
-    printf(" (%d at the start of a document)", starts);
+    printf(" (%d at the start of a document)", r->starts);
   if (*w->t.data.drawn)
     printf(", %s", w->t.data.drawn);
   else if (s->data.fix_token)
@@ -8527,7 +8488,6 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 static int verb_eval(Settings *s, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
-  int starts;
   if (!path)
     fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
          s->program->name);
@@ -8536,8 +8496,8 @@ static int verb_eval(Settings *s, Error *e) {
          "./paper eval");
   else if (!open_model(s, path, 0, &w.t, e)
            && !open_data(s, &w.t, path, e)
-           && !outcome_measure(&w.o, &w.t, s, &starts, e))
-    eval_print(&w, s, starts);
+           && !outcome_measure(&w.o, &w.t, s, e))
+    eval_print(&w, s);
   return work_end(&w, e);
 }
 

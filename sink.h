@@ -384,7 +384,8 @@ typedef struct Sinks {
   double even, even_self;       /* alpha_1 of even rows; alpha_self */
   int n_eps;
   double eps[EPS_MOST];
-  int bad, bad_head;            /* where a NaN was met, from 1 */
+  int starts;                   /* of these, at the start of a document */
+  char bad[64];                 /* where a NaN was met, or "" */
   double *alpha;                /* [L,H,S] alpha_k */
   double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
   double *entropy, *mass, *raw; /* [L,H] nats of a row; sum of its weights, |..| */

@@ -375,11 +375,11 @@ static bool resume_settings_of(Test *t, Settings *s, const char *flags, const ch
 
 /* The numbers of evaluate() on the model m.ckpt: 9 sequences of 12 tokens, by what s asks. */
 static Sinks evaluated(Test *t, Settings *s) {
-  Sinks found = {0}; Trainer back = {0}; int starts;
+  Sinks found = {0}; Trainer back = {0};
   if (!checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, fresh(t))) {
     s->data.fix_token = back.s.data.fix_token;
     if (!data_open(&back.data, &s->data, 0, 0, &t->e))
-      evaluate(&found, &back.m, &back.data, s, 9, 12, &starts, &t->e);
+      evaluate(&found, &back.m, &back.data, s, 9, 12, &t->e);
   }
   if (t->e.status) { fprintf(stderr, "test: %s\n", t->e.text); exit(1); }
   trainer_free(&back);

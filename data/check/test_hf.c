@@ -607,7 +607,7 @@ static void hf__keeps(Test *t) {
   sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/b --tokenizer " SCRATCH "/tale.tok", 1,
              "tokenizer.json: it is there already");
   sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 2,
-             "model.safetensors: it is read, too");
+             "model.safetensors: it is read or written");
   /* nor what a model that is links points to, nor its vocabulary */
   static const char *const POINTED[] = {
     "eval " SCRATCH "/l.model --input random --n 1 --T 4 --csv " SCRATCH
@@ -619,7 +619,7 @@ static void hf__keeps(Test *t) {
   EACH(i, POINTED) {
     char words[400];
     snprintf(words, sizeof words, "%s --force", POINTED[i]);
-    sink_fails(t, words, 2, "it is read, too");
+    sink_fails(t, words, 2, "it is read or written");
   }
   sink_fails(t, "eval " SCRATCH "/l.model --input random --n 1 --T 4 --choices " SCRATCH "/none", 1,
              "/none: ");   /* one line, so before the work */
@@ -3206,8 +3206,8 @@ static void evaluate__streamed(Test *t) {
   if (!lab_open(&b, t, 1, 9, "--kv-heads 1 --norm layer --linear-bias")) return;
   if (!model_written(t, &b.m, SCRATCH "/model.bin", 3)) return;
   checkpoint_open(SCRATCH "/model.bin", &open, &e);
-  if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &starts, &e)
-      && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &starts, &e)) {
+  if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &e)
+      && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &e)) {
     fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
     fact(t, in_memory.batch == 16 && streamed.batch == 37, "%d sequences", streamed.batch);
     for (idx k = 0; k < in_memory.n_sums; k++)

@@ -89,7 +89,7 @@ static void paper__wrong_texts(Test *t) {
   said(t, "train --quiet --steps 0 --out " SCRATCH "/m.ckpt" SMALL_RUN);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
   sink_fails(t, "tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t", 2,
-             "/t.new: it is read, too");
+             "/t.new: it is read or written, too");
   fact(t, !strcmp(text_in(t, SCRATCH "/t.new"), "1 2 3\n"), "another file");
   fact(t, system("cd out && ." PROGRAM " train --quiet --grammar away 2> ../" SCRATCH "/err") != 0,
        "ends well");
@@ -133,8 +133,9 @@ static void paper__generate(Test *t) {
                             "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --plain --prompt "
                             "\"%s\" --tokenizer " SCRATCH "/tale.tok", PROMPT)),
                             "--plain: another");
-  if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e) || tokenizer_load(SCRATCH "/tale.tok",
-      s.program, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+  if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e)
+      || tokenizer_load(SCRATCH "/tale.tok", s.program, &back.data.tokenizer, e)
+      || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
     fact(t, false, "%s", e->text);
     return;
   }

@@ -1117,8 +1117,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *
   enum { STEPS = (int)(sizeof eps / sizeof *eps) };
   Sinks seen;
   char cell[32];
-  int starts;
-  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
+  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, e))
     return e->status;
   Numbers *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
   if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }

@@ -214,7 +214,7 @@ static int signs_room(Signs *g, Model *m, const Settings *s, int T, Error *e) {
 static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
   Sinks seen; int starts;
   *g = (Signs){0};
-  if (evaluate(&seen, m, d, s, n, T, &starts, e)) return e->status;
+  if (evaluate(&seen, m, d, s, n, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *in = ids;
   Probe *probe = grab(m->c.layers, sizeof(Probe), e);
   if (!e->status && !signs_room(g, m, s, T, e)) {
@@ -330,10 +330,10 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
   if (s->input != INPUT_NATURAL)
     return fail(e, 2, "--quantize: only natural input has a loss. Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
-    Sinks seen; int starts, first = config_column_first(&m->c);
+    Sinks seen; int first = config_column_first(&m->c);
     if (k) rounding_set(m, &r);
     r.inputs = k == AND_INPUTS;
-    if (evaluate(&seen, m, d, s, n, T, &starts, e)) break;
+    if (evaluate(&seen, m, d, s, n, T, e)) break;
     memcpy(x[k], (double[ROUNDING]){seen.loss, k ? seen.loss - x[0][R_LOSS] : NAN,
            sinks_sink(&seen, first, 0), sinks_alpha(&seen, first), sinks_ratio(&seen)},
            sizeof x[k]);

@@ -699,7 +699,7 @@ static void generate(Told *w, const Settings *s, int most, Error *e) {
     int R = model_extend(m, a, row, have, from);
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite(vec_sum(V, y)))
-      forward_fault(m, row, 1, have, e);
+      fail(e, 1, "the logits" NOT_FINITE);
     int32_t next = model_fault(m, e) ? 0 : likeliest_draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;
