@@ -3293,7 +3293,7 @@ typedef struct Data {
   char drawn[800];              /* the same in words */
   uint64_t seed, sample;        /* sample: blocks read so far */
   uint64_t source;              /* its hash64 */
-  char name[PATH_ROOM], read[2 * PATH_ROOM];   /* read: what is held of it */
+  char name[PATH_ROOM], read[80];              /* read: what is held of it */
   /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the
    * place in it, which a checkpoint keeps; what it knows; frees that. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
@@ -3342,9 +3342,11 @@ typedef struct Train {
 #ifndef MORE_SETTINGS
 #define MORE_SETTINGS           /* a companion's own */
 #endif
+#ifndef MORE_PROGRESS
+#define MORE_PROGRESS
+#endif
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
-#define MORE_HELP false         /* are flags of published models shown? */
 #define MORE_READS(names)       /* files that these are links to, behind them */
 #endif
 
@@ -3355,17 +3357,10 @@ typedef struct Settings {
   Train train;
   Source data;
   double eps;                   /* threshold of Sink */
-  int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-  int isolate, isolate_blocks, probe;
-  int replace_position, swap_position, beyond;   /* t of Table 7, 0: p_1 stays */
+  int eval_T, eval_n, eval_k, metric_rows, input, beyond;
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
-  char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
-  char domains[PATH_ROOM], lengths[PATH_ROOM];
-  int inputs, how_many, top_k;  /* eval; generate */
-  double temperature, top_p;
-  int signs, quantize, sinks, cache_size;        /* data/paper/signs.c */
-  char cache[16], positions[8];
+  char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM];
   const struct Program *program;                 /* who is asked */
   struct Films *watched;        /* a companion's, for Program.watch */
   int argc;                     /* the command as it was given */
@@ -3402,37 +3397,20 @@ typedef struct Trainer {
 } Trainer;
 void trainer_free(Trainer *t);
 
-/* The sink as a training saw it at one step. */
-typedef struct Look {
-  long step;
-  double loss, norm;            /* the mean since the look before; the gradient's */
-  double alpha1, alpha_star;    /* of token 1 and of the column * (or x*): alpha, Sink, in 0..1 */
-  double sink1, sink_star;
-  double ratio, held;           /* of norms; the loss on held documents, 0: not asked for */
-} Look;
-enum { LOOKS = 1024 };
-
 /* What an evaluation says of a model in a row: a column each of its tables. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
        HELD_LOSS, ROW };
 
-/* The line that a training shows, and its looks. */
+/* The line that a training shows, and its last look. */
 typedef struct Progress {
   const char *name;
   bool quiet;
-  bool has_star, holds;         /* a column *; the held loss is looked at too */
+  bool has_star;                /* a column * */
   double start, shown;          /* seconds; when it was last shown, 0: not */
   long from;                    /* the step at `start` */
   double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
-  int looks;
-  Look look[LOOKS];
+  MORE_PROGRESS
 } Progress;
-
-typedef struct HeatMap {
-  const char *title, *column_name;
-  const Sinks *s;
-  int column;
-} HeatMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of
  * the page. */
@@ -3440,10 +3418,11 @@ typedef struct Outcome {
   const char *name, *source;    /* "softmax", "Table 10" */
   Config c;
   Sinks s;                      /* s.n = 0: nothing was measured */
-  Progress p;                   /* its looks */
+  Progress p;
   double even, loss;            /* alpha of even rows; nats a token */
+  double row[ROW];              /* with that loss */
   idx tokens;                   /* over so many */
-  char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
+  char text[PATH_ROOM], read[80];              /* of what Data.name and .read say */
   bool star;                    /* has it a column * or x*? */
   char ended[640];              /* why its training ended early, or "" */
   struct HeadMap *map;          /* NULL, or a companion's for a page */
@@ -3453,9 +3432,6 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
              Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
-void heat_maps(const HeatMap *maps, int n, FILE *out);
-void progress_start(Progress *p, const char *name, bool quiet);
-void progress_show(const Trainer *t, Progress *p);
 
 /* ---------- Part IV */
 
@@ -3532,11 +3508,12 @@ typedef struct Verb {
   int (*run)(Settings *s, Error *e);
 } Verb;
 
-/* ./sink has a name alone. A companion in data/ has more, and sink's verbs
- * beside its own; what it has not is NULL. */
+/* ./sink has a name and verbs. A companion in data/ has more, its own verbs
+ * before SINK_VERBS; what it has not is NULL. */
+extern const Verb VERBS[];
 typedef struct Program {
   const char *name;
-  const Verb *verbs;            /* its own, ended by a NULL name */
+  const Verb *verbs;            /* ended by a NULL name */
   const Check *checks;          /* more checks, ended by one without lines */
   const Verb *other;            /* whose word is the first, if that is no verb */
   /* before a training's first step and after each, where s->watched is set */
@@ -3952,27 +3929,23 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-static const char *data_whose(const Data *d, const Source *s) {
-  if (d->source == s->own)
-    return "";
-  if (!s->own)
-    return "; the model's own is not known";
-  if (data_own(d, s))
-    return "; changed since the training";
-  return "; not the model's own, ";
-}
-
 /* Fills d->read: how much of the text is held, and in an evaluation, where T
  * is 0, whose text it is. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
-  const char *whose = T ? "" : data_whose(d, s);
-  char much[32] = "all of it";
-  if (share < 1)
+  const char *whose = "; not the model's own";
+  char much[32] = "held-out documents";
+  if (!held && share < 1)
     snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s",
-           held ? "held-out documents" : much, whose,
-           strchr(whose, ',') ? s->own_name : "");
+  else if (!held)
+    strcpy(much, "all of it");
+  if (T || d->source == s->own)
+    whose = "";
+  else if (!s->own)
+    whose = "; the model's own is not known";
+  else if (data_own(d, s))
+    whose = "; changed since the training";
+  snprintf(d->read, sizeof d->read, "%s%s", much, whose);
 }
 
 /* Appends a document's tokens: --bos, its own, its end. */
@@ -4315,7 +4288,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 3 moments and the run, 7 also
+ *   4   what follows the parameters: 0 nothing, 3 moments and the run, plus 4
  *       the start; plus 8 with --first-tokens text, N^X or N:SET: the weight
  *       of each id, doubles, before the moments
  *   8   count of parameters .. parameters in the order of the table of
@@ -4329,7 +4302,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  * It holds no clock and no number of threads, so the same run has the same
  * bytes everywhere. Every draw of a run follows from --seed and the draw's
  * place, so no generator's state is kept. */
-enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 7, PARTS_FIRST = 8 };
+enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk over the fields writes and reads a file, so their order is said
@@ -4499,7 +4472,9 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   char magic[] = CHECKPOINT_MAGIC;
   int parts = 0;
   if (with_moments)
-    parts = t->start ? PARTS_START : PARTS_RUN;
+    parts = PARTS_RUN;
+  if (with_moments && t->start)
+    parts += PARTS_START;
   if (t->s.data.first_counts)
     parts += PARTS_FIRST;
   pass_bytes(c, magic, 8);
@@ -4528,7 +4503,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->loss_sum = pass_double(c, t->loss_sum);
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
   t->data.source = pass(c, t->data.source, 8);
-  if ((parts & PARTS_START) == PARTS_START)
+  if (parts & PARTS_START)
     t->start = pass(c, t->start, 8);
 }
 
@@ -4765,6 +4740,22 @@ static void on_interrupt(int number) {
 static void stop_gently(void) {
   signal(SIGINT, on_interrupt);
   signal(SIGTERM, on_interrupt);
+}
+
+static void progress_start(Progress *p, const char *name, bool quiet) {
+  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
+  p->shown = p->start;
+}
+/* A line every ten seconds, and one at the end. */
+static void progress_show(const Trainer *t, Progress *p) {
+  double now = seconds(), left = t->s.train.steps - (double)t->step;
+  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  if (p->quiet || (left > 0 && now - p->shown < 10))
+    return;
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
+          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
+          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
+  p->shown = now;
 }
 
 /* A look at the sink measures so many held sequences. */
@@ -5282,6 +5273,20 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
+/* [FIG19] alpha of a column by layer (down) and head (across). */
+static void heat_map(const char *title, const char *column_name, const Sinks *s,
+                     int column, FILE *out) {
+  fprintf(out, "%s %s\n", title, column_name);
+  for (int l = 0; l < s->L; l++) {
+    if (!s->attends[l])
+      continue;
+    fprintf(out, "%5d ", l + 1);
+    for (int h = l * s->H; h < (l + 1) * s->H; h++)
+      fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + column]);
+    fputc('\n', out);
+  }
+}
+
 /* A loss of 0 was not measured; NaN stands for all that was not. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c), star = config_column_star(c);
@@ -5302,23 +5307,19 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-/* --csv - or --json -: nothing else goes to stdout. */
-static bool results_alone(const Settings *s) {
-  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
-}
-
 static void outcome_free(Outcome *o) {
   sinks_free(&o->s);
   free(o->map);
 }
 
-/* What a page and a table need of a training, before anything is measured. */
+/* What a page and a table need of a training, measured or not yet. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
   o->even = sink_uniform(&t->m, T);
   o->star = config_column_star(&o->c) >= 0;
   o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
+  sinks_row(&o->s, &o->c, o->loss, o->row);
   if (t->s.input != INPUT_NATURAL)
     return;
   strcpy(o->text, t->data.name);
@@ -5484,54 +5485,46 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-enum { DUMP_WEIGHT, DUMP_SHARE, DUMP_SCORE, DUMP_QUERY, DUMP_KEY, DUMP_STATE, DUMP_FEATURE };
-
-/* An array of every block: of maps [B,H,N,S] the T real rows [L,B,H,T,S]; q and
- * k, [B,N,H,D] and [B,N,K,D], by query head as [L,B,H,N,D]; states [L,B,N,C],
- * the last of which, behind all blocks, is the stream's end. */
-static void dump_blocks(Dump *d, const char *name, int what) {
-  const Config *c = &d->m->c;
-  const bool map = what < DUMP_QUERY, state = what >= DUMP_STATE;
-  idx B = d->B, N = d->N, L = c->layers + (what == DUMP_STATE);
-  idx H = c->heads, own = H, axis = H, rows = N, width = c->head_dim;
-  if (what == DUMP_KEY)
-    own = c->kv_heads;
-  if (map) {
-    rows = d->T;
-    width = d->S;
-  }
-  if (state) {
-    H = own = 1;
-    axis = 0;
-    width = c->dim;
-  }
-  npy_begin(d, name, (idx[]){L, B, axis, rows, width});
-  for (idx l = 0; l < L; l++) {
-    const bool end = l == c->layers;
-    const LayerActs *x = &d->a->layer[l - end];
-    const Probe *p = &d->a->probe[l - end];
-    const real *at = (const real *[]){p->weight, p->metric, p->z, x->q, x->k,
-                                      end ? d->a->h : x->x, x->s2}[what];
-    for (idx i = 0; i < B * H * rows; i++) {
-      idx b = i / rows / H, h = i / rows % H, n = i % rows;
-      idx row = (b * N + n) * own + h * own / H;
-      if (map)
-        row = (b * H + h + 1) * N - rows + n;
-      npy_add(d, at + row * width, width);
-    }
-  }
+/* The T real rows of a map [B,H,N,S] of every block: [L,B,H,T,S]. */
+static void dump_map(Dump *d, const char *name, const real *map) {
+  idx L = d->m->c.layers, H = d->m->c.heads, T = d->T, S = d->S;
+  npy_begin(d, name, (idx[5]){L, d->B, H, T, S});
+  for (idx i = 1; i <= L * d->B * H; i++)
+    npy_add(d, map + (i * d->N - T) * S, T * S);
 }
 
-static void dump_alpha(Dump *d) {
+static void dump_alpha(Dump *d, const real *metric) {
   const Config *c = &d->m->c;
   idx H = c->heads, S = d->S;
   npy_begin(d, "alpha", (idx[5]){c->layers, d->B, H, S});
-  for (int l = 0; l < c->layers; l++)
-    for (idx j = 0; j < d->B * H * S; j++) {
-      const real *m = d->a->probe[l].metric + j / S * d->N * S;
-      real alpha = (real)sink_alpha(c, (int)d->T, METRIC_REAL, m, j % S);
-      npy_add(d, &alpha, 1);
-    }
+  for (idx j = 0; j < c->layers * d->B * H * S; j++) {
+    const real *m = metric + j / S * d->N * S;
+    real alpha = (real)sink_alpha(c, (int)d->T, METRIC_REAL, m, j % S);
+    npy_add(d, &alpha, 1);
+  }
+}
+
+/* q [B,N,H,D] or k [B,N,K,D] of every block, by query head: [L,B,H,N,D]. */
+static void dump_heads(Dump *d, const char *name, bool keys) {
+  const Config *c = &d->m->c;
+  idx H = c->heads, N = d->N, D = c->head_dim, own = keys ? c->kv_heads : H;
+  npy_begin(d, name, (idx[5]){c->layers, d->B, H, N, D});
+  for (idx i = 0; i < c->layers * d->B * H * N; i++) {   /* l, b, h, n */
+    const LayerActs *x = &d->a->layer[i / N / H / d->B];
+    idx row = i / N / H % d->B * N + i % N, h = i / N % H * own / H;
+    npy_add(d, (keys ? x->k : x->q) + (row * own + h) * D, D);
+  }
+}
+
+/* What every block reads, and behind the last one the stream's end; or what a
+ * post-norm reads. */
+static void dump_states(Dump *d, const char *name, bool prenorm) {
+  idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
+  npy_begin(d, name, (idx[5]){L + !prenorm, d->B, d->N, C});
+  for (int l = 0; l < L; l++)
+    npy_add(d, prenorm ? d->a->layer[l].s2 : d->a->layer[l].x, n);
+  if (!prenorm)
+    npy_add(d, d->a->h, n);
 }
 
 /* Row by row, as a matrix product has the same bits for one row as for many;
@@ -5560,14 +5553,15 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* Gives a maps that a forward fills. The caller frees them and a->probe. */
+/* Gives a maps that a forward fills, those of all blocks end to end. The caller
+ * frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
-          * config_columns(c, a->T);
-  real *maps = grab(3 * c->layers * map, sizeof(real), e), *at = maps;
+          * config_columns(c, a->T), all = c->layers * map;
+  real *maps = grab(3 * all, sizeof(real), e), *at = maps;
   a->probe = grab(c->layers, sizeof(Probe), e);
-  for (int l = 0; l < c->layers && !e->status; l++, at += 3 * map)
-    a->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+  for (int l = 0; l < c->layers && !e->status; l++, at += map)
+    a->probe[l] = (Probe){.z = at, .weight = at + all, .metric = at + 2 * all};
   return maps;
 }
 
@@ -5577,7 +5571,8 @@ static int dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
   int *ids = grab(2 * d->B * T, sizeof(int), d->e), *targets = ids + d->B * T;
-  real *maps = maps_create(d->a, &m->c, d->e), loss = 0;
+  real *room = maps_create(d->a, &m->c, d->e), loss = 0;
+  const Probe *maps = d->a->probe;
   dump_config(d);
   if (!d->e->status) {
     for (idx b = 0; b < B; b++)
@@ -5590,15 +5585,16 @@ static int dump_run(Dump *d, const Ids *file) {
     npy_begin(d, "loss", (idx[5]){0});
     npy_add(d, &loss, 1);
     dump_logits(d);
-    dump_blocks(d, "hidden", DUMP_STATE);
-    dump_blocks(d, "attn", DUMP_WEIGHT);
-    dump_blocks(d, "metric", DUMP_SHARE);
-    dump_alpha(d);
+    dump_states(d, "hidden", false);
+    dump_map(d, "attn", maps->weight);
+    dump_map(d, "metric", maps->metric);
+    dump_alpha(d, maps->metric);
     if (d->s->all) {
-      dump_blocks(d, "z", DUMP_SCORE);
-      dump_blocks(d, "q", DUMP_QUERY);
-      dump_blocks(d, "k", DUMP_KEY);
-      if (m->c.place == PLACE_POST) dump_blocks(d, "prenorm", DUMP_FEATURE);
+      dump_map(d, "z", maps->z);
+      dump_heads(d, "q", false);
+      dump_heads(d, "k", true);
+      if (m->c.place == PLACE_POST)
+        dump_states(d, "prenorm", true);
       MORE_DUMP(d);
     }
     dump_tensors(d, false);
@@ -5613,7 +5609,7 @@ static int dump_run(Dump *d, const Ids *file) {
   if (!d->e->status)
     printf("loss=%.6f out=%s\n", loss, d->s->out);
   free(ids);
-  free(maps);
+  free(room);
   free(d->a->probe);
   d->a->probe = NULL;
   return d->e->status;
@@ -5672,11 +5668,9 @@ static const char *loss_word(double gap) {
 
 /* The verdict, a line an arm. */
 static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
-  double row[ARMS][ROW], gap = o[2].loss - o[0].loss;
-  for (int i = 0; i < ARMS; i++)
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
-  double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN];
-  double star = row[1][ALPHA_STAR] / o[1].even, sigmoid = row[2][TIMES_EVEN];
+  double gap = o[2].loss - o[0].loss, star = o[1].row[ALPHA_STAR] / o[1].even;
+  double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
+  double sigmoid = o[2].row[TIMES_EVEN];
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
               "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
@@ -5702,14 +5696,12 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   for (int k = 0; k < ROW; k++)
     fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
   for (int i = 0; i < ARMS; i++) {
-    double row[ROW];
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     if (o[i].s.n)
       n = o[i].s.n;
     fprintf(out, "\n%-8s", o[i].name);
     for (int k = 0; k < ROW; k++) {
       const Column *c = &ROW_COLUMNS[k];
-      fprintf(out, " %*s", c->width, cell_text(text, c, row[k]));
+      fprintf(out, " %*s", c->width, cell_text(text, c, o[i].row[k]));
     }
   }
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
@@ -5724,17 +5716,10 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
 /* Of an arm that diverged there is no verdict, and no map of any. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out,
                        Bytes *verdict, Error *e) {
-  HeatMap maps[2 * ARMS];
-  int n = 0;
-  for (int i = 0; i < ARMS; i++) {
-    int first = config_column_first(&o[i].c);
-    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, first};
-    if (o[i].star)
-      maps[n++] = (HeatMap){o[i].name, "*", &o[i].s, 0};
+  for (int i = 0; i < ARMS; i++)
     if (o[i].ended[0])
       bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name,
                   o[i].ended);
-  }
   bool whole = !verdict->size;
   if (whole)
     run_verdict(o, s->train.steps, verdict, e);
@@ -5745,7 +5730,12 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   if (!whole)
     return;
   fprintf(out, "\nalpha by layer (down) and head (across)\n");
-  heat_maps(maps, n, out);
+  for (int i = 0; i < ARMS; i++) {
+    int first = config_column_first(&o[i].c);
+    heat_map(o[i].name, "token 1", &o[i].s, first, out);
+    if (o[i].star)
+      heat_map(o[i].name, "*", &o[i].s, 0, out);
+  }
 }
 
 /* That a training has diverged is a result: the error becomes why. */
@@ -5787,24 +5777,24 @@ static int read_once(const Settings *s, Error *e) {
  * measures an arm that is done again, and begins one that is not there with the
  * settings of the first. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
-  char ckpt[ARMS][PATH_ROOM] = {{0}}, log[ARMS][PATH_ROOM] = {{0}};
-  const char *const path[] = {s->csv, s->json, s->report, ckpt[0], log[0],
-                              ckpt[1], log[1], ckpt[2], log[2]};
+  char file[2 * ARMS][PATH_ROOM] = {{0}};
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
   if (strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
                 s->out);
   s->eval_T = (int)at_most(s->eval_T, s->model.context);
-  for (int i = 0; i < ARMS && s->out[0]; i++) {
-    const char *name = RUN_ARMS[i].name;
-    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", s->out, name);
-    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", s->out, name);
+  for (int i = 0; i < 2 * ARMS; i++) {
+    path[3 + i] = file[i];
+    if (s->out[0])
+      snprintf(file[i], PATH_ROOM, "%.490s/%s.%s", s->out, RUN_ARMS[i / 2].name,
+               i % 2 ? "csv" : "ckpt");
   }
-  if (read_once(s, e) || outputs_ready(s, path, sizeof path / sizeof *path, e))
+  if (read_once(s, e) || outputs_ready(s, path, 2 * ARMS + 3, e))
     return e->status;
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
     Settings arm = *s;
-    strcpy(arm.out, ckpt[i]);
-    strcpy(arm.log, log[i]);
+    strcpy(arm.out, file[2 * i]);
+    strcpy(arm.log, file[2 * i + 1]);
     run_arm(&o[i], &RUN_ARMS[i], &arm, e);
     if (!i)
       *s = arm;
@@ -7478,8 +7468,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (bytes_add(out, buffer, n, e))
       break;
   if (ferror(f))
-    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
-         strerror(errno));
+    fail(e, 1, "%s: cannot be read, %s. Try: a file; of a published model make "
+         "hf, and ./hf", path, strerror(errno));
   if (f != stdin)
     fclose(f);
   return e->status;
@@ -7719,31 +7709,29 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  const char *at = o->value;
-  *word = 0;
-  for (; i > 0 && at; i--)
-    at = strchr(at + 1, ',');
-  if (at)
-    sscanf(strchr(at, '_'), "_%95[^, ]", word);
-  for (char *c = word; *c; c++) {
-    *c = (char)tolower((unsigned char)*c);
-    if (*c == '_')
-      *c = '-';
-  }
-  return word;
-}
-
-/* The name of the option's value, or a choice's words: "exp|elu". */
+/* The name of the option's value, or a choice's words: "exp|elu" of "SIM_EXP,
+ * SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-  char word[VALUE_ROOM];
+  char *to = text;
   if (o->kind != 'c')
     return o->value;
-  *text = 0;
-  for (int i = 0; *option_word(o, i, word); i++)
-    strcat(strcat(text, "|"), word);
-  return text + 1;
+  for (const char *at = o->value; (at = strchr(at, '_'));) {
+    while (*++at && !strchr(", ", *at))
+      *to++ = (char)(*at == '_' ? '-' : tolower((unsigned char)*at));
+    *to++ = '|';
+  }
+  to[-1] = 0;
+  return text;
+}
+
+/* Word i of a choice; "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+  char text[VALUE_ROOM];
+  const char *at = option_value(o, text);
+  while (i-- > 0 && *at)
+    at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+  return word;
 }
 
 /* How many letters lie between what two words begin and end with alike. */
@@ -7874,7 +7862,7 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   }
 }
 
-static const Program SINK = {.name = "sink"};
+static const Program SINK = {.name = "sink", .verbs = VERBS};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
   s->program = s->data.program = &SINK;
@@ -7893,11 +7881,12 @@ const Option *option_find(const char *flag, unsigned groups) {
 
 /* Is it one of the words, which blanks part? */
 bool has_word(const char *words, const char *word) {
-  size_t n = strlen(word);
-  const char *at = words;
-  for (; n && (at = strstr(at, word)) != NULL; at += n)
-    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+  size_t n;
+  for (; *words; words += n + (words[n] == ' ')) {
+    n = strcspn(words, " ");
+    if (n == strlen(word) && !memcmp(words, word, n))
       return true;
+  }
   return false;
 }
 
@@ -8199,38 +8188,6 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
 /* ----------
  * 16.2  What a training and an evaluation print */
 
-/* [FIG19] alpha of a column by layer (down) and head (across). */
-void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  for (const HeatMap *map = maps; map < maps + n; map++) {
-    const Sinks *s = map->s;
-    fprintf(out, "%s %s\n", map->title, map->column_name);
-    for (int l = 0; l < s->L; l++) {
-      if (!s->attends[l])
-        continue;
-      fprintf(out, "%5d ", l + 1);
-      for (int h = l * s->H; h < (l + 1) * s->H; h++)
-        fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + map->column]);
-      fputc('\n', out);
-    }
-  }
-}
-
-void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
-  p->shown = p->start;
-}
-/* A line every ten seconds, and one at the end. */
-void progress_show(const Trainer *t, Progress *p) {
-  double now = seconds(), left = t->s.train.steps - (double)t->step;
-  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  if (p->quiet || (left > 0 && now - p->shown < 10))
-    return;
-  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
-          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
-          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
-  p->shown = now;
-}
-
 /* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
   int first = config_column_first(c);
@@ -8301,9 +8258,6 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   int star = config_column_star(c);
   const Column times = {.form = "%.1f", .unit = 1};
   char of_star[16], text[32];
-  const HeatMap maps[] = {
-    {"alpha", "token 1", s, config_column_first(c)},
-    {"", column_label(of_star, c, star), s, star}};
   columns_print(s, c, kmax, out);
   fputc('\n', out);
   blocks_print(s, c->place == PLACE_POST, out);
@@ -8311,7 +8265,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
           "%s times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
-  heat_maps(maps, 1 + (star >= 0), out);
+  heat_map("alpha", "token 1", s, config_column_first(c), out);
+  if (star >= 0)
+    heat_map("", column_label(of_star, c, star), s, star, out);
 }
 
 /* ----------
@@ -8327,12 +8283,7 @@ static int work_end(Work *w, Error *e) {
   return e->status;
 }
 
-static int verb_run(Settings *s, Error *e) {
-  FILE *out = stdout;
-  if (results_alone(s))
-    out = stderr;
-  return demo_run(s, out, e);
-}
+static int verb_run(Settings *s, Error *e) { return demo_run(s, stdout, e); }
 
 static void cell_print(const char *name, double x) {
   printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
@@ -8356,8 +8307,7 @@ static void train_print(const Trainer *t, const Outcome *o) {
   printf("\n");
 }
 
-/* Into o, which the caller frees with t. A training that diverges is no error
- * yet: o->ended says why. */
+/* Into o, which the caller frees with t. */
 static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
@@ -8372,37 +8322,19 @@ static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   progress_start(&o->p, "train", s->quiet);
   if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
     train_print(t, o);
-  has_ended(o->ended, t, e);
   return e->status;
 }
 
 static int verb_train(Settings *s, Error *e) {
   Work w = {0};
-  if (!train_some(s, &w.t, &w.o, e) && w.o.ended[0])
-    fail(e, 1, "%s", w.o.ended);
+  train_some(s, &w.t, &w.o, e);
   return work_end(&w, e);
 }
 
-/* ./hf says of itself what a published folder is. */
-static int no_folder(const char *path, Error *e) {
-  DIR *folder = opendir(path);
-  if (folder)
-    closedir(folder);
-  return !folder || MORE_HELP ? 0
-       : fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
-              "hf, and ./hf %s --out FILE", path, path);
-}
-
-/* A model; a published one of more than `room` bytes stays in its file. Its own
- * settings of model, training and data hold, so that nobody has to say them
- * again, and on top of them what the command line says, which is read anew. */
-static int open_model(Settings *s, const char *path, double room, Trainer *t,
-                      Error *e) {
-  (void)room;
-  if (!no_folder(path, e) && !MORE_OPEN(path, room, t, e))
-    checkpoint_load(path, false, t, e);
-  if (e->status)
-    return e->status;
+/* A model's own settings of model, training and data hold, so that nobody has
+ * to say them again, and on top of them what the command line says, which is
+ * read anew. */
+static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;
   now.model = t->s.model;
@@ -8430,7 +8362,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   return 0;
 }
 
-/* What open_model's model is measured on: --ids, drawn tokens, or a text whose
+/* What a model that was read is measured on: --ids, drawn tokens, or a text whose
  * tokens must mean to the model what they meant in its training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
@@ -8445,15 +8377,11 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
   }
   bool own = natural && s->data.own && !source_named(&s->data);
-  if (own && strcmp(s->data.own_name, SHIPPED_TEXT))
-    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
-                s->data.own_name);
   if (data_open(&t->data, &s->data, 0, 0, e))
     return e->status;
   if (own && t->data.source != s->data.own)
-    return fail(e, 1, "%s: its text is not " SHIPPED_TEXT " as it is now. Try: "
-                "--text FILE, or ./paper and --grammar data/text/story.grammar",
-                path);
+    return fail(e, 1, "%s: its text, %s, is not there as it was. Try: --text "
+                "FILE; of a grammar ./paper", path, s->data.own_name);
   if (s->data.tokens[0])   /* ids alone: they are below the model's --vocab */
     return 0;
   if (hash)
@@ -8494,7 +8422,8 @@ static int verb_eval(Settings *s, Error *e) {
   else if (s->n_words > 1)
     fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
          "./paper eval");
-  else if (!open_model(s, path, 0, &w.t, e)
+  else if (!checkpoint_load(path, false, &w.t, e)
+           && !model_settings(s, &w.t, e)
            && !open_data(s, &w.t, path, e)
            && !outcome_measure(&w.o, &w.t, s, e))
     eval_print(&w, s);
@@ -8528,13 +8457,12 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   idx B = (idx)starts->size, size = (idx)data->held.size;
   idx line = B ? size / B : 0;
   int most = d->m->c.context + 1;
+  bool fits = line >= 2 && line <= most && size == B * line;
   for (idx b = 0; b < B; b++)
-    if (starts->at[b] != b * line || size != B * line)
-      fail(e, 1, "%s: expected lines of one length, found another. Try: as "
-           "many ids in each", d->s->ids);
-  if (line < 2 || line > most)
-    fail(e, 1, "%s: expected 2 to %d ids a line, found %lld. Try: a line like "
-         "1 2 3", d->s->ids, most, line);
+    fits = fits && starts->at[b] == b * line;
+  if (!fits)
+    fail(e, 1, "%s: expected lines of one length, of 2 to %d ids. Try: a line "
+         "like 1 2 3", d->s->ids, most);
   d->B = B;
   d->T = line - 1;
   d->N = config_rows(&d->m->c, (int)d->T);
@@ -8552,7 +8480,8 @@ static int verb_dump(Settings *s, Error *e) {
                 "Try: sink help dump");
   if (!d.drawn) {
     s->groups &= ~(unsigned)MODEL;   /* it has its own settings */
-    open_model(s, s->words[0], INFINITY, &w.t, e);
+    if (!checkpoint_load(s->words[0], false, &w.t, e))
+      model_settings(s, &w.t, e);
   } else if (!config_resolve(&s->model, e)
              && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
@@ -8572,44 +8501,16 @@ static int verb_dump(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-static int verb_help(Settings *s, Error *e);
-static const Verb VERBS[] = {
-  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN,
-   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run},
-  {"train", "", KEPT | OUTPUT | GENERAL | ALONE,
-   "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL,
-   "the sink, norms and the alpha map", verb_eval},
-  {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
-  {"list", "", 0, "the paper's variants by name", verb_list},
-  {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
-   "every tensor of a pass, for NumPy", verb_dump},
-  {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
-  {0}
-};
-
-/* The verb after v, the first after NULL: a program's own precede sink's. */
-static const Verb *verb_after(const Verb *v, const Program *program) {
-  const Verb *last = VERBS + sizeof VERBS / sizeof *VERBS - 2;
-  if (v == last)
-    return NULL;
-  if (!v && program->verbs)
-    return program->verbs;
-  if (v && v[1].name)
-    return v + 1;
-  return VERBS;
-}
-
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *v = verb_after(NULL, program);
-  while (v && strcmp(v->name, name))
-    v = verb_after(v, program);
-  return v;
+  for (const Verb *v = program->verbs; v->name; v++)
+    if (!strcmp(v->name, name))
+      return v;
+  return NULL;
 }
 
 /* `near` may have looked at words that are no verbs. */
 static int verb_unknown(const Settings *s, Near near, Error *e) {
-  for (const Verb *v = NULL; (v = verb_after(v, s->program));)
+  for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
   near_theirs(&near, s, 0);
   if (!near.best[0] && s->program->other)
@@ -8658,7 +8559,7 @@ static int verb_help(Settings *s, Error *e) {
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
-  while ((v = verb_after(v, program)))
+  for (v = program->verbs; v->name; v++)
     if (verb_find(program, v->name) == v)   /* no other has taken its place */
       printf("  %-9s %-27s %.*s\n", v->name, v->words,
              (int)strcspn(v->help, "\n"), v->help);
@@ -8667,6 +8568,20 @@ static int verb_help(Settings *s, Error *e) {
          program->name);
   return 0;
 }
+
+#define SINK_VERBS \
+  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
+   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run}, \
+  {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
+   "text in, checkpoint out", verb_train}, \
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
+   "the sink, norms and the alpha map", verb_eval}, \
+  {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check}, \
+  {"list", "", 0, "the paper's variants by name", verb_list}, \
+  {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP, \
+   "every tensor of a pass, for NumPy", verb_dump}, \
+  {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
+const Verb VERBS[] = {SINK_VERBS {0}};
 
 /* v->words shows how many words a verb takes: none, one, or with a blank any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {

@@ -556,7 +556,7 @@ static const Verb BENCH_VERBS[] = {
   {"ops", "", MODEL | TRAIN | DATA | GENERAL, "the share of each operator in a step", bench_ops},
   {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length",
    bench_length},
-  {NULL, NULL, 0, NULL, NULL}
+  SINK_VERBS {0}
 };
 
 int main(int argc, char **argv) {

@@ -281,10 +281,9 @@ static void usage_hold(Test *t, const Program *program) {
     else fact(t, strstr(said(t, line + at, SCRATCH), part) != NULL, "%s: no %s", line + at, part);
   }
   fact(t, ours > 16, "%d rows for " PROGRAM, ours);
-  const Verb *v = NULL;
-  do {
-    for (int i = 0; i < 4 - (v || program != &SINK); i++) {
-      const char *name = v ? v->name : "", *page = said(t, FORMS[i], name);
+  for (int k = -1; k < 0 || program->verbs[k].name; k++) {
+    for (int i = 0; i < 4 - (k >= 0 || program != &SINK); i++) {
+      const char *name = k < 0 ? "" : program->verbs[k].name, *page = said(t, FORMS[i], name);
       fact(t, strstr(page, name) && (i > 2 || !strcmp(page, said(t, FORMS[0], name))), "%s", name);
       for (size_t n; (n = strcspn(page, "\n")) > 0 || *page; page += n + (page[n] != 0)) {
         fact(t, n <= 80, "%.100s: over 80 columns", page);
@@ -292,7 +291,7 @@ static void usage_hold(Test *t, const Program *program) {
         fact(t, strncmp(page, "  --", 4) || !strstr(page, flag), "%s: %stwice", name, flag + 1);
       }
     }
-  } while ((v = verb_after(v, program)) != NULL);
+  }
 }
 
 /* What a file holds, and a 0 behind it; a failed statement where it cannot be read. */

@@ -124,7 +124,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   Trainer base;
   if (!s->start[0])
     return trainer_resume(t, s, flags, e);
-  if (no_folder(s->start, e) || checkpoint_load(s->start, false, &base, e)) return e->status;
+  if (checkpoint_load(s->start, false, &base, e)) return e->status;
   if (s->resume && !file_missing(s->out)) {   /* it goes on, if it was begun from these */
     Settings alone = *s;
     alone.start[0] = 0;
@@ -1220,7 +1220,7 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
     one.force |= v.rows > 0;                              /* these files are its own by then */
-    if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
+    if (!model_open(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, words[i], &of_model);

@@ -588,7 +588,7 @@ static int verb_cache(Settings *s, Error *e) {
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
   Numbers *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
-  if (!e->status && !open_model(s, words[0], INFINITY, &t, e)) results_ready(s, e);
+  if (!e->status && !model_open(s, words[0], INFINITY, &t, e)) results_ready(s, e);
   if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
   if (!e->status) open_data(s, &t, words[0], e);

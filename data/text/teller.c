@@ -717,11 +717,18 @@ static void generate(Told *w, const Settings *s, int most, Error *e) {
   free(row);
 }
 
+/* A model with its settings; a published one of more than `room` bytes stays in its file. */
+static int model_open(Settings *s, const char *path, double room, Trainer *t, Error *e) {
+  (void)room;
+  if (!MORE_OPEN(path, room, t, e)) checkpoint_load(path, false, t, e);
+  return e->status ? e->status : model_settings(s, t, e);
+}
+
 static int verb_generate(Settings *s, Error *e) {
   Told w = {0};
   Data *d = &w.t.data;
   const char *path = s->words[0];
-  if (!open_model(s, path, 4e9, &w.t, e)
+  if (!model_open(s, path, 4e9, &w.t, e)
       && !data_open_tokenizer(d, &s->data, e)
       && !tokenizer_same(&w.t, path, e) && !first_open(d, &s->data, 0, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
