@@ -3231,16 +3231,12 @@ void writing_add(Writing *w, const void *at, size_t n);
 int writing_end(Writing *w, Error *e);
 double seconds(void);           /* of a clock on the wall: never in a result */
 
-int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
-                   const int *targets, int B, int rows, Error *e);
 void sinks_free(Sinks *s);
 
 /* Behind the place where a NaN was met. */
 #define NOT_FINITE                                                             \
     ": expected numbers, found NaN or infinity. Try: another copy of the model"
 idx acts_size(const Model *m, int B, int T, int what, Error *e);
-int sinks_create(Sinks *s, const Model *m, int T, int batch, const double *eps,
-                  int n_eps, Error *e);
 
 /* ---------- Part II */
 
@@ -3323,8 +3319,6 @@ typedef struct Source {
   const struct Program *program;           /* who asks */
 } Source;
 
-void data_close(Data *d);
-
 /* ---------- Part III */
 
 CHOICE(DECAY, DECAY_ALL, DECAY_MATRICES);
@@ -3395,7 +3389,6 @@ typedef struct Trainer {
   double loss_sum;              /* over the steps since the last look at the sink */
   long loss_steps;
 } Trainer;
-void trainer_free(Trainer *t);
 
 /* What an evaluation says of a model in a row: a column each of its tables. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
@@ -3740,7 +3733,7 @@ static int tokenizer_load(const char *path, const Program *program,
   return e->status;
 }
 
-/* ---- 8.3  Encoding and decoding --- */
+/* ---- 8.3  Encoding --- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   size_t wide = sizeof *from;
@@ -3790,18 +3783,6 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
   for (size_t at = 0, length; at < n && !e->status; at += length) {
     length = piece_length(text + at, n - at);
     piece_encode(t, text + at, length, out, e);
-  }
-  return e->status;
-}
-
-int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out,
-                     Error *e) {
-  for (size_t i = 0, length; i < n; i++) {
-    if (id[i] < 0 || id[i] >= t->vocab)
-      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
-                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
-    const unsigned char *spelling = tokenizer_token(t, id[i], &length);
-    bytes_add(out, spelling, length, e);
   }
   return e->status;
 }
@@ -4040,6 +4021,18 @@ static int text_open(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
+static void data_close(Data *d) {
+  if (d->close)
+    d->close(d);
+  tokenizer_free(&d->tokenizer);
+  ids_free(&d->train);
+  ids_free(&d->held);
+  ids_free(&d->starts);
+  free(d->order);
+  free(d->first);
+  *d = (Data){0};
+}
+
 /* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
  * a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
@@ -4048,6 +4041,7 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
   snprintf(d->name, sizeof d->name, "%s", source_name(s));
   (program->open ? program->open : text_open)(d, s, T, e);
+  d->alike = d->alike || s->from_start;
   if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
     d->train.size = (size_t)s->data_tokens;
   d->blocks = (idx)d->train.size / (T + 1);
@@ -4059,18 +4053,6 @@ static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   if (e->status || (program->first && program->first(d, s, T, e)))
     data_close(d);
   return e->status;
-}
-
-void data_close(Data *d) {
-  if (d->close)
-    d->close(d);
-  tokenizer_free(&d->tokenizer);
-  ids_free(&d->train);
-  ids_free(&d->held);
-  ids_free(&d->starts);
-  free(d->order);
-  free(d->first);
-  *d = (Data){0};
 }
 
 /* A pass's order follows from seed and pass: no checkpoint keeps it. */
@@ -4200,13 +4182,9 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *             further stretches
  *   random    T tokens drawn evenly from the vocabulary
  *   repeat    one such token, T times
- * A fixed token is written here too; one of --first-tokens is repeated. */
-
-/* What is read is spread over a text: neighbours may be of one chapter. Where
- * documents are alike the first serve; so they do for results (./paper). */
-static bool data_spreads(const Data *d, const Source *s) {
-  return !d->alike && !s->from_start;
-}
+ * A fixed token is written here too; one of --first-tokens is repeated. What is
+ * read is spread over a text, since neighbours may be of one chapter; where
+ * documents are alike the first serve, as they do for ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4215,7 +4193,7 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
   int spare = 0;
-  if (data_spreads(d, s))
+  if (!d->alike)
     spare = (size / T - documents) / n;
   idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
@@ -4268,7 +4246,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
     idx at = i;
-    if (data_spreads(d, s))
+    if (!d->alike)
       at = i * all / blocks;
     block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
                ids + i * T, targets + i * T, e);
@@ -4314,6 +4292,7 @@ typedef struct Passage {
   uint64_t hash;
   const unsigned char *at;   /* in: the bytes that are left */
   size_t left;
+  bool with_moments;
   const char *name;
   Error *e;
 } Passage;
@@ -4441,6 +4420,18 @@ static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   bytes_free(&text);
 }
 
+static void trainer_free(Trainer *t) {
+  model_free(&t->m);
+  acts_free(&t->a);
+  data_close(&t->data);
+  free(t->m1);
+  free(t->m2);
+  free(t->ids);
+  free(t->first);
+  free(t->scratch);
+  *t = (Trainer){0};
+}
+
 static int moments_create(Trainer *t, Error *e) {
   t->m1 = grab(t->m.count, sizeof(real), e);
   t->m2 = grab(t->m.count, sizeof(real), e);
@@ -4449,8 +4440,8 @@ static int moments_create(Trainer *t, Error *e) {
 
 /* Room for a model of `count` parameters, once the file is known to hold as
  * many. A model to evaluate has neither gradients nor moments. */
-static void checkpoint_room(const Passage *c, Trainer *t, idx count, int parts,
-                            bool with_moments) {
+static void checkpoint_room(const Passage *c, Trainer *t, idx count,
+                            int parts) {
   Error *e = c->e;
   Model list = {0};
   if (e->status)
@@ -4460,20 +4451,20 @@ static void checkpoint_room(const Passage *c, Trainer *t, idx count, int parts,
   model_free(&list);
   if (!fits)
     damaged(c->name, e);
-  else if (!model_create(&t->m, &t->s.model, with_moments, e)
-           && parts & PARTS_RUN && with_moments)
+  else if (!model_create(&t->m, &t->s.model, c->with_moments, e)
+           && parts & PARTS_RUN && c->with_moments)
     moments_create(t, e);
   if (parts & PARTS_FIRST && !e->status)
     t->first = grab(t->m.c.vocab, sizeof *t->first, e);
   t->s.data.first_counts = t->first;
 }
 
-static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
+static void checkpoint_pass(Passage *c, Trainer *t) {
   char magic[] = CHECKPOINT_MAGIC;
   int parts = 0;
-  if (with_moments)
+  if (t->m1)
     parts = PARTS_RUN;
-  if (with_moments && t->start)
+  if (t->m1 && t->start)
     parts += PARTS_START;
   if (t->s.data.first_counts)
     parts += PARTS_FIRST;
@@ -4491,7 +4482,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   parts = (int)pass(c, (uint64_t)parts, 4);
   idx count = (idx)pass(c, (uint64_t)t->m.count, 8);
   if (!c->out)
-    checkpoint_room(c, t, count, parts, with_moments);
+    checkpoint_room(c, t, count, parts);
   pass_numbers(c, t->m.params, count, width);
   for (int v = 0; t->s.data.first_counts && v < t->m.c.vocab; v++)
     t->s.data.first_counts[v] = pass_double(c, t->s.data.first_counts[v]);
@@ -4507,13 +4498,12 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
     t->start = pass(c, t->start, 8);
 }
 
-static int checkpoint_write(const char *path, const Trainer *t,
-                            bool with_moments, Error *e) {
+static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .e = e};
   Trainer same = *t;   /* every field comes back unchanged */
   if (writing_begin(&c.w, path, e))
     return e->status;
-  checkpoint_pass(&c, &same, with_moments);
+  checkpoint_pass(&c, &same);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
 }
@@ -4522,7 +4512,8 @@ static int checkpoint_write(const char *path, const Trainer *t,
  * needs no moments. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            bool with_moments, Trainer *t, Error *e) {
-  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
+  Passage c = {.at = p, .left = n - 8, .with_moments = with_moments,
+               .name = name, .e = e};
   *t = (Trainer){0};
   if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
@@ -4531,7 +4522,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                 "published model", name, CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8))
     return damaged(name, e);
-  checkpoint_pass(&c, t, with_moments);
+  checkpoint_pass(&c, t);
   if (c.left || t->loss_steps < 0 || t->loss_steps > t->step)
     damaged(name, e);
   if (e->status)
@@ -4559,18 +4550,6 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * and then ends in the bytes of a run that never stopped: data/paper/resume.c.
  * Fine-tuning ([FIG30], appendix D) begins from another model's parameters:
  * data/paper/pages.c. */
-
-void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
-  data_close(&t->data);
-  free(t->m1);
-  free(t->m2);
-  free(t->ids);
-  free(t->first);
-  free(t->scratch);
-  *t = (Trainer){0};
-}
 
 /* A trainer by its settings. A model and moments that were read stay; else the
  * model is drawn from the seed. */
@@ -4801,8 +4780,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 
 /* A line of the log is a look at the sink: loss is the mean of the steps since
  * the line before, norm the last step's gradient before the clip, sink_1 at
- * --eps, norm_ratio the largest over the blocks (chapter 6). A line that begins
- * with # says what --first-tokens draws. */
+ * --eps, norm_ratio the largest over the blocks (chapter 6). */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
@@ -4832,7 +4810,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
     file_write(t->s.log, log->at, log->size, e);
   if (e->status || !checkpoint || !t->s.out[0])
     return e->status;
-  return checkpoint_write(t->s.out, t, true, e);
+  return checkpoint_write(t->s.out, t, e);
 }
 
 /* To the last step, a fault or Ctrl-C, saving on the way. A look at the sink
@@ -4845,11 +4823,10 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train;
-  const char *drawn = t->data.drawn;
   Bytes log = {0};
   Error passed = {0};
   bool saved = t->step > 0;   /* is this step's checkpoint there? */
-  bytes_print(&log, e, *drawn ? "%s# %s\n" : "%s", LOG_HEAD, drawn);
+  bytes_print(&log, e, LOG_HEAD);
   if (t->s.program->log)
     t->s.program->log(t, p, &log, NULL, e);
   if (!e->status && r->steps)

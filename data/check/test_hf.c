@@ -384,7 +384,7 @@ static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
   r.tokenizer_hash = tokenizer_hash;
   if (!e.status && !config_resolve(&r.s.model, &e) && !model_create(&r.m, &r.s.model, false, &e)) {
     model_init(&r.m, INIT_TORCH, 3);
-    checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    parameters_write(SCRATCH "/m.ckpt", &r, &e);
   }
   r.tokenizer_hash = 0;
   trainer_free(&r); fact(t, !e.status, "%s: %s", flags, e.text);
@@ -412,7 +412,7 @@ static void hf__returns(Test *t) {
     for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
     Trainer r = {.m = lab.m};
     settings_default(&r.s); r.s.model = lab.m.c;
-    checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    parameters_write(SCRATCH "/m.ckpt", &r, &e);
     if (!hf_does(t, "export --force " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
         || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", false, &back, &e)
                   || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
@@ -643,7 +643,7 @@ static void hf__keeps(Test *t) {
     said(t, "generate " SCRATCH "/m.ckpt --temperature 9 --n 99 --tokenizer " SCRATCH "/tale.tok");
   if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
   if (!checkpoint_load(SCRATCH "/m.ckpt", false, &r, &e)) r.m.params[3] = (real)NAN;
-  checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+  parameters_write(SCRATCH "/m.ckpt", &r, &e);
   sink_fails(t, WORDS, 1, "m.ckpt: its weights are no numbers");
   trainer_free(&r); tokenizer_free(&k);
 }
@@ -2939,7 +2939,7 @@ static void choices_answer__oracle(Test *t) {
     fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ, right[0]);
     r.s.own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 7, "%d questions", got.n);
-    if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    if (f == 0) parameters_write(SCRATCH "/m.ckpt", &r, &e);
     snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
              right[0] / 60.0);
     bytes_free(&file); trainer_free(&r);
@@ -2979,7 +2979,7 @@ static void check_model__every_variant(Test *t) {
       for (idx j = 0; j < tensor_count(x); j++)
         x->w[j] = (real)(0.4 * rng_normal(&rng) + gain);
     }
-    fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
+    fact(t, !parameters_write(SCRATCH "/any.ckpt", &r, &e), "%s: %s", flags, e.text);
     fact(t, !checked(t, SCRATCH "/any.ckpt", last, &n) && n >= 4, "%s: %s", flags, last);
     measured += n; trainer_free(&r);
   }

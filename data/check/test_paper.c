@@ -42,10 +42,10 @@ static void trainer_start__refuses(Test *t) {
   Tokenizer k;
   steps_of(t, base, 3);
   steps_of(t, on, 4);
-  checkpoint_write(SCRATCH "/base.ckpt", base, true, &e);
-  checkpoint_write(SCRATCH "/on.ckpt", on, true, &e);
+  checkpoint_write(SCRATCH "/base.ckpt", base, &e);
+  checkpoint_write(SCRATCH "/on.ckpt", on, &e);
   if (tiny_settings(&s, "", &e) && !trainer_restart(base, &s, &e)) steps_of(t, base, 2);
-  checkpoint_write(SCRATCH "/tuned.ckpt", base, true, &e);
+  checkpoint_write(SCRATCH "/tuned.ckpt", base, &e);
   if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
     tokenizer_save(SCRATCH "/other.tok", &k, &e);
   fact(t, !e.status, "%s", e.text);
@@ -91,7 +91,7 @@ static void trainer_restart__from_parameters(Test *t) {
     s.resume = 0;
     s.force = 1;
     s.program = &STARTS;
-    checkpoint_write(s.start, base, k == 0, &e);
+    (k ? parameters_write : checkpoint_write)(s.start, base, &e);
     Settings again = s;
     again.model.heads = 1;                           /* not the flags', so not heeded */
     if (trainer_begin(&read, &again, "", &e) || trainer_restart(tuned, &s, &e)) {
@@ -102,7 +102,7 @@ static void trainer_restart__from_parameters(Test *t) {
          && biggest(tuned->m.count, tuned->m2) == 0 && tuned->data.sample == 0, "not anew");
     fact(t, same_numbers(base->m.count, base->m.params, tuned->m.params), "other parameters");
     steps_of(t, tuned, 5);
-    checkpoint_write(s.out, tuned, true, &e);
+    checkpoint_write(s.out, tuned, &e);
     s.resume = 1;
     if (trainer_begin(&on, &s, "", &e)) { fact(t, false, "%s", e.text); return; }
     fact(t, on.step == 5 && on.start == tuned->start, "step %ld", on.step);
@@ -241,7 +241,7 @@ static void paper__edits_and_starts(Test *t) {
   EACH(i, READ) sink_fails(t, READ[i][0], 2, READ[i][1]);
   fact(t, bytes_same(model, file_of(t, SCRATCH "/m.ckpt"))
           && bytes_same(words, file_of(t, SCRATCH "/tale.tok")), "what was read is another file");
-  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "Try: a file; of a published model make hf");
+  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "Try: a file; of a published");
 }
 
 /* A table of experiments that must be one. */
@@ -2327,7 +2327,7 @@ static void sink__report(Test *t) {
   has_part(t, page = page_sound(t, SCRATCH "/d.html", -1), "train: the key bias *<");
   Trainer back; Error e = {0};                 /* a first look that meets a NaN */
   if (!checkpoint_load(SCRATCH "/m.ckpt", false, &back, &e)) back.m.params[0] = (real)NAN;
-  checkpoint_write(SCRATCH "/n.ckpt", &back, false, &e);
+  parameters_write(SCRATCH "/n.ckpt", &back, &e);
   sink_fails(t, "train --quiet --start " SCRATCH "/n.ckpt --steps 9 --T 12 --out " SCRATCH
              "/o --log " SCRATCH "/o.csv" OF_GRAMMAR, 1, "diverges here");
   has_part(t, page_sound(t, SCRATCH "/o.html", -1), "The training diverged. <b>step 0: ");

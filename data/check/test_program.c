@@ -464,8 +464,8 @@ static void trainer_begin__refuses(Test *t) {
   Settings s; Trainer run, *on = trainer_of(t, ""); Error e = {0};
   Tokenizer k;
   steps_of(t, on, 4);
-  checkpoint_write(SCRATCH "/on.ckpt", on, true, &e);
-  checkpoint_write(SCRATCH "/bare.ckpt", on, false, &e);
+  checkpoint_write(SCRATCH "/on.ckpt", on, &e);
+  parameters_write(SCRATCH "/bare.ckpt", on, &e);
   file_write(SCRATCH "/other.grammar", TALE, strlen(TALE) - 1, &e);
   if (!tokenizer_train(&k, (const unsigned char *)TALE, strlen(TALE), 300, &e))
     tokenizer_save(SCRATCH "/other.tok", &k, &e);
@@ -515,7 +515,7 @@ static void train_run__continues_the_log(Test *t) {
       Bytes *left = bytes_of(t);
       if (!resume_settings_of(t, &s, FLAGS, "", "/on.ckpt", NULL, 0)) return;
       s.program = &GOES_ON;
-      checkpoint_write(s.out, part, true, &e);
+      checkpoint_write(s.out, part, &e);
       snprintf(s.log, sizeof s.log, SCRATCH "/on.csv");
       bytes_add(left, log.at, ROWS[i].cut, &e);
       bytes_add(left, ROWS[i].tail, strlen(ROWS[i].tail), &e);
@@ -547,17 +547,16 @@ static void checkpoint_write__no_room(Test *t) {
     little.rlim_cur = 64;
     signal(SIGXFSZ, SIG_IGN), setrlimit(RLIMIT_FSIZE, &little);
     r.step++;
-    int status = checkpoint_write(SCRATCH "/model.ckpt", &r, true, fresh(t));
+    int status = checkpoint_write(SCRATCH "/model.ckpt", &r, fresh(t));
     setrlimit(RLIMIT_FSIZE, &room);
     fact(t, status == 1 && strstr(t->e.text, "Try: ") &&
          strstr(t->e.text, "model.ckpt: cannot be written"), "no room: %s", t->e.text);
     fact(t, bytes_same(file_of(t, SCRATCH "/model.ckpt"), b), "the old file is gone");
     fact(t, file_missing(SCRATCH "/model.ckpt.new"), "something is left beside it");
-    fact(t, !system("mkfifo " SCRATCH "/pipe") && checkpoint_write(SCRATCH "/pipe", &r, true,
-         fresh(t)) == 1 && !system("test -p " SCRATCH "/pipe"), "a pipe: %s", t->e.text);
+    fact(t, !system("mkfifo " SCRATCH "/pipe") && checkpoint_write(SCRATCH "/pipe", &r, fresh(t)) == 1 && !system("test -p " SCRATCH "/pipe"), "a pipe: %s", t->e.text);
   }
 #endif
-  fact(t, !make_folder(SCRATCH "/folder") && checkpoint_write(SCRATCH "/folder", &r, true, fresh(t))
+  fact(t, !make_folder(SCRATCH "/folder") && checkpoint_write(SCRATCH "/folder", &r, fresh(t))
        == 1 && strstr(t->e.text, "Try: "), "a folder's name: %s", t->e.text);
   fact(t, file_missing(SCRATCH "/folder.new"), "left beside the folder"); trainer_free(&r);
 }
@@ -1996,7 +1995,7 @@ static void sink__not_finite(Test *t) {
   Trainer *r = trainer_of(t, "--steps 0");
   file_write(SCRATCH "/ids", "1 2 3 4 5\n", 10, fresh(t));
   r->m.layer[0].wq.w[8] = (real)NAN;
-  checkpoint_write(SCRATCH "/m.ckpt", r, false, fresh(t));
+  parameters_write(SCRATCH "/m.ckpt", r, fresh(t));
   EACH(i, WORDS)
     sink_fails(t, WORDS[i], 1, i < 2 ? "block 1 of 1, head 2 of 2: expected numbers"
                                      : "the loss: expected numbers");

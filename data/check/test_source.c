@@ -159,7 +159,7 @@ static void paper__generate(Test *t) {
        (const char *)text.at);
   fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, then %zu", prompted, ids.size);
   back.m.layer[0].wq.w[8] = (real)NAN;
-  checkpoint_write(SCRATCH "/nan.ckpt", &back, false, e);
+  parameters_write(SCRATCH "/nan.ckpt", &back, e);
   answers(t, PROGRAM, "generate " SCRATCH "/nan.ckpt --temperature 0", 1, "1 of 1, head 2 of 2: ");
   for (int hot = 0; hot < 2; hot++)          /* the same text from the same seed */
     fact(t, !strcmp(said(t,

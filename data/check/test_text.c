@@ -1330,7 +1330,7 @@ static void data_held__blocks(Test *t) {
   }
   for (int k = 0; k < 4; k++) {        /* a few: spread over the text, or the first of them */
     const int size = (int)f->d.held.size, step = k % 2 ? T : (size / T - 1) / 7 * T;
-    f->s.data.from_start = k % 2;
+    f->d.alike = k % 2;
     if (k == 2) f->d.starts.size = 1;
     got = k < 2 ? data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e)
         : data_probe(&f->d, &f->s.data, INPUT_NATURAL, 7, T, f->ids, f->targets, &(int){0});
