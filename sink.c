@@ -3368,7 +3368,6 @@ typedef struct Settings {
 } Settings;
 
 #define SINK_VERSION "1.0"
-enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
 void settings_default(Settings *s);
 int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
@@ -3574,7 +3573,7 @@ enum {
   TOKEN_BYTE = 3,      /* 3 .. 258: the byte id - 3 */
   TOKEN_MERGE = 259,   /* 259 ..: what merge id - 259 makes */
   PIECE_MAX = 128, TOKENIZER_VOCAB_MAX = 1 << 18,
-  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2,
+  TOKENIZER_OWN = 1,
   TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
 };
 #define TOKENIZER_MAGIC "SINKTOK1"
@@ -5724,17 +5723,24 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
+/* A training that has begun, to its end and its held loss. */
+static int outcome_train(Outcome *o, Trainer *t, const char *name,
+                         const char *source, Error *e) {
+  o->name = name;
+  o->source = source;
+  outcome_begin(o, t, (int)at_most(t->s.eval_T, t->m.c.context));
+  progress_start(&o->p, name, t->s.quiet);
+  if (!train_run(t, &o->p, e))
+    trained_loss(&o->loss, t, HELD_BLOCKS, e);
+  return e->status;
+}
+
 /* One arm, from the seed or from its file, to its numbers. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
   if (trainer_begin(&t, s, arm->flags, e))
     return;
-  o->name = arm->name;
-  o->source = arm->source;
-  outcome_begin(o, &t, t.s.eval_T);
-  progress_start(&o->p, arm->name, s->quiet);
-  if (!train_run(&t, &o->p, e) && !interrupted
-      && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
+  if (!outcome_train(o, &t, arm->name, arm->source, e) && !interrupted)
     outcome_measure(o, &t, &t.s, e);
   has_ended(o->ended, &t, e);
   *s = t.s;
@@ -8291,13 +8297,7 @@ static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
     return e->status;
   if (!s->out[0])
     fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
-  if (*t->data.drawn && !s->quiet)
-    fprintf(stderr, "sink: %s\n", t->data.drawn);
-  o->name = "train";
-  o->source = "";
-  outcome_begin(o, t, (int)at_most(s->eval_T, t->m.c.context));
-  progress_start(&o->p, "train", s->quiet);
-  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
+  if (!outcome_train(o, t, "train", "", e))
     train_print(t, o);
   return e->status;
 }
