@@ -8049,36 +8049,34 @@ static int config_resolve(Config *c, Error *e) {
   bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
   bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
              || c->extra == EXTRA_LOGIT;
-  if (!divides)
-    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
-                "--heads, or --head-dim", c->heads, c->dim);
-  if (c->heads % c->kv_heads)
-    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
-                "divisor", c->kv_heads, c->heads);
-  if (c->rotary_dims > c->head_dim)
-    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
-                "most %d", c->rotary_dims, c->head_dim);
-  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
-                "an even --head-dim or --rotary-dims", c->rotary_dims);
-  if (c->extra_dims > c->head_dim)
-    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
-                "most %d", c->extra_dims, c->head_dim);
-  if (c->prefix > c->context)
-    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
-                "%d", c->prefix, c->context);
-  if (p_norm && !(c->pnorm > 0))
-    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
-  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
-    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
-                "at 0. Try: --pnorm 2, or --sim exp");
-  if (identity && sum && !elu)
-    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
-                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
-                "--kernel elu");
-  if (identity && sum && raw)
-    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
-                "enter raw. Try: --normalizer one or clamp, or --extra zero");
+  const struct {
+    bool wrong;
+    const char *why;
+  } RULES[] = {
+    {!divides, "--heads does not divide --dim. Try: another --heads, or "
+     "--head-dim"},
+    {c->heads % c->kv_heads, "--kv-heads does not divide --heads. Try: a "
+     "divisor"},
+    {c->rotary_dims > c->head_dim, "--rotary-dims is more than a head's dims. "
+     "Try: at most --dim over --heads"},
+    {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, "
+     "and the dims are odd. Try: an even --head-dim or --rotary-dims"},
+    {c->extra_dims > c->head_dim, "--extra-dims is more than a head's dims. "
+     "Try: at most --dim over --heads"},
+    {c->prefix > c->context, "--prefix is longer than the context. Try: at "
+     "most --context"},
+    {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2"},
+    {p_norm && c->pnorm < 1 && identity && (!elu || raw), "--pnorm below 1 "
+     "with scores of either sign has no slope at 0. Try: --pnorm 2, or --sim "
+     "exp"},
+    {identity && sum && !elu, "--sim identity has scores of either sign, whose "
+     "plain sum can be 0. Try: --normalizer clamp, one or pnorm, or --kernel "
+     "elu"},
+    {identity && sum && raw, "--kernel elu keeps scores positive, but k* and a "
+     "logit enter raw. Try: --normalizer one or clamp, or --extra zero"}};
+  for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+    if (RULES[i].wrong)
+      return fail(e, 2, "%s", RULES[i].why);
   return MORE_RESOLVE(c, e);
 }
 

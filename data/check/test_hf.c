@@ -1092,7 +1092,7 @@ static const char *const NO_CONFIGS[][2] = {
   {LLAMA_SO_FAR(", `vocab_size`: 5"), "expected num_hidden_layers to be"},
   {LLAMA_SO_FAR(", `vocab_size`: 5, `num_hidden_layers`: 1"), "expected num_attention_heads to be"},
   {"{`model_type`: `gpt2`, `vocab_size`: 5, `n_layer`: 1, `n_head`: 3, `n_embd`: 4, "
-   "`n_positions`: 2}", "that sink can be, found --heads 3 does not divide --dim 4"}};
+   "`n_positions`: 2}", "that sink can be, found --heads does not divide --dim"}};
 
 /* A folder with a family's model and its config, in front of which the text goes. */
 static void facts_given(Test *t, const char *family, const char *text) {

@@ -1435,7 +1435,7 @@ static void bench__figures(Test *t) {
     {"gemm --peer " SCRATCH "/none", "none: "}, {"--peer " SCRATCH "/none", "none: "},
     {"gemm --isa sse", "--isa sse: expected one of"}, {"gemm --m 0", "--m 0: expected a whole"},
     {"gemm --layers 2", "--layers: no such"}, {"step --peer x", "--peer: no such"},
-    {"step --heads 3", "--heads 3 does not divide"}, {"gems", "gems: "}};
+    {"step --heads 3", "--heads does not divide"}, {"gems", "gems: "}};
   if (file_missing("bench") && file_missing("bench.exe")) t->skip = "no ./bench: make builds it";
   if (t->skip) return;
   scratch_open();
