@@ -5224,23 +5224,23 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
  * nothing to nothing is NaN, and a table prints -. As CSV and JSON they are
  * ./paper's: data/paper/tables.c. */
 
-/* A column of a table: its name in CSV and JSON, its heading in two lines, and
- * how it shows unit times x. */
+/* A column of a table: its name in CSV and JSON, its heading, and how it shows
+ * unit times x. */
 typedef struct Column {
-  const char *name, *head, *below, *form;
+  const char *name, *head, *form;
   int width;
   double unit;
 } Column;
 
 static const Column ROW_COLUMNS[ROW] = {
-  {"sink_1",     "Sink_1 %",   "", "%.1f", 8, 100},
-  {"sink_star",  "Sink_* %",   "", "%.1f", 8, 100},
-  {"alpha_1",    "alpha_1",    "", "%.3f", 7, 1},
-  {"times_even", "x even",     "", "%.2f", 6, 1},
-  {"alpha_star", "alpha_*",    "", "%.3f", 7, 1},
-  {"mass",       "row mass",   "", "%.2f", 8, 1},
-  {"norm_ratio", "norm ratio", "", "%.2f", 10, 1},
-  {"loss",       "loss",       "", "%.3f", 6, 1}};
+  {"sink_1",     "Sink_1 %",   "%.1f", 8, 100},
+  {"sink_star",  "Sink_* %",   "%.1f", 8, 100},
+  {"alpha_1",    "alpha_1",    "%.3f", 7, 1},
+  {"times_even", "x even",     "%.2f", 6, 1},
+  {"alpha_star", "alpha_*",    "%.3f", 7, 1},
+  {"mass",       "row mass",   "%.2f", 8, 1},
+  {"norm_ratio", "norm ratio", "%.2f", 10, 1},
+  {"loss",       "loss",       "%.3f", 6, 1}};
 
 static const char *cell_text(char text[32], const Column *c, double x) {
   if (!isfinite(x))
@@ -5748,8 +5748,7 @@ static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
 }
 
 static int read_once(const Settings *s, Error *e) {
-  if (strcmp(s->data.text, "-") && strcmp(s->data.tokens, "-")
-      && strcmp(s->ids, "-"))
+  if (strcmp(source_name(&s->data), "-") && strcmp(s->ids, "-"))
     return 0;
   return fail(e, 2, "-: it can be read once, and is needed more often. "
               "Try: a file");
@@ -7759,28 +7758,21 @@ static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   bytes_free(&file);
 }
 
-/* An unknown word is answered with the program that has it, the nearest, or
- * the default. */
+/* An unknown word is answered with those that are known, or the program that
+ * has it. */
 static int choice_set(const Option *o, const Settings *s, int *at,
                       const char *text, Error *e) {
   char word[VALUE_ROOM], key[2 * VALUE_ROOM];
-  Near near = {.word = text};
-  option_word(o, 0, near.best);
-  for (int row = 0; *option_word(o, row, word); row++) {
-    near_look(&near, word, word);
-    if (strcmp(word, text))
-      continue;
-    *at = row;
-    return 0;
-  }
+  Near near = {.word = key, .best = "one of these"};
+  for (int row = 0; *option_word(o, row, word); row++)
+    if (!strcmp(word, text)) {
+      *at = row;
+      return 0;
+    }
   snprintf(key, sizeof key, "%s=%s", o->flag, text);
-  near.word = key;
   near_theirs(&near, s, 0);
-  if (strchr(near.best, ' '))
-    return fail(e, 2, "--%s %s: no such row here. Try: %s", o->flag, text,
-                near.best);
-  return fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
-              option_value(o, word), o->flag, near.best);
+  return fail(e, 2, "--%s %s: expected %s. Try: %s", o->flag, text,
+              option_value(o, word), near.best);
 }
 
 /* A double whose default is none may be none, which is NAN. */

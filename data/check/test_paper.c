@@ -241,7 +241,7 @@ static void paper__edits_and_starts(Test *t) {
   EACH(i, READ) sink_fails(t, READ[i][0], 2, READ[i][1]);
   fact(t, bytes_same(model, file_of(t, SCRATCH "/m.ckpt"))
           && bytes_same(words, file_of(t, SCRATCH "/tale.tok")), "what was read is another file");
-  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "Try: a file; of a published");
+  sink_fails(t, "train --quiet --steps 1 --start " SCRATCH FROM_TEXT, 1, "Try: a file; of a");
 }
 
 /* A table of experiments that must be one. */

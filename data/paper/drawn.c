@@ -1086,14 +1086,14 @@ typedef struct Survey {
 } Survey;
 
 static const Column SURVEY_COLUMNS[] = {
-  {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
-  {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
-  {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
-  {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
-  {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
-  {"times_even",    "x even",   "",  "%.2f",   6, 1},
-  {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
-  {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
+  {"sink_1_at_0.2", "Sink 0.2", "%.2f%%", 8, 100},
+  {"sink_1",        "Sink_1",   "%.2f%%", 8, 100},
+  {"sink_1_at_0.4", "Sink 0.4", "%.2f%%", 8, 100},
+  {"sink_star",     "Sink_*",   "%.2f%%", 8, 100},
+  {"alpha_1",       "alpha_1",  "%.4f",   8, 1},
+  {"times_even",    "x even",   "%.2f",   6, 1},
+  {"norm_ratio",    "|h1|/|h|", "%.2f",   8, 1},
+  {"loss",          "loss",     "%.4f",   7, 1}, {NULL, NULL, NULL, 0, 0}};
 
 static double number_named(const Numbers *row, const char *name) {
   for (int i = 0; i < row->n; i++)
