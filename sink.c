@@ -3952,8 +3952,9 @@ static size_t document_cut(const Bytes *all, Document last, double share,
   return at;
 }
 
-/* Shares out the documents, of a text or of ids (data/text/shards.c). T 0: all
- * of another text than the model's own are held. */
+/* Shares out the documents, of a text or of ids (data/text/shards.c), between
+ * training and what is held. An evaluation, T 0, trains on none, and holds all
+ * of a text that is not the model's own. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4670,10 +4671,8 @@ static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
-  if (bad) {
-    fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
-    return step_fault(t, e);
-  }
+  if (bad)
+    return fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
   if (clip > 0 && t->norm > clip)
     shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
   trainer_update(t, shrink);
@@ -4688,18 +4687,19 @@ static int trainer_step(Trainer *t, Error *e) {
   int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
   model_zero_grads(&t->m);
   t->loss = 0;
-  for (int i = 0; i < N; i++) {
+  for (int i = 0; i < N && !e->status; i++) {
     if (data_batch(&t->data, &t->s.data, B, T, ids, targets, e))
-      return e->status;
+      break;
     model_forward(&t->m, &t->a, ids, B, T);
     t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / N) / N;
-    if (!isfinite(t->loss)) {
+    if (isfinite(t->loss))
+      model_backward(&t->m, &t->a, ids, B, T);
+    else
       fail(e, 1, "the loss" NOT_FINITE);
-      return step_fault(t, e);
-    }
-    model_backward(&t->m, &t->a, ids, B, T);
   }
-  return trainer_finish(t, e);
+  if (!e->status)
+    trainer_finish(t, e);
+  return step_fault(t, e);
 }
 
 /* ----------
@@ -4817,8 +4817,8 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
  * checkpoint every --save-every steps and at the end.
  *
  * Of a run that diverges the log ends with a line "# step N: why", which
- * --resume drops, and the checkpoint before stays. A run that goes on passes
- * over a fault of its first look: it meets it again. */
+ * --resume drops, and the checkpoint before stays. Where a resumed run's first
+ * look meets a NaN, the steps go on until one of them does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train;
@@ -4884,8 +4884,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
- * (H_(T+1) - 3/2) / (T - 1) = 0.0517; alpha_prev's too, but for a window of 1. */
+/* Both of even rows: with H_n = 1 + 1/2 + .. + 1/n they are (H_T - 1) / (T - 1),
+ * 0.0594 at T = 64, and with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. Only a
+ * window of 1 tells them apart. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
@@ -5455,7 +5456,6 @@ static void dump_config(Dump *d) {
                 out.size ? ",\n" : "{\n", o->flag, value);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
-  snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
   dump_forget(d);
   file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
@@ -7739,10 +7739,10 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* A line of data/words.txt is a word and its answer: a flag of ours, for a word
- * of other programs, where the verb has that flag; or advice, with a blank,
- * for this very word or FLAG=VALUE, but never this program itself. Without the
- * file only our own words are known. */
+/* A line of data/words.txt is a word of another program and its answer. That is
+ * a flag of ours, if the verb has it; or advice, which has a blank, for this
+ * very word or FLAG=VALUE, unless it sends the user to the program that was
+ * asked. Without the file only our own words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7865,7 +7865,7 @@ bool has_word(const char *words, const char *word) {
   return false;
 }
 
-/* When a flag changes something, where that is not always and not so now. */
+/* NULL where a flag acts with these settings; else the words for when it would. */
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
   const Train *r = &s->train;
@@ -8441,7 +8441,6 @@ static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
   Dump d = {.s = s, .m = m, .a = &w.t.a, .drawn = !s->n_words, .e = e};
-  char config[PATH_ROOM + 16];
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. "
                 "Try: sink help dump");
@@ -8453,10 +8452,10 @@ static int verb_dump(Settings *s, Error *e) {
              && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
-  snprintf(config, sizeof config, "%s/config.json", s->out);
+  snprintf(d.path, sizeof d.path, "%s/config.json", s->out);
   if (!e->status && !data_ids(&w.t.data, s->ids, m->c.vocab, e))
     dump_shape(&d, &w.t.data, e);
-  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e))
+  if (e->status || outputs_ready(s, (const char *[]){d.path}, 1, e))
     return work_end(&w, e);
   if (m->seams.forward_only)
     printf("without gradients: %s: forward only\n", m->seams.forward_only);
