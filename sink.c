@@ -3316,7 +3316,7 @@ typedef struct Source {
   char own_name[PATH_ROOM];
   int whole, from_start;
   int toy;                      /* a task of ./paper instead, 0 none */
-  const struct Program *program;           /* who asks */
+  const struct Program *program;           /* who opens it */
 } Source;
 
 /* ---------- Part III */
