@@ -3306,15 +3306,16 @@ typedef struct Source {
   char home[PATH_ROOM];         /* the program's folder */
   int fix_token;                /* where <|fix|> is, 0 nowhere */
   char first_tokens[16];        /* in its place */
-  double *first_counts;         /* of the model: Data.first, if kept */
-  char first_own[16];           /* the flag */
+  double *first_counts;         /* of a model's training: Data.first, if kept */
+  char first_own[16];           /* and its --first-tokens */
   char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;           /* at most so many training tokens, 0 all (Figure 5) */
   int bos;                      /* <|bos|> before every document */
   double valid;                 /* share of them for validation */
-  uint64_t own;                 /* the model's text: 9.2, 9.4 */
+  uint64_t own;                 /* hash64 of a model's own text; 0: not known */
   char own_name[PATH_ROOM];
-  int whole, from_start;
+  int whole;                    /* no --valid is said: all of another text is held */
+  int from_start;               /* as if Data.alike */
   int toy;                      /* a task of ./paper instead, 0 none */
   const struct Program *program;           /* who opens it */
 } Source;
