@@ -4408,16 +4408,12 @@ static void pass_settings(Passage *c, Settings *s, unsigned groups) {
       bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
   size_t n = (size_t)pass(c, text.size, 8);
-  if (c->out)
-    pass_bytes(c, text.at, n);
-  else if (n > c->left)
-    damaged(c->name, c->e);
-  else if (!bytes_add(&text, c->at, n, c->e)
-           && !bytes_add(&text, "", 1, c->e)) {
+  if (!c->out && n <= c->left)
+    bytes_add(&text, c->at, n, c->e);
+  bytes_add(&text, "", 1, c->e);
+  pass_bytes(c, text.at, n);
+  if (!c->out && !c->e->status)
     settings_lines(c, s, groups, (char *)text.at);
-    c->at += n;
-    c->left -= n;
-  }
   bytes_free(&text);
 }
 
@@ -7779,21 +7775,18 @@ static int choice_set(const Option *o, const Settings *s, int *at,
 /* A double whose default is none may be none, which is NAN. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
-  char *end, to[32] = "none";
+  char *end;
   double x = strtod(text, &end);
-  bool whole = o->kind != 'd', none = !strcmp(o->fallback, to);
-  if (none && !strcmp(text, to))
+  bool whole = o->kind != 'd', none = !strcmp(o->fallback, "none");
+  if (none && !strcmp(text, "none"))
     x = NAN;
   else if (end == text || *end || isspace((unsigned char)*text)
            || (whole && x != floor(x))
-           || (bounded && !(x >= o->least && x <= o->most))) {
-    x = fmin(fmax(atof(o->fallback), o->least), o->most);
-    if (!none)
-      snprintf(to, sizeof to, "%.15g", x);
+           || (bounded && !(x >= o->least && x <= o->most)))
     return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
-                "Try: --%s %s", o->flag, text, whole ? "whole " : "",
-                o->least, o->most, o->flag, to);
-  }
+                "Try: --%s %.10g", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag,
+                fmin(fmax(atof(o->fallback), o->least), o->most));
   if (whole)
     *(int *)at = (int)x;
   else
