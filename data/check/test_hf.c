@@ -3193,7 +3193,7 @@ static void model_file__slabs(Test *t) {
 /* An evaluation, all sequences through a block at a time, has the sums of batches of 16. */
 static void evaluate__streamed(Test *t) {
   Settings s; Error e = {0}; Data d = {0}; Trainer open;
-  Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
+  Sinks in_memory, streamed; Lab b; Bytes lines = {0}; Rng r = {5};
   scratch_open();
   settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", MEASURE | EVAL | GENERAL, &e);
   for (int i = 0; i < 37; i++)
@@ -3208,7 +3208,8 @@ static void evaluate__streamed(Test *t) {
   checkpoint_open(SCRATCH "/model.bin", &open, &e);
   if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &e)
       && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &e)) {
-    fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
+    fact(t, in_memory.n == 37 && streamed.n == 37 && streamed.starts == 37, "%d sequences",
+         streamed.n);
     fact(t, in_memory.batch == 16 && streamed.batch == 37, "%d sequences", streamed.batch);
     for (idx k = 0; k < in_memory.n_sums; k++)
       within(t, streamed.sums[k], in_memory.sums[k], 0, "number %lld", k);
