@@ -4000,13 +4000,7 @@ static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
   d->end = t->end;
   d->bos = t->bos;
   d->fix = t->fix;
-  bool bos = s->bos && d->bos < 0;
-  bool fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
-  if (!bos && !fix)
-    return 0;
-  return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: "
-              "--tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
-              s->tokenizer);
+  return 0;
 }
 
 static int text_open(Data *d, const Source *s, int T, Error *e) {

@@ -178,6 +178,10 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   enum { NAMED = 16 };
   const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
+  bool bos = s->bos && d->bos < 0;               /* a published tokenizer may lack either */
+  if (bos || (s->fix_token && !*s->first_tokens && d->fix < 0))
+    return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
   if (!*s->first_tokens) return 0;
   d->first_kept = first_counted(s->first_tokens);
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);
