@@ -3233,16 +3233,12 @@ double seconds(void);           /* of a clock on the wall: never in a result */
 double cpu_seconds(void);       /* of all threads together */
 bool others_run(int own);       /* threads, besides so many of this program */
 
-int  sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
-                   const int *targets, int B, int rows, Error *e);
 void sinks_free(Sinks *s);
 
 /* Behind the place where a NaN was met. */
 #define NOT_FINITE                                                             \
     ": expected numbers, found NaN or infinity. Try: another copy of the model"
 idx acts_size(const Model *m, int B, int T, int what, Error *e);
-int sinks_create(Sinks *s, const Model *m, int T, int batch, const double *eps,
-                  int n_eps, Error *e);
 
 /* ---------- Part II */
 
@@ -3295,7 +3291,7 @@ typedef struct Data {
   char drawn[800];              /* the same in words */
   uint64_t seed, sample;        /* sample: blocks read so far */
   uint64_t source;              /* its hash64 */
-  char name[PATH_ROOM], read[2 * PATH_ROOM];   /* read: what is held of it */
+  char name[PATH_ROOM], read[80];              /* read: what is held of it */
   /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the
    * place in it, which a checkpoint keeps; what it knows; frees that. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
@@ -3312,24 +3308,19 @@ typedef struct Source {
   char home[PATH_ROOM];         /* the program's folder */
   int fix_token;                /* where <|fix|> is, 0 nowhere */
   char first_tokens[16];        /* in its place */
-  double *first_counts;         /* of the model: Data.first, if kept */
-  char first_own[16];           /* the flag */
+  double *first_counts;         /* of a model's training: Data.first, if kept */
+  char first_own[16];           /* and its --first-tokens */
   char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
   double data_tokens;           /* at most so many training tokens, 0 all (Figure 5) */
   int bos;                      /* <|bos|> before every document */
   double valid;                 /* share of them for validation */
-  uint64_t own;                 /* the model's text: 9.2, 9.4 */
+  uint64_t own;                 /* hash64 of a model's own text; 0: not known */
   char own_name[PATH_ROOM];
-  int whole, from_start;
+  int whole;                    /* no --valid is said: all of another text is held */
+  int from_start;               /* as if Data.alike */
   int toy;                      /* a task of ./paper instead, 0 none */
-  /* What a companion has besides, or NULL: opens --grammar, --tokens, --toy; fills
-   * Data.first; reads a published model's tokenizer too. */
-  int (*open)(Data *d, const struct Source *s, int T, Error *e);
-  int (*first)(Data *d, const struct Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;
+  const struct Program *program;           /* who opens it */
 } Source;
-
-void data_close(Data *d);
 
 /* ---------- Part III */
 
@@ -3348,9 +3339,11 @@ typedef struct Train {
 #ifndef MORE_SETTINGS
 #define MORE_SETTINGS           /* a companion's own */
 #endif
+#ifndef MORE_PROGRESS
+#define MORE_PROGRESS
+#endif
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
-#define MORE_HELP false         /* are flags of published models shown? */
 #define MORE_READS(names)       /* files that these are links to, behind them */
 #endif
 
@@ -3361,17 +3354,10 @@ typedef struct Settings {
   Train train;
   Source data;
   double eps;                   /* threshold of Sink */
-  int eval_T, eval_n, eval_k, metric_rows, input, ablate;
-  int isolate, isolate_blocks, probe;
-  int replace_position, swap_position, beyond;   /* t of Table 7, 0: p_1 stays */
+  int eval_T, eval_n, eval_k, metric_rows, input, beyond;
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
-  char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM], prompt[PATH_ROOM];
-  char domains[PATH_ROOM], lengths[PATH_ROOM];
-  int inputs, how_many, top_k;  /* eval; generate */
-  double temperature, top_p;
-  int signs, quantize, sinks, cache_size;        /* data/paper/signs.c */
-  char cache[16], positions[8];
+  char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM];
   const struct Program *program;                 /* who is asked */
   struct Films *watched;        /* a companion's, for Program.watch */
   int argc;                     /* the command as it was given */
@@ -3385,7 +3371,6 @@ typedef struct Settings {
 } Settings;
 
 #define SINK_VERSION "1.0"
-enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
 void settings_default(Settings *s);
 int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
@@ -3406,39 +3391,21 @@ typedef struct Trainer {
   double loss_sum;              /* over the steps since the last look at the sink */
   long loss_steps;
 } Trainer;
-void trainer_free(Trainer *t);
-
-/* The sink as a training saw it at one step. */
-typedef struct Look {
-  long step;
-  double loss, norm;            /* the mean since the look before; the gradient's */
-  double alpha1, alpha_star;    /* of token 1 and of the column * (or x*): alpha, Sink, in 0..1 */
-  double sink1, sink_star;
-  double ratio, held;           /* of norms; the loss on held documents, 0: not asked for */
-} Look;
-enum { LOOKS = 1024 };
 
 /* What an evaluation says of a model in a row: a column each of its tables. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
        HELD_LOSS, ROW };
 
-/* The line that a training shows, and its looks. */
+/* The line that a training shows, and its last look. */
 typedef struct Progress {
   const char *name;
   bool quiet;
-  bool has_star, holds;         /* a column *; the held loss is looked at too */
+  bool has_star;                /* a column * */
   double start, shown;          /* seconds; when it was last shown, 0: not */
   long from;                    /* the step at `start` */
   double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
-  int looks;
-  Look look[LOOKS];
+  MORE_PROGRESS
 } Progress;
-
-typedef struct HeatMap {
-  const char *title, *column_name;
-  const Sinks *s;
-  int column;
-} HeatMap;
 
 /* What a training and an evaluation leave of a model: a column of the tables and of
  * the page. */
@@ -3446,10 +3413,11 @@ typedef struct Outcome {
   const char *name, *source;    /* "softmax", "Table 10" */
   Config c;
   Sinks s;                      /* s.n = 0: nothing was measured */
-  Progress p;                   /* its looks */
+  Progress p;
   double even, loss;            /* alpha of even rows; nats a token */
+  double row[ROW];              /* with that loss */
   idx tokens;                   /* over so many */
-  char text[PATH_ROOM], read[2 * PATH_ROOM];   /* of what Data.name and .read say */
+  char text[PATH_ROOM], read[80];              /* of what Data.name and .read say */
   bool star;                    /* has it a column * or x*? */
   char ended[640];              /* why its training ended early, or "" */
   struct HeadMap *map;          /* NULL, or a companion's for a page */
@@ -3457,11 +3425,8 @@ typedef struct Outcome {
 
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
-             int *starts, Error *e);
+             Error *e);
 enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
-void heat_maps(const HeatMap *maps, int n, FILE *out);
-void progress_start(Progress *p, const char *name, bool quiet);
-void progress_show(const Trainer *t, Progress *p);
 
 /* ---------- Part IV */
 
@@ -3538,11 +3503,12 @@ typedef struct Verb {
   int (*run)(Settings *s, Error *e);
 } Verb;
 
-/* ./sink has a name alone. A companion in data/ has more, and sink's verbs
- * beside its own; what it has not is NULL. */
+/* ./sink has a name and verbs. A companion in data/ has more, its own verbs
+ * before SINK_VERBS; what it has not is NULL. */
+extern const Verb VERBS[];
 typedef struct Program {
   const char *name;
-  const Verb *verbs;            /* its own, ended by a NULL name */
+  const Verb *verbs;            /* ended by a NULL name */
   const Check *checks;          /* more checks, ended by one without lines */
   const Verb *other;            /* whose word is the first, if that is no verb */
   /* before a training's first step and after each, where s->watched is set */
@@ -3550,10 +3516,10 @@ typedef struct Program {
   /* what else becomes of a run: its arms and what was said of them */
   int (*page)(const Outcome *o, const Settings *s, const char *verdict,
               FILE *out, Error *e);
-  /* these three: Source */
+  /* in place of text_open: --grammar, --tokens, --toy; --first-tokens (9.3) */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;
+  TokenizerReader *read_tokenizer;         /* of a published model, too */
   /* --start, --resume; and of a log what it begins with, line NULL, and each
    * line of it */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
@@ -3610,7 +3576,7 @@ enum {
   TOKEN_BYTE = 3,      /* 3 .. 258: the byte id - 3 */
   TOKEN_MERGE = 259,   /* 259 ..: what merge id - 259 makes */
   PIECE_MAX = 128, TOKENIZER_VOCAB_MAX = 1 << 18,
-  TOKENIZER_OWN = 1, TOKENIZER_PUBLISHED = 2,
+  TOKENIZER_OWN = 1,
   TOKENIZER_HEAD = 20, TOKENIZER_TAIL = 8
 };
 #define TOKENIZER_MAGIC "SINKTOK1"
@@ -3758,19 +3724,18 @@ static int tokenizer_read(const unsigned char *bytes, size_t n,
   return e->status;
 }
 
-static int tokenizer_load(const char *path, const Source *s, Tokenizer *out,
-                          Error *e) {
+static int tokenizer_load(const char *path, const Program *program,
+                          Tokenizer *out, Error *e) {
+  TokenizerReader *read = program->read_tokenizer;
   Bytes file = {0};
   *out = (Tokenizer){0};
-  if (!file_read(path, &file, e)) {
-    TokenizerReader *other = s->read_tokenizer;
-    (other ? other : tokenizer_read)(file.at, file.size, path, out, e);
-  }
+  if (!file_read(path, &file, e))
+    (read ? read : tokenizer_read)(file.at, file.size, path, out, e);
   bytes_free(&file);
   return e->status;
 }
 
-/* ---- 8.3  Encoding and decoding --- */
+/* ---- 8.3  Encoding --- */
 
 static int ids_add(Ids *a, const int32_t *from, size_t n, Error *e) {
   size_t wide = sizeof *from;
@@ -3820,18 +3785,6 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
   for (size_t at = 0, length; at < n && !e->status; at += length) {
     length = piece_length(text + at, n - at);
     piece_encode(t, text + at, length, out, e);
-  }
-  return e->status;
-}
-
-int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out,
-                     Error *e) {
-  for (size_t i = 0, length; i < n; i++) {
-    if (id[i] < 0 || id[i] >= t->vocab)
-      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
-                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
-    const unsigned char *spelling = tokenizer_token(t, id[i], &length);
-    bytes_add(out, spelling, length, e);
   }
   return e->status;
 }
@@ -3959,27 +3912,23 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-static const char *data_whose(const Data *d, const Source *s) {
-  if (d->source == s->own)
-    return "";
-  if (!s->own)
-    return "; the model's own is not known";
-  if (data_own(d, s))
-    return "; changed since the training";
-  return "; not the model's own, ";
-}
-
 /* Fills d->read: how much of the text is held, and in an evaluation, where T
  * is 0, whose text it is. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
-  const char *whose = T ? "" : data_whose(d, s);
-  char much[32] = "all of it";
-  if (share < 1)
+  const char *whose = "; not the model's own";
+  char much[32] = "held-out documents";
+  if (!held && share < 1)
     snprintf(much, sizeof much, "%g of it", share);
-  snprintf(d->read, sizeof d->read, "%s%s%s",
-           held ? "held-out documents" : much, whose,
-           strchr(whose, ',') ? s->own_name : "");
+  else if (!held)
+    strcpy(much, "all of it");
+  if (T || d->source == s->own)
+    whose = "";
+  else if (!s->own)
+    whose = "; the model's own is not known";
+  else if (data_own(d, s))
+    whose = "; changed since the training";
+  snprintf(d->read, sizeof d->read, "%s%s", much, whose);
 }
 
 /* Appends a document's tokens: --bos, its own, its end. */
@@ -4006,8 +3955,9 @@ static size_t document_cut(const Bytes *all, Document last, double share,
   return at;
 }
 
-/* Shares out the documents, of a text or of ids (data/text/shards.c). T 0: all
- * of another text than the model's own are held. */
+/* Shares out the documents, of a text or of ids (data/text/shards.c), between
+ * training and what is held. An evaluation, T 0, trains on none, and holds all
+ * of a text that is not the model's own. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4043,8 +3993,22 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
   return e->status;
 }
 
-static int data_open_text(Data *d, const Source *s, int T, Error *e) {
+static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
+  Tokenizer *t = &d->tokenizer;
+  char path[PATH_ROOM];
+  if (tokenizer_load(located(path, s->tokenizer, s, e), s->program, t, e))
+    return e->status;
+  d->vocab = t->vocab;
+  d->end = t->end;
+  d->bos = t->bos;
+  d->fix = t->fix;
+  return 0;
+}
+
+static int text_open(Data *d, const Source *s, int T, Error *e) {
   Bytes all = {0}, documents = {0};
+  if (data_open_tokenizer(d, s, e))
+    return e->status;
   source_read(s, &all, &documents, e);
   d->source = hash64(0, all.at, all.size);
   if (!e->status)
@@ -4054,77 +4018,7 @@ static int data_open_text(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-static int data_open_tokenizer(Data *d, const Source *s, Error *e) {
-  Tokenizer *t = &d->tokenizer;
-  char path[PATH_ROOM];
-  if (tokenizer_load(located(path, s->tokenizer, s, e), s, t, e))
-    return e->status;
-  d->vocab = t->vocab;
-  d->end = t->end;
-  d->bos = t->bos;
-  d->fix = t->fix;
-  bool bos = s->bos && d->bos < 0;
-  bool fix = s->fix_token && !s->first_tokens[0] && d->fix < 0;
-  if (!bos && !fix)
-    return 0;
-  return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: "
-              "--tokenizer tokenizer.bin", bos ? "bos" : "fix-token",
-              s->tokenizer);
-}
-
-/* What ./paper has and ./sink has not: 2, and which program to ask. */
-static int data_refuse(const char *flag, Error *e) {
-  return fail(e, 2, "--%s: for ./paper. Try: make paper", flag);
-}
-
-/* The flag of a text that ./sink does not read. */
-static const char *source_other(const Source *s) {
-  if (s->toy)
-    return "toy";
-  if (s->grammar[0])
-    return "grammar";
-  if (s->tokens[0])
-    return "tokens";
-  return "";
-}
-
-/* The tokens that --first-tokens draws (9.3). */
-static int data_first(Data *d, const Source *s, int T, Error *e) {
-  if (!s->first_tokens[0])
-    return 0;
-  return s->first ? s->first(d, s, T, e) : data_refuse("first-tokens", e);
-}
-
-/* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
- * a failure d is empty. */
-static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
-  const char *other = source_other(s);
-  *d = (Data){.pass = -1};
-  d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
-  if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
-    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: "
-                "one of them");
-  snprintf(d->name, sizeof d->name, "%s", source_name(s));
-  if (*other && !s->open)
-    data_refuse(other, e);
-  else if (*other)
-    s->open(d, s, T, e);
-  else if (!data_open_tokenizer(d, s, e))
-    data_open_text(d, s, T, e);
-  if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
-    d->train.size = (size_t)s->data_tokens;
-  d->blocks = (idx)d->train.size / (T + 1);
-  if (T && !d->blocks && !d->next)
-    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: "
-         "more text, or a smaller --context", d->name, T + 1, d->train.size);
-  if (!e->status && d->blocks)
-    d->order = grab(d->blocks, sizeof(int32_t), e);
-  if (e->status || data_first(d, s, T, e))
-    data_close(d);
-  return e->status;
-}
-
-void data_close(Data *d) {
+static void data_close(Data *d) {
   if (d->close)
     d->close(d);
   tokenizer_free(&d->tokenizer);
@@ -4134,6 +4028,28 @@ void data_close(Data *d) {
   free(d->order);
   free(d->first);
   *d = (Data){0};
+}
+
+/* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
+ * a failure d is empty. */
+static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
+  const Program *program = s->program;
+  *d = (Data){.pass = -1};
+  d->seed = seed == HELD_SEED - 1 ? 0 : (uint64_t)seed + 1;
+  snprintf(d->name, sizeof d->name, "%s", source_name(s));
+  (program->open ? program->open : text_open)(d, s, T, e);
+  d->alike = d->alike || s->from_start;
+  if (s->data_tokens > 0 && (double)d->train.size > s->data_tokens)
+    d->train.size = (size_t)s->data_tokens;
+  d->blocks = (idx)d->train.size / (T + 1);
+  if (T && !d->blocks && !d->next)
+    fail(e, 1, "%s: expected at least %d tokens to train on, found %zu. Try: "
+         "more text, or a smaller --context", d->name, T + 1, d->train.size);
+  if (!e->status && d->blocks)
+    d->order = grab(d->blocks, sizeof(int32_t), e);
+  if (e->status || (program->first && program->first(d, s, T, e)))
+    data_close(d);
+  return e->status;
 }
 
 /* A pass's order follows from seed and pass: no checkpoint keeps it. */
@@ -4263,13 +4179,9 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
  *             further stretches
  *   random    T tokens drawn evenly from the vocabulary
  *   repeat    one such token, T times
- * A fixed token is written here too; one of --first-tokens is repeated. */
-
-/* What is read is spread over a text: neighbours may be of one chapter. Where
- * documents are alike the first serve; so they do for results (./paper). */
-static bool data_spreads(const Data *d, const Source *s) {
-  return !d->alike && !s->from_start;
-}
+ * A fixed token is written here too; one of --first-tokens is repeated. What is
+ * read is spread over a text, since neighbours may be of one chapter; where
+ * documents are alike the first serve, as they do for ./paper's results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4278,7 +4190,7 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
                          int *ids, int *targets, int *starts) {
   int documents = (int)d->starts.size, size = (int)d->held.size;
   int spare = 0;
-  if (data_spreads(d, s))
+  if (!d->alike)
     spare = (size / T - documents) / n;
   idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
@@ -4331,7 +4243,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
   for (idx i = 0; i < blocks; i++) {
     idx at = i;
-    if (data_spreads(d, s))
+    if (!d->alike)
       at = i * all / blocks;
     block_feed(d, s, FIRST_SEED, ~(uint64_t)i, d->held.at + at * (T + 1), T,
                ids + i * T, targets + i * T, e);
@@ -4351,7 +4263,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   length of the text  .. the text: lines "flag value"
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
- *   4   what follows the parameters: 0 nothing, 3 moments and the run, 7 also
+ *   4   what follows the parameters: 0 nothing, 3 moments and the run, plus 4
  *       the start; plus 8 with --first-tokens text, N^X or N:SET: the weight
  *       of each id, doubles, before the moments
  *   8   count of parameters .. parameters in the order of the table of
@@ -4365,7 +4277,7 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  * It holds no clock and no number of threads, so the same run has the same
  * bytes everywhere. Every draw of a run follows from --seed and the draw's
  * place, so no generator's state is kept. */
-enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 7, PARTS_FIRST = 8 };
+enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
 /* One walk over the fields writes and reads a file, so their order is said
@@ -4377,6 +4289,7 @@ typedef struct Passage {
   uint64_t hash;
   const unsigned char *at;   /* in: the bytes that are left */
   size_t left;
+  bool with_moments;
   const char *name;
   Error *e;
 } Passage;
@@ -4491,17 +4404,25 @@ static void pass_settings(Passage *c, Settings *s, unsigned groups) {
       bytes_print(&text, c->e, "%s %s\n", o->flag, value);
   }
   size_t n = (size_t)pass(c, text.size, 8);
-  if (c->out)
-    pass_bytes(c, text.at, n);
-  else if (n > c->left)
-    damaged(c->name, c->e);
-  else if (!bytes_add(&text, c->at, n, c->e)
-           && !bytes_add(&text, "", 1, c->e)) {
+  if (!c->out && n <= c->left)
+    bytes_add(&text, c->at, n, c->e);
+  bytes_add(&text, "", 1, c->e);
+  pass_bytes(c, text.at, n);
+  if (!c->out && !c->e->status)
     settings_lines(c, s, groups, (char *)text.at);
-    c->at += n;
-    c->left -= n;
-  }
   bytes_free(&text);
+}
+
+static void trainer_free(Trainer *t) {
+  model_free(&t->m);
+  acts_free(&t->a);
+  data_close(&t->data);
+  free(t->m1);
+  free(t->m2);
+  free(t->ids);
+  free(t->first);
+  free(t->scratch);
+  *t = (Trainer){0};
 }
 
 static int moments_create(Trainer *t, Error *e) {
@@ -4512,8 +4433,8 @@ static int moments_create(Trainer *t, Error *e) {
 
 /* Room for a model of `count` parameters, once the file is known to hold as
  * many. A model to evaluate has neither gradients nor moments. */
-static void checkpoint_room(const Passage *c, Trainer *t, idx count, int parts,
-                            bool with_moments) {
+static void checkpoint_room(const Passage *c, Trainer *t, idx count,
+                            int parts) {
   Error *e = c->e;
   Model list = {0};
   if (e->status)
@@ -4523,19 +4444,21 @@ static void checkpoint_room(const Passage *c, Trainer *t, idx count, int parts,
   model_free(&list);
   if (!fits)
     damaged(c->name, e);
-  else if (!model_create(&t->m, &t->s.model, with_moments, e)
-           && parts & PARTS_RUN && with_moments)
+  else if (!model_create(&t->m, &t->s.model, c->with_moments, e)
+           && parts & PARTS_RUN && c->with_moments)
     moments_create(t, e);
   if (parts & PARTS_FIRST && !e->status)
     t->first = grab(t->m.c.vocab, sizeof *t->first, e);
   t->s.data.first_counts = t->first;
 }
 
-static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
+static void checkpoint_pass(Passage *c, Trainer *t) {
   char magic[] = CHECKPOINT_MAGIC;
   int parts = 0;
-  if (with_moments)
-    parts = t->start ? PARTS_START : PARTS_RUN;
+  if (t->m1)
+    parts = PARTS_RUN;
+  if (t->m1 && t->start)
+    parts += PARTS_START;
   if (t->s.data.first_counts)
     parts += PARTS_FIRST;
   pass_bytes(c, magic, 8);
@@ -4552,7 +4475,7 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   parts = (int)pass(c, (uint64_t)parts, 4);
   idx count = (idx)pass(c, (uint64_t)t->m.count, 8);
   if (!c->out)
-    checkpoint_room(c, t, count, parts, with_moments);
+    checkpoint_room(c, t, count, parts);
   pass_numbers(c, t->m.params, count, width);
   for (int v = 0; t->s.data.first_counts && v < t->m.c.vocab; v++)
     t->s.data.first_counts[v] = pass_double(c, t->s.data.first_counts[v]);
@@ -4564,17 +4487,16 @@ static void checkpoint_pass(Passage *c, Trainer *t, bool with_moments) {
   t->loss_sum = pass_double(c, t->loss_sum);
   t->loss_steps = (long)pass(c, (uint64_t)t->loss_steps, 8);
   t->data.source = pass(c, t->data.source, 8);
-  if ((parts & PARTS_START) == PARTS_START)
+  if (parts & PARTS_START)
     t->start = pass(c, t->start, 8);
 }
 
-static int checkpoint_write(const char *path, const Trainer *t,
-                            bool with_moments, Error *e) {
+static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
   Passage c = {.out = true, .hash = hash_start(0), .e = e};
   Trainer same = *t;   /* every field comes back unchanged */
   if (writing_begin(&c.w, path, e))
     return e->status;
-  checkpoint_pass(&c, &same, with_moments);
+  checkpoint_pass(&c, &same);
   pass(&c, hash_end(c.hash), 8);
   return writing_end(&c.w, e);
 }
@@ -4583,7 +4505,8 @@ static int checkpoint_write(const char *path, const Trainer *t,
  * needs no moments. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            bool with_moments, Trainer *t, Error *e) {
-  Passage c = {.at = p, .left = n - 8, .name = name, .e = e};
+  Passage c = {.at = p, .left = n - 8, .with_moments = with_moments,
+               .name = name, .e = e};
   *t = (Trainer){0};
   if (n < 24 || memcmp(p, CHECKPOINT_MAGIC, 8)
       || number_at(p + 8, 4) != CHECKPOINT_VERSION)
@@ -4592,7 +4515,7 @@ static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                 "published model", name, CHECKPOINT_VERSION);
   if (hash64(0, p, n - 8) != number_at(p + n - 8, 8))
     return damaged(name, e);
-  checkpoint_pass(&c, t, with_moments);
+  checkpoint_pass(&c, t);
   if (c.left || t->loss_steps < 0 || t->loss_steps > t->step)
     damaged(name, e);
   if (e->status)
@@ -4620,18 +4543,6 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * and then ends in the bytes of a run that never stopped: data/paper/resume.c.
  * Fine-tuning ([FIG30], appendix D) begins from another model's parameters:
  * data/paper/pages.c. */
-
-void trainer_free(Trainer *t) {
-  model_free(&t->m);
-  acts_free(&t->a);
-  data_close(&t->data);
-  free(t->m1);
-  free(t->m2);
-  free(t->ids);
-  free(t->first);
-  free(t->scratch);
-  *t = (Trainer){0};
-}
 
 /* A trainer by its settings. A model and moments that were read stay; else the
  * model is drawn from the seed. */
@@ -4714,20 +4625,6 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * allows, and the optimiser moves every parameter by the schedule's rate. What
  * is not finite ends a step before a parameter moves. */
 
-/* Where forwards of the B sequences ids [B,T] first meet NaN or infinity, into
- * e. It measures them, since a measurement looks after every block. */
-static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
-  Sinks s = {0};
-  Acts a = {0};
-  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e))
-    acts_create(&a, m, 1, T, ACTS_ONE, e);
-  for (int b = 0; b < B && !e->status; b++, ids += T)
-    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
-  acts_free(&a);
-  sinks_free(&s);
-  return e->status;
-}
-
 /* An error about what is not finite becomes one that says at which step the
  * training diverged, with t->loss NAN. Any other stays as it is. */
 static int step_fault(Trainer *t, Error *e) {
@@ -4740,16 +4637,6 @@ static int step_fault(Trainer *t, Error *e) {
   return fail(e, 1, "step %ld: %.*s: NaN or infinity: this variant diverges "
               "here. Try: a smaller --lr", t->step, (int)(end - why.text),
               why.text);
-}
-
-/* Names what is not finite: the gradient of `bad`, or where a forward of the
- * batch first meets it. */
-static int diverged(Trainer *t, const Tensor *bad, Error *e) {
-  if (bad)
-    fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
-  forward_fault(&t->m, t->ids, t->s.train.batch, t->s.model.context, e);
-  fail(e, 1, "the loss" NOT_FINITE);
-  return step_fault(t, e);
 }
 
 /* Each parameter by its own gradient. `shrink`: what the clip leaves of that, 1
@@ -4778,7 +4665,7 @@ static int trainer_finish(Trainer *t, Error *e) {
   const Tensor *bad;
   t->norm = gradient_norm(&t->m, &bad);
   if (bad)
-    return diverged(t, bad, e);
+    return fail(e, 1, "the gradient of %s" NOT_FINITE, bad->name);
   if (clip > 0 && t->norm > clip)
     shrink = clip / (t->norm + 1e-6);   /* PyTorch's 1e-6 */
   trainer_update(t, shrink);
@@ -4793,16 +4680,19 @@ static int trainer_step(Trainer *t, Error *e) {
   int *ids = t->ids, *targets = ids + (idx)B * T;   /* [B,T] each */
   model_zero_grads(&t->m);
   t->loss = 0;
-  for (int i = 0; i < N; i++) {
+  for (int i = 0; i < N && !e->status; i++) {
     if (data_batch(&t->data, &t->s.data, B, T, ids, targets, e))
-      return e->status;
+      break;
     model_forward(&t->m, &t->a, ids, B, T);
     t->loss += model_loss(&t->m, &t->a, targets, B, T, true, 1.0 / N) / N;
-    if (!isfinite(t->loss))
-      return diverged(t, NULL, e);
-    model_backward(&t->m, &t->a, ids, B, T);
+    if (isfinite(t->loss))
+      model_backward(&t->m, &t->a, ids, B, T);
+    else
+      fail(e, 1, "the loss" NOT_FINITE);
   }
-  return trainer_finish(t, e);
+  if (!e->status)
+    trainer_finish(t, e);
+  return step_fault(t, e);
 }
 
 /* ----------
@@ -4823,13 +4713,29 @@ static void stop_gently(void) {
   signal(SIGTERM, on_interrupt);
 }
 
+static void progress_start(Progress *p, const char *name, bool quiet) {
+  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
+  p->shown = p->start;
+}
+/* A line every ten seconds, and one at the end. */
+static void progress_show(const Trainer *t, Progress *p) {
+  double now = seconds(), left = t->s.train.steps - (double)t->step;
+  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
+  if (p->quiet || (left > 0 && now - p->shown < 10))
+    return;
+  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
+          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
+          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
+  p->shown = now;
+}
+
 /* A look at the sink measures so many held sequences. */
 enum { LOOK_N = 16 };
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
-  int starts, T = (int)at_most(t->s.eval_T, t->s.model.context);
+  int T = (int)at_most(t->s.eval_T, t->s.model.context);
   Sinks seen;
-  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, &starts, e))
+  if (evaluate(&seen, &t->m, &t->data, &t->s, LOOK_N, T, e))
     return step_fault(t, e);
   sinks_row(&seen, &t->m.c, 0, p->now);
   p->has_star = config_column_star(&t->m.c) >= 0;
@@ -4856,7 +4762,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
     model_forward(m, &a, at, B, T);
     sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
     if (!isfinite(sum))
-      forward_fault(m, at, B, T, e);
+      fail(e, 1, "the loss" NOT_FINITE);
   }
   acts_free(&a);
   free(ids);
@@ -4866,8 +4772,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 
 /* A line of the log is a look at the sink: loss is the mean of the steps since
  * the line before, norm the last step's gradient before the clip, sink_1 at
- * --eps, norm_ratio the largest over the blocks (chapter 6). A line that begins
- * with # says what --first-tokens draws. */
+ * --eps, norm_ratio the largest over the blocks (chapter 6). */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
@@ -4897,7 +4802,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
     file_write(t->s.log, log->at, log->size, e);
   if (e->status || !checkpoint || !t->s.out[0])
     return e->status;
-  return checkpoint_write(t->s.out, t, true, e);
+  return checkpoint_write(t->s.out, t, e);
 }
 
 /* To the last step, a fault or Ctrl-C, saving on the way. A look at the sink
@@ -4905,16 +4810,15 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
  * checkpoint every --save-every steps and at the end.
  *
  * Of a run that diverges the log ends with a line "# step N: why", which
- * --resume drops, and the checkpoint before stays. A run that goes on passes
- * over a fault of its first look: it meets it again. */
+ * --resume drops, and the checkpoint before stays. Where a resumed run's first
+ * look meets a NaN, the steps go on until one of them does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
   enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
   const Train *r = &t->s.train;
-  const char *drawn = t->data.drawn;
   Bytes log = {0};
   Error passed = {0};
   bool saved = t->step > 0;   /* is this step's checkpoint there? */
-  bytes_print(&log, e, *drawn ? "%s# %s\n" : "%s", LOG_HEAD, drawn);
+  bytes_print(&log, e, LOG_HEAD);
   if (t->s.program->log)
     t->s.program->log(t, p, &log, NULL, e);
   if (!e->status && r->steps)
@@ -4973,8 +4877,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* The even alpha_self: (H_T - 1) / (T - 1) = 0.0594 at T = 64, and with * or x*
- * (H_(T+1) - 3/2) / (T - 1) = 0.0517; alpha_prev's too, but for a window of 1. */
+/* Both of even rows: with H_n = 1 + 1/2 + .. + 1/n they are (H_T - 1) / (T - 1),
+ * 0.0594 at T = 64, and with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. Only a
+ * window of 1 tells them apart. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
@@ -5034,23 +4939,11 @@ void sinks_free(Sinks *s) {
 }
 
 /* A NaN is above no eps and would pass for no sink: the first x that is not
- * finite ends a measurement. block: from 1; -1 the embedding, L+1 the loss. */
-static void sinks_watch(Sinks *s, int block, int head, double x) {
-  if (s->bad || isfinite(x))
-    return;
-  s->bad = block;
-  s->bad_head = head;
-}
-
-static int sinks_fault(const Sinks *s, Error *e) {
-  if (s->bad < 0)
-    return fail(e, 1, "the embedding" NOT_FINITE);
-  if (s->bad > s->L)
-    return fail(e, 1, "the loss" NOT_FINITE);
-  if (!s->bad_head)
-    return fail(e, 1, "block %d of %d, after its heads" NOT_FINITE, s->bad, s->L);
-  return fail(e, 1, "block %d of %d, head %d of %d" NOT_FINITE, s->bad, s->L,
-              s->bad_head, s->H);
+ * finite ends a measurement. `where`: in block and head, from 1. */
+static void sinks_watch(Sinks *s, double x, const char *where, int block,
+                        int head) {
+  if (!s->bad[0] && !isfinite(x))
+    snprintf(s->bad, sizeof s->bad, where, block, s->L, head, s->H);
 }
 
 /* -sum p log p in nats, and sum p, for p [n] >= 0; 0 log 0 = 0. */
@@ -5130,13 +5023,14 @@ static real largest(idx n, const real *x) {
 /* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
  * keeps of each sequence the block's output with the largest |h| so far. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
+  const char *place = l ? "block %d of %d, after its heads" : "the embedding";
   idx N = s->N, n = N * C;
   for (idx b = 0; b < B; b++) {
     const real *h_b = h + b * n;
     real *extreme = s->extreme + b * n;
     for (idx i = 0; i < N; i++) {
       s->hnorm[l * N + i] += length(C, h_b + i * C);
-      sinks_watch(s, l ? l : -1, 0, s->hnorm[l * N + i]);
+      sinks_watch(s, s->hnorm[l * N + i], place, l, 0);
     }
     if (l == 1 || (l > 1 && largest(n, h_b) > largest(n, extreme)))
       copy(extreme, h_b, n);
@@ -5161,7 +5055,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
       all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
-    sinks_watch(s, l + 1, (int)h + 1, all);
+    sinks_watch(s, all, "block %d of %d, head %d of %d", l + 1, (int)h + 1);
   }
   for (idx n = 0; n < N; n++) {
     idx row = b * N + n, at = l * N + n;
@@ -5183,7 +5077,7 @@ static int by_size(const void *a, const void *b) {
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
-  if (s->bad)
+  if (s->bad[0])
     return;                              /* a NaN has no place in an order */
   for (idx j = 0; j < n; j++)
     h[j] = real_abs(h[j]);
@@ -5220,11 +5114,11 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
     measure_massive(s, b, C);
   if (targets)
     s->loss += model_loss(m, a, targets, B, s->T, false, 1) * B;
-  sinks_watch(s, s->L + 1, 0, s->loss);
+  sinks_watch(s, s->loss, "the loss", 0, 0);
   s->n += B;
-  if (model_fault(m, e) || !s->bad)
-    return e->status;
-  return sinks_fault(s, e);
+  if (!model_fault(m, e) && s->bad[0])
+    fail(e, 1, "%s" NOT_FINITE, s->bad);
+  return e->status;
 }
 
 /* Sums to means over the n sequences, once. Entropy becomes a mean over the rows
@@ -5259,25 +5153,16 @@ static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   return n;
 }
 
-/* With the longest T that a document has tokens for. */
 static int none_held(const Data *d, int T, Error *e) {
-  int longest = 0, end = (int)d->held.size;
-  char shorter[32] = "";
-  for (size_t i = d->starts.size; i--; end = d->starts.at[i])
-    if (end - d->starts.at[i] > longest)
-      longest = end - d->starts.at[i];
-  if (longest > 2)
-    snprintf(shorter, sizeof shorter, "--T %d, ", longest - 1);
-  return fail(e, 1, "no held document has %d tokens: %zu are held, at most %d "
-              "in one. Try: %sa larger --valid or longer documents", T + 1,
-              d->held.size, longest, shorter);
+  idx n = (idx)d->starts.size, mean = (idx)d->held.size / (n + !n);
+  return fail(e, 1, "no held document has %d tokens: on average they have %lld. "
+              "Try: --T %lld, a larger --valid or longer documents", T + 1,
+              mean, mean - (mean > 1));
 }
 
-/* At thresholds eps [n_eps]. *starts: how many of the sequences begin where a
- * document does. After a failure out is empty. */
+/* At thresholds eps [n_eps]. After a failure out is empty. */
 static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
-                       const double *eps, int n_eps, int n, int T, int *starts,
-                       Error *e) {
+                       const double *eps, int n_eps, int n, int T, Error *e) {
   const Config *c = &m->c;
   const Program *program = s->program;
   bool scored = s->input == INPUT_NATURAL;
@@ -5287,10 +5172,11 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
     return fail(e, 2, "--T %d: the model was made for %d tokens. Try: --T %d%s",
                 T, c->context, c->context,
                 s->beyond ? ": it learnt no more" : ", or --beyond");
-  int *ids = grab(2 * (idx)n * T, sizeof(int), e), got = 0;
-  int *targets = ids ? ids + (idx)n * T : NULL;
-  if (ids)
-    got = data_probe(d, &s->data, s->input, n, T, ids, targets, starts);
+  int got = 0, starts = 0;
+  idx all = (idx)n * T;
+  int *ids = grab(2 * all, sizeof(int), e);
+  if (!e->status)
+    got = data_probe(d, &s->data, s->input, n, T, ids, ids + all, &starts);
   if (!got)
     none_held(d, T, e);
   int batch = evaluation_batch(m, got, T, e);
@@ -5301,11 +5187,12 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   if (m->seams.begin && !e->status)
     m->seams.begin(m, (got + batch - 1) / batch, scored, s->quiet);
   for (int b = 0; b < got && !e->status; b += batch) {
-    idx at = (idx)b * T;
-    sinks_measure(out, m, &a, ids + at, scored ? targets + at : NULL,
+    int *at = ids + (idx)b * T;
+    sinks_measure(out, m, &a, at, scored ? at + all : NULL,
                   (int)at_most(got - b, batch), s->metric_rows, e);
   }
   sinks_finish(out);
+  out->starts = starts;
   if (m->seams.end)
     m->seams.end(m, e);
   if (program->edit && a.arena)
@@ -5319,9 +5206,9 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
 
 /* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
-             int T, int *starts, Error *e) {
+             int T, Error *e) {
   const double eps[] = {s->eps, 0.2, 0.4};
-  return evaluate_at(out, m, d, s, eps, 3, n, T, starts, e);
+  return evaluate_at(out, m, d, s, eps, 3, n, T, e);
 }
 
 /* ----------
@@ -5331,29 +5218,43 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
  * nothing to nothing is NaN, and a table prints -. As CSV and JSON they are
  * ./paper's: data/paper/tables.c. */
 
-/* A column of a table: its name in CSV and JSON, its heading in two lines, and
- * how it shows unit times x. */
+/* A column of a table: its name in CSV and JSON, its heading, and how it shows
+ * unit times x. */
 typedef struct Column {
-  const char *name, *head, *below, *form;
+  const char *name, *head, *form;
   int width;
   double unit;
 } Column;
 
 static const Column ROW_COLUMNS[ROW] = {
-  {"sink_1",     "Sink_1 %",   "", "%.1f", 8, 100},
-  {"sink_star",  "Sink_* %",   "", "%.1f", 8, 100},
-  {"alpha_1",    "alpha_1",    "", "%.3f", 7, 1},
-  {"times_even", "x even",     "", "%.2f", 6, 1},
-  {"alpha_star", "alpha_*",    "", "%.3f", 7, 1},
-  {"mass",       "row mass",   "", "%.2f", 8, 1},
-  {"norm_ratio", "norm ratio", "", "%.2f", 10, 1},
-  {"loss",       "loss",       "", "%.3f", 6, 1}};
+  {"sink_1",     "Sink_1 %",   "%.1f", 8, 100},
+  {"sink_star",  "Sink_* %",   "%.1f", 8, 100},
+  {"alpha_1",    "alpha_1",    "%.3f", 7, 1},
+  {"times_even", "x even",     "%.2f", 6, 1},
+  {"alpha_star", "alpha_*",    "%.3f", 7, 1},
+  {"mass",       "row mass",   "%.2f", 8, 1},
+  {"norm_ratio", "norm ratio", "%.2f", 10, 1},
+  {"loss",       "loss",       "%.3f", 6, 1}};
 
 static const char *cell_text(char text[32], const Column *c, double x) {
   if (!isfinite(x))
     return strcpy(text, "-");
   snprintf(text, 32, c->form, c->unit * x);
   return text;
+}
+
+/* [FIG19] alpha of a column by layer (down) and head (across). */
+static void heat_map(const char *title, const char *column_name, const Sinks *s,
+                     int column, FILE *out) {
+  fprintf(out, "%s %s\n", title, column_name);
+  for (int l = 0; l < s->L; l++) {
+    if (!s->attends[l])
+      continue;
+    fprintf(out, "%5d ", l + 1);
+    for (int h = l * s->H; h < (l + 1) * s->H; h++)
+      fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + column]);
+    fputc('\n', out);
+  }
 }
 
 /* A loss of 0 was not measured; NaN stands for all that was not. */
@@ -5376,23 +5277,19 @@ void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   row[ALPHA_STAR] = sinks_alpha(s, star);
 }
 
-/* --csv - or --json -: nothing else goes to stdout. */
-static bool results_alone(const Settings *s) {
-  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
-}
-
 static void outcome_free(Outcome *o) {
   sinks_free(&o->s);
   free(o->map);
 }
 
-/* What a page and a table need of a training, before anything is measured. */
+/* What a page and a table need of a training, measured or not yet. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
   o->even = sink_uniform(&t->m, T);
   o->star = config_column_star(&o->c) >= 0;
   o->tokens = at_most(blocks, HELD_BLOCKS) * o->c.context;
+  sinks_row(&o->s, &o->c, o->loss, o->row);
   if (t->s.input != INPUT_NATURAL)
     return;
   strcpy(o->text, t->data.name);
@@ -5401,8 +5298,8 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
 
 /* Sinks of eval_n sequences of eval_T tokens. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
-                           int *starts, Error *e) {
-  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, starts, e))
+                           Error *e) {
+  if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
     return e->status;
   outcome_begin(o, t, o->s.T);
   return 0;
@@ -5552,60 +5449,51 @@ static void dump_config(Dump *d) {
                 out.size ? ",\n" : "{\n", o->flag, value);
   }
   bytes_add(&out, "\n}\n", 3, d->e);
-  snprintf(d->path, sizeof d->path, "%s/config.json", d->s->out);
   dump_forget(d);
   file_write(d->path, out.at, out.size, d->e);
   bytes_free(&out);
 }
 
-enum { DUMP_WEIGHT, DUMP_SHARE, DUMP_SCORE, DUMP_QUERY, DUMP_KEY, DUMP_STATE, DUMP_FEATURE };
-
-/* An array of every block: of maps [B,H,N,S] the T real rows [L,B,H,T,S]; q and
- * k, [B,N,H,D] and [B,N,K,D], by query head as [L,B,H,N,D]; states [L,B,N,C],
- * the last of which, behind all blocks, is the stream's end. */
-static void dump_blocks(Dump *d, const char *name, int what) {
-  const Config *c = &d->m->c;
-  const bool map = what < DUMP_QUERY, state = what >= DUMP_STATE;
-  idx B = d->B, N = d->N, L = c->layers + (what == DUMP_STATE);
-  idx H = c->heads, own = H, axis = H, rows = N, width = c->head_dim;
-  if (what == DUMP_KEY)
-    own = c->kv_heads;
-  if (map) {
-    rows = d->T;
-    width = d->S;
-  }
-  if (state) {
-    H = own = 1;
-    axis = 0;
-    width = c->dim;
-  }
-  npy_begin(d, name, (idx[]){L, B, axis, rows, width});
-  for (idx l = 0; l < L; l++) {
-    const bool end = l == c->layers;
-    const LayerActs *x = &d->a->layer[l - end];
-    const Probe *p = &d->a->probe[l - end];
-    const real *at = (const real *[]){p->weight, p->metric, p->z, x->q, x->k,
-                                      end ? d->a->h : x->x, x->s2}[what];
-    for (idx i = 0; i < B * H * rows; i++) {
-      idx b = i / rows / H, h = i / rows % H, n = i % rows;
-      idx row = (b * N + n) * own + h * own / H;
-      if (map)
-        row = (b * H + h + 1) * N - rows + n;
-      npy_add(d, at + row * width, width);
-    }
-  }
+/* The T real rows of a map [B,H,N,S] of every block: [L,B,H,T,S]. */
+static void dump_map(Dump *d, const char *name, const real *map) {
+  idx L = d->m->c.layers, H = d->m->c.heads, T = d->T, S = d->S;
+  npy_begin(d, name, (idx[5]){L, d->B, H, T, S});
+  for (idx i = 1; i <= L * d->B * H; i++)
+    npy_add(d, map + (i * d->N - T) * S, T * S);
 }
 
-static void dump_alpha(Dump *d) {
+static void dump_alpha(Dump *d, const real *metric) {
   const Config *c = &d->m->c;
   idx H = c->heads, S = d->S;
   npy_begin(d, "alpha", (idx[5]){c->layers, d->B, H, S});
-  for (int l = 0; l < c->layers; l++)
-    for (idx j = 0; j < d->B * H * S; j++) {
-      const real *m = d->a->probe[l].metric + j / S * d->N * S;
-      real alpha = (real)sink_alpha(c, (int)d->T, METRIC_REAL, m, j % S);
-      npy_add(d, &alpha, 1);
-    }
+  for (idx j = 0; j < c->layers * d->B * H * S; j++) {
+    const real *m = metric + j / S * d->N * S;
+    real alpha = (real)sink_alpha(c, (int)d->T, METRIC_REAL, m, j % S);
+    npy_add(d, &alpha, 1);
+  }
+}
+
+/* q [B,N,H,D] or k [B,N,K,D] of every block, by query head: [L,B,H,N,D]. */
+static void dump_heads(Dump *d, const char *name, bool keys) {
+  const Config *c = &d->m->c;
+  idx H = c->heads, N = d->N, D = c->head_dim, own = keys ? c->kv_heads : H;
+  npy_begin(d, name, (idx[5]){c->layers, d->B, H, N, D});
+  for (idx i = 0; i < c->layers * d->B * H * N; i++) {   /* l, b, h, n */
+    const LayerActs *x = &d->a->layer[i / N / H / d->B];
+    idx row = i / N / H % d->B * N + i % N, h = i / N % H * own / H;
+    npy_add(d, (keys ? x->k : x->q) + (row * own + h) * D, D);
+  }
+}
+
+/* What every block reads, and behind the last one the stream's end; or what a
+ * post-norm reads. */
+static void dump_states(Dump *d, const char *name, bool prenorm) {
+  idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
+  npy_begin(d, name, (idx[5]){L + !prenorm, d->B, d->N, C});
+  for (int l = 0; l < L; l++)
+    npy_add(d, prenorm ? d->a->layer[l].s2 : d->a->layer[l].x, n);
+  if (!prenorm)
+    npy_add(d, d->a->h, n);
 }
 
 /* Row by row, as a matrix product has the same bits for one row as for many;
@@ -5634,14 +5522,15 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* Gives a maps that a forward fills. The caller frees them and a->probe. */
+/* Gives a maps that a forward fills, those of all blocks end to end. The caller
+ * frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
-          * config_columns(c, a->T);
-  real *maps = grab(3 * c->layers * map, sizeof(real), e), *at = maps;
+          * config_columns(c, a->T), all = c->layers * map;
+  real *maps = grab(3 * all, sizeof(real), e), *at = maps;
   a->probe = grab(c->layers, sizeof(Probe), e);
-  for (int l = 0; l < c->layers && !e->status; l++, at += 3 * map)
-    a->probe[l] = (Probe){.z = at, .weight = at + map, .metric = at + 2 * map};
+  for (int l = 0; l < c->layers && !e->status; l++, at += map)
+    a->probe[l] = (Probe){.z = at, .weight = at + all, .metric = at + 2 * all};
   return maps;
 }
 
@@ -5651,7 +5540,8 @@ static int dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
   int *ids = grab(2 * d->B * T, sizeof(int), d->e), *targets = ids + d->B * T;
-  real *maps = maps_create(d->a, &m->c, d->e), loss = 0;
+  real *room = maps_create(d->a, &m->c, d->e), loss = 0;
+  const Probe *maps = d->a->probe;
   dump_config(d);
   if (!d->e->status) {
     for (idx b = 0; b < B; b++)
@@ -5664,15 +5554,16 @@ static int dump_run(Dump *d, const Ids *file) {
     npy_begin(d, "loss", (idx[5]){0});
     npy_add(d, &loss, 1);
     dump_logits(d);
-    dump_blocks(d, "hidden", DUMP_STATE);
-    dump_blocks(d, "attn", DUMP_WEIGHT);
-    dump_blocks(d, "metric", DUMP_SHARE);
-    dump_alpha(d);
+    dump_states(d, "hidden", false);
+    dump_map(d, "attn", maps->weight);
+    dump_map(d, "metric", maps->metric);
+    dump_alpha(d, maps->metric);
     if (d->s->all) {
-      dump_blocks(d, "z", DUMP_SCORE);
-      dump_blocks(d, "q", DUMP_QUERY);
-      dump_blocks(d, "k", DUMP_KEY);
-      if (m->c.place == PLACE_POST) dump_blocks(d, "prenorm", DUMP_FEATURE);
+      dump_map(d, "z", maps->z);
+      dump_heads(d, "q", false);
+      dump_heads(d, "k", true);
+      if (m->c.place == PLACE_POST)
+        dump_states(d, "prenorm", true);
       MORE_DUMP(d);
     }
     dump_tensors(d, false);
@@ -5682,12 +5573,12 @@ static int dump_run(Dump *d, const Ids *file) {
     }
     npy_end(d);
     if (!isfinite(loss))
-      forward_fault(m, ids, B, T, d->e);
+      fail(d->e, 1, "the loss" NOT_FINITE);
   }
   if (!d->e->status)
     printf("loss=%.6f out=%s\n", loss, d->s->out);
   free(ids);
-  free(maps);
+  free(room);
   free(d->a->probe);
   d->a->probe = NULL;
   return d->e->status;
@@ -5746,11 +5637,9 @@ static const char *loss_word(double gap) {
 
 /* The verdict, a line an arm. */
 static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
-  double row[ARMS][ROW], gap = o[2].loss - o[0].loss;
-  for (int i = 0; i < ARMS; i++)
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row[i]);
-  double sink = row[0][TIMES_EVEN], left = row[1][TIMES_EVEN];
-  double star = row[1][ALPHA_STAR] / o[1].even, sigmoid = row[2][TIMES_EVEN];
+  double gap = o[2].loss - o[0].loss, star = o[1].row[ALPHA_STAR] / o[1].even;
+  double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
+  double sigmoid = o[2].row[TIMES_EVEN];
   bytes_print(out, e, "softmax  %s on token 1: alpha_1 is %.1f times even.\n"
               "k-bias   %s: alpha_* is %.1f times even, alpha_1 %.1f.\n"
               "sigmoid  %s on token 1: alpha_1 is %.1f times even.\n",
@@ -5776,14 +5665,12 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   for (int k = 0; k < ROW; k++)
     fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
   for (int i = 0; i < ARMS; i++) {
-    double row[ROW];
-    sinks_row(&o[i].s, &o[i].c, o[i].loss, row);
     if (o[i].s.n)
       n = o[i].s.n;
     fprintf(out, "\n%-8s", o[i].name);
     for (int k = 0; k < ROW; k++) {
       const Column *c = &ROW_COLUMNS[k];
-      fprintf(out, " %*s", c->width, cell_text(text, c, row[k]));
+      fprintf(out, " %*s", c->width, cell_text(text, c, o[i].row[k]));
     }
   }
   fprintf(out, "\nSink: share of heads with alpha > %g, over %d sequences of "
@@ -5798,17 +5685,10 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
 /* Of an arm that diverged there is no verdict, and no map of any. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out,
                        Bytes *verdict, Error *e) {
-  HeatMap maps[2 * ARMS];
-  int n = 0;
-  for (int i = 0; i < ARMS; i++) {
-    int first = config_column_first(&o[i].c);
-    maps[n++] = (HeatMap){o[i].name, "token 1", &o[i].s, first};
-    if (o[i].star)
-      maps[n++] = (HeatMap){o[i].name, "*", &o[i].s, 0};
+  for (int i = 0; i < ARMS; i++)
     if (o[i].ended[0])
       bytes_print(verdict, e, "No verdict, since %s diverged: %s\n", o[i].name,
                   o[i].ended);
-  }
   bool whole = !verdict->size;
   if (whole)
     run_verdict(o, s->train.steps, verdict, e);
@@ -5819,7 +5699,12 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   if (!whole)
     return;
   fprintf(out, "\nalpha by layer (down) and head (across)\n");
-  heat_maps(maps, n, out);
+  for (int i = 0; i < ARMS; i++) {
+    int first = config_column_first(&o[i].c);
+    heat_map(o[i].name, "token 1", &o[i].s, first, out);
+    if (o[i].star)
+      heat_map(o[i].name, "*", &o[i].s, 0, out);
+  }
 }
 
 /* That a training has diverged is a result: the error becomes why. */
@@ -5831,27 +5716,32 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
+/* A training that has begun, to its end and its held loss. */
+static int outcome_train(Outcome *o, Trainer *t, const char *name,
+                         const char *source, Error *e) {
+  o->name = name;
+  o->source = source;
+  outcome_begin(o, t, (int)at_most(t->s.eval_T, t->m.c.context));
+  progress_start(&o->p, name, t->s.quiet);
+  if (!train_run(t, &o->p, e))
+    trained_loss(&o->loss, t, HELD_BLOCKS, e);
+  return e->status;
+}
+
 /* One arm, from the seed or from its file, to its numbers. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
-  int starts;
   if (trainer_begin(&t, s, arm->flags, e))
     return;
-  o->name = arm->name;
-  o->source = arm->source;
-  outcome_begin(o, &t, t.s.eval_T);
-  progress_start(&o->p, arm->name, s->quiet);
-  if (!train_run(&t, &o->p, e) && !interrupted
-      && !trained_loss(&o->loss, &t, HELD_BLOCKS, e))
-    outcome_measure(o, &t, &t.s, &starts, e);
+  if (!outcome_train(o, &t, arm->name, arm->source, e) && !interrupted)
+    outcome_measure(o, &t, &t.s, e);
   has_ended(o->ended, &t, e);
   *s = t.s;
   trainer_free(&t);
 }
 
 static int read_once(const Settings *s, Error *e) {
-  if (strcmp(s->data.text, "-") && strcmp(s->data.tokens, "-")
-      && strcmp(s->ids, "-"))
+  if (strcmp(source_name(&s->data), "-") && strcmp(s->ids, "-"))
     return 0;
   return fail(e, 2, "-: it can be read once, and is needed more often. "
               "Try: a file");
@@ -5862,24 +5752,24 @@ static int read_once(const Settings *s, Error *e) {
  * measures an arm that is done again, and begins one that is not there with the
  * settings of the first. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
-  char ckpt[ARMS][PATH_ROOM] = {{0}}, log[ARMS][PATH_ROOM] = {{0}};
-  const char *const path[] = {s->csv, s->json, s->report, ckpt[0], log[0],
-                              ckpt[1], log[1], ckpt[2], log[2]};
+  char file[2 * ARMS][PATH_ROOM] = {{0}};
+  const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
   if (strlen(s->out) > 490)
     return fail(e, 2, "--out %.40s: this path is too long. Try: a shorter one",
                 s->out);
   s->eval_T = (int)at_most(s->eval_T, s->model.context);
-  for (int i = 0; i < ARMS && s->out[0]; i++) {
-    const char *name = RUN_ARMS[i].name;
-    snprintf(ckpt[i], PATH_ROOM, "%.490s/%s.ckpt", s->out, name);
-    snprintf(log[i], PATH_ROOM, "%.490s/%s.csv", s->out, name);
+  for (int i = 0; i < 2 * ARMS; i++) {
+    path[3 + i] = file[i];
+    if (s->out[0])
+      snprintf(file[i], PATH_ROOM, "%.490s/%s.%s", s->out, RUN_ARMS[i / 2].name,
+               i % 2 ? "csv" : "ckpt");
   }
-  if (read_once(s, e) || outputs_ready(s, path, sizeof path / sizeof *path, e))
+  if (read_once(s, e) || outputs_ready(s, path, 2 * ARMS + 3, e))
     return e->status;
   for (int i = 0; i < ARMS && !e->status && !interrupted; i++) {
     Settings arm = *s;
-    strcpy(arm.out, ckpt[i]);
-    strcpy(arm.log, log[i]);
+    strcpy(arm.out, file[2 * i]);
+    strcpy(arm.log, file[2 * i + 1]);
     run_arm(&o[i], &RUN_ARMS[i], &arm, e);
     if (!i)
       *s = arm;
@@ -7569,8 +7459,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
     if (bytes_add(out, buffer, n, e))
       break;
   if (ferror(f))
-    fail(e, 1, "%s: cannot be read, %s. Try: check that it is a file", path,
-         strerror(errno));
+    fail(e, 1, "%s: cannot be read, %s. Try: a file; of a published model make "
+         "hf, and ./hf", path, strerror(errno));
   if (f != stdin)
     fclose(f);
   return e->status;
@@ -7829,31 +7719,29 @@ const Option OPTIONS[] = {
 };
 
 enum { VALUE_ROOM = 96 };
-/* Word i of a choice, "exp" of "SIM_EXP, SIM_ELU"; "" beyond the last. */
-static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
-  const char *at = o->value;
-  *word = 0;
-  for (; i > 0 && at; i--)
-    at = strchr(at + 1, ',');
-  if (at)
-    sscanf(strchr(at, '_'), "_%95[^, ]", word);
-  for (char *c = word; *c; c++) {
-    *c = (char)tolower((unsigned char)*c);
-    if (*c == '_')
-      *c = '-';
-  }
-  return word;
-}
-
-/* The name of the option's value, or a choice's words: "exp|elu". */
+/* The name of the option's value, or a choice's words: "exp|elu" of "SIM_EXP,
+ * SIM_ELU". */
 static const char *option_value(const Option *o, char text[VALUE_ROOM]) {
-  char word[VALUE_ROOM];
+  char *to = text;
   if (o->kind != 'c')
     return o->value;
-  *text = 0;
-  for (int i = 0; *option_word(o, i, word); i++)
-    strcat(strcat(text, "|"), word);
-  return text + 1;
+  for (const char *at = o->value; (at = strchr(at, '_'));) {
+    while (*++at && !strchr(", ", *at))
+      *to++ = (char)(*at == '_' ? '-' : tolower((unsigned char)*at));
+    *to++ = '|';
+  }
+  to[-1] = 0;
+  return text;
+}
+
+/* Word i of a choice; "" beyond the last. */
+static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
+  char text[VALUE_ROOM];
+  const char *at = option_value(o, text);
+  while (i-- > 0 && *at)
+    at += strcspn(at, "|") + (strchr(at, '|') != NULL);
+  snprintf(word, VALUE_ROOM, "%.*s", (int)strcspn(at, "|"), at);
+  return word;
 }
 
 /* How many letters lie between what two words begin and end with alike. */
@@ -7879,10 +7767,10 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* A line of data/words.txt is a word and its answer: a flag of ours, for a word
- * of other programs, where the verb has that flag; or advice, with a blank,
- * for this very word or FLAG=VALUE, but never this program itself. Without the
- * file only our own words are known. */
+/* A line of data/words.txt is a word of another program and its answer. That is
+ * a flag of ours, if the verb has it; or advice, which has a blank, for this
+ * very word or FLAG=VALUE, unless it sends the user to the program that was
+ * asked. Without the file only our own words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7898,48 +7786,38 @@ static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   bytes_free(&file);
 }
 
-/* An unknown word is answered with the program that has it, the nearest, or
- * the default. */
+/* An unknown word is answered with those that are known, or the program that
+ * has it. */
 static int choice_set(const Option *o, const Settings *s, int *at,
                       const char *text, Error *e) {
   char word[VALUE_ROOM], key[2 * VALUE_ROOM];
-  Near near = {.word = text};
-  option_word(o, 0, near.best);
-  for (int row = 0; *option_word(o, row, word); row++) {
-    near_look(&near, word, word);
-    if (strcmp(word, text))
-      continue;
-    *at = row;
-    return 0;
-  }
+  Near near = {.word = key, .best = "one of these"};
+  for (int row = 0; *option_word(o, row, word); row++)
+    if (!strcmp(word, text)) {
+      *at = row;
+      return 0;
+    }
   snprintf(key, sizeof key, "%s=%s", o->flag, text);
-  near.word = key;
   near_theirs(&near, s, 0);
-  if (strchr(near.best, ' '))
-    return fail(e, 2, "--%s %s: no such row here. Try: %s", o->flag, text,
-                near.best);
-  return fail(e, 2, "--%s %s: expected one of %s. Try: --%s %s", o->flag, text,
-              option_value(o, word), o->flag, near.best);
+  return fail(e, 2, "--%s %s: expected %s. Try: %s", o->flag, text,
+              option_value(o, word), near.best);
 }
 
 /* A double whose default is none may be none, which is NAN. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
-  char *end, to[32] = "none";
+  char *end;
   double x = strtod(text, &end);
-  bool whole = o->kind != 'd', none = !strcmp(o->fallback, to);
-  if (none && !strcmp(text, to))
+  bool whole = o->kind != 'd', none = !strcmp(o->fallback, "none");
+  if (none && !strcmp(text, "none"))
     x = NAN;
   else if (end == text || *end || isspace((unsigned char)*text)
            || (whole && x != floor(x))
-           || (bounded && !(x >= o->least && x <= o->most))) {
-    x = fmin(fmax(atof(o->fallback), o->least), o->most);
-    if (!none)
-      snprintf(to, sizeof to, "%.15g", x);
+           || (bounded && !(x >= o->least && x <= o->most)))
     return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
-                "Try: --%s %s", o->flag, text, whole ? "whole " : "",
-                o->least, o->most, o->flag, to);
-  }
+                "Try: --%s %.10g", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag,
+                fmin(fmax(atof(o->fallback), o->least), o->most));
   if (whole)
     *(int *)at = (int)x;
   else
@@ -7984,10 +7862,10 @@ void option_text(const Option *o, const void *base, char *text, size_t room) {
   }
 }
 
-static const Program SINK = {.name = "sink"};
+static const Program SINK = {.name = "sink", .verbs = VERBS};
 void settings_default(Settings *s) {
   memset(s, 0, sizeof *s);
-  s->program = &SINK;
+  s->program = s->data.program = &SINK;
   s->verb = "";
   for (const Option *o = OPTIONS; o->flag; o++)
     if (*o->fallback)
@@ -8003,15 +7881,16 @@ const Option *option_find(const char *flag, unsigned groups) {
 
 /* Is it one of the words, which blanks part? */
 bool has_word(const char *words, const char *word) {
-  size_t n = strlen(word);
-  const char *at = words;
-  for (; n && (at = strstr(at, word)) != NULL; at += n)
-    if ((at == words || at[-1] == ' ') && (!at[n] || at[n] == ' '))
+  size_t n;
+  for (; *words; words += n + (words[n] == ' ')) {
+    n = strcspn(words, " ");
+    if (n == strlen(word) && !memcmp(words, word, n))
       return true;
+  }
   return false;
 }
 
-/* When a flag changes something, where that is not always and not so now. */
+/* NULL where a flag acts with these settings; else the words for when it would. */
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
   const Train *r = &s->train;
@@ -8187,36 +8066,34 @@ static int config_resolve(Config *c, Error *e) {
   bool identity = c->sim == SIM_IDENTITY, elu = c->kernel == KERNEL_ELU;
   bool raw = c->extra == EXTRA_K || c->extra == EXTRA_KV
              || c->extra == EXTRA_LOGIT;
-  if (!divides)
-    return fail(e, 2, "--heads %d does not divide --dim %d. Try: another "
-                "--heads, or --head-dim", c->heads, c->dim);
-  if (c->heads % c->kv_heads)
-    return fail(e, 2, "--kv-heads %d does not divide --heads %d. Try: a "
-                "divisor", c->kv_heads, c->heads);
-  if (c->rotary_dims > c->head_dim)
-    return fail(e, 2, "--rotary-dims %d is more than a head's dims. Try: at "
-                "most %d", c->rotary_dims, c->head_dim);
-  if (c->pos == POS_ROTARY && c->rotary_dims % 2)
-    return fail(e, 2, "--pos rotary rotates pairs, and %d dims are odd. Try: "
-                "an even --head-dim or --rotary-dims", c->rotary_dims);
-  if (c->extra_dims > c->head_dim)
-    return fail(e, 2, "--extra-dims %d is more than a head's dims. Try: at "
-                "most %d", c->extra_dims, c->head_dim);
-  if (c->prefix > c->context)
-    return fail(e, 2, "--prefix %d is longer than the context. Try: at most "
-                "%d", c->prefix, c->context);
-  if (p_norm && !(c->pnorm > 0))
-    return fail(e, 2, "--pnorm is not above 0. Try: --pnorm 2");
-  if (p_norm && c->pnorm < 1 && identity && (!elu || raw))
-    return fail(e, 2, "--pnorm below 1 with scores of either sign has no slope "
-                "at 0. Try: --pnorm 2, or --sim exp");
-  if (identity && sum && !elu)
-    return fail(e, 2, "--sim identity has scores of either sign, whose plain "
-                "sum can be 0. Try: --normalizer clamp, one or pnorm, or "
-                "--kernel elu");
-  if (identity && sum && raw)
-    return fail(e, 2, "--kernel elu keeps scores positive, but k* and a logit "
-                "enter raw. Try: --normalizer one or clamp, or --extra zero");
+  const struct {
+    bool wrong;
+    const char *why;
+  } RULES[] = {
+    {!divides, "--heads does not divide --dim. Try: another --heads, or "
+     "--head-dim"},
+    {c->heads % c->kv_heads, "--kv-heads does not divide --heads. Try: a "
+     "divisor"},
+    {c->rotary_dims > c->head_dim, "--rotary-dims is more than a head's dims. "
+     "Try: at most --dim over --heads"},
+    {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, "
+     "and the dims are odd. Try: an even --head-dim or --rotary-dims"},
+    {c->extra_dims > c->head_dim, "--extra-dims is more than a head's dims. "
+     "Try: at most --dim over --heads"},
+    {c->prefix > c->context, "--prefix is longer than the context. Try: at "
+     "most --context"},
+    {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2"},
+    {p_norm && c->pnorm < 1 && identity && (!elu || raw), "--pnorm below 1 "
+     "with scores of either sign has no slope at 0. Try: --pnorm 2, or --sim "
+     "exp"},
+    {identity && sum && !elu, "--sim identity has scores of either sign, whose "
+     "plain sum can be 0. Try: --normalizer clamp, one or pnorm, or --kernel "
+     "elu"},
+    {identity && sum && raw, "--kernel elu keeps scores positive, but k* and a "
+     "logit enter raw. Try: --normalizer one or clamp, or --extra zero"}};
+  for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
+    if (RULES[i].wrong)
+      return fail(e, 2, "%s", RULES[i].why);
   return MORE_RESOLVE(c, e);
 }
 
@@ -8258,34 +8135,22 @@ static void names_read(Bytes *names, const Settings *s) {
   MORE_READS(names);
 }
 
-/* Is it one of these names, or another spelling of one? */
-static bool is_named(const Bytes *names, const char *path) {
-  size_t at = 0;
-  while (at < names->size && !same_file(path, (char *)names->at + at))
-    at += strlen((char *)names->at + at) + 1;
-  return at < names->size;
-}
-
-/* May a result go to this path? Not where the command reads, --force or not,
- * and not where another result is `taken` to. */
-static void path_take(const char *path, const Bytes *read, Bytes *taken,
-                      Error *e) {
-  if (is_named(read, path))
-    fail(e, 2, "%s: it is read, too. Try: another name", path);
-  if (is_named(taken, path))
-    fail(e, 2, "%s: two results would go there. Try: another name for one",
-         path);
-  bytes_add(taken, path, strlen(path) + 1, e);
-}
-
-/* A file that is there stays, but with --force, and where it goes `on`. */
-static void path_stays(const Settings *s, const char *path, bool on, Error *e) {
+/* May a result go to `path`? Not where this command reads or writes, which is
+ * in `names`, --force or not. A file that is there stays, but with --force and
+ * where it goes `on`. */
+static void path_take(const Settings *s, const char *path, bool on,
+                      Bytes *names, Error *e) {
   struct stat is;
+  const char *at = (const char *)names->at, *end = at + names->size;
+  for (; at < end; at += strlen(at) + 1)
+    if (same_file(path, at))
+      fail(e, 2, "%s: it is read or written. Try: another name", path);
   if (!s->force && !on && !stat(path, &is) && S_ISREG(is.st_mode)
       && is.st_size)
     fail(e, 1, "%s: it is there already, and stays. Try: another name, "
          "%s--force to replace it", path,
          option_find("resume", s->groups) ? "--resume to go on, " : "");
+  bytes_add(names, path, strlen(path) + 1, e);
 }
 
 /* Asked before the work, so that no hours are lost: can all of these be written
@@ -8294,66 +8159,32 @@ static void path_stays(const Settings *s, const char *path, bool on, Error *e) {
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
-  Bytes read = {0}, taken = {0};
-  names_read(&read, s);
+  Bytes names = {0};
+  names_read(&names, s);
   for (int i = 0; i < n; i++) {
     const char *to = path[i];
     bool stream = !strcmp(to, "-");
+    bool on = s->resume && (to == s->log || !file_missing(s->out));
     if (stream && to != s->csv && to != s->json)
       fail(e, 2, "-: only --csv and --json go there. Try: a file's name");
     if (*to)
-      path_take(to, &read, &taken, e);
+      path_take(s, to, on || stream, &names, e);
     if (!*to || stream)
       continue;
-    path_stays(s, to, s->resume && (to == s->log || !file_missing(s->out)), e);
     snprintf(w[i].beside, sizeof w[i].beside, "%s.new", to);
-    path_take(w[i].beside, &read, &taken, e);
-    path_stays(s, w[i].beside, s->resume, e);
+    path_take(s, w[i].beside, s->resume, &names, e);
     if (!e->status && !writing_begin(&w[i], to, e))
       fclose(w[i].f);
   }
   for (int i = 0; i < n; i++)
     if (w[i].f)
       remove(w[i].beside);
-  bytes_free(&read);
-  bytes_free(&taken);
+  bytes_free(&names);
   return e->status;
 }
 
 /* ----------
  * 16.2  What a training and an evaluation print */
-
-/* [FIG19] alpha of a column by layer (down) and head (across). */
-void heat_maps(const HeatMap *maps, int n, FILE *out) {
-  for (const HeatMap *map = maps; map < maps + n; map++) {
-    const Sinks *s = map->s;
-    fprintf(out, "%s %s\n", map->title, map->column_name);
-    for (int l = 0; l < s->L; l++) {
-      if (!s->attends[l])
-        continue;
-      fprintf(out, "%5d ", l + 1);
-      for (int h = l * s->H; h < (l + 1) * s->H; h++)
-        fprintf(out, " %.2f ", s->alpha[(idx)h * s->S + map->column]);
-      fputc('\n', out);
-    }
-  }
-}
-
-void progress_start(Progress *p, const char *name, bool quiet) {
-  *p = (Progress){.name = name, .quiet = quiet, .start = seconds()};
-  p->shown = p->start;
-}
-/* A line every ten seconds, and one at the end. */
-void progress_show(const Trainer *t, Progress *p) {
-  double now = seconds(), left = t->s.train.steps - (double)t->step;
-  double each = (now - p->start) / fmax((double)(t->step - p->from), 1);
-  if (p->quiet || (left > 0 && now - p->shown < 10))
-    return;
-  fprintf(stderr, "%-8s %5ld/%d  loss %.3f  Sink_1 %4.1f%%  alpha_1 %.3f  "
-          "%.0f s left\n", p->name, t->step, t->s.train.steps, t->loss,
-          100 * p->now[SINK_1], p->now[ALPHA_1], each * left);
-  p->shown = now;
-}
 
 /* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
@@ -8425,9 +8256,6 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
   int star = config_column_star(c);
   const Column times = {.form = "%.1f", .unit = 1};
   char of_star[16], text[32];
-  const HeatMap maps[] = {
-    {"alpha", "token 1", s, config_column_first(c)},
-    {"", column_label(of_star, c, star), s, star}};
   columns_print(s, c, kmax, out);
   fputc('\n', out);
   blocks_print(s, c->place == PLACE_POST, out);
@@ -8435,7 +8263,9 @@ static void sinks_print(const Sinks *s, const Config *c, int kmax, FILE *out) {
           "%s times.\n\nalpha by layer (down) and head (across)\n",
           s->massive, s->median,
           cell_text(text, &times, s->massive / s->median));
-  heat_maps(maps, 1 + (star >= 0), out);
+  heat_map("alpha", "token 1", s, config_column_first(c), out);
+  if (star >= 0)
+    heat_map("", column_label(of_star, c, star), s, star, out);
 }
 
 /* ----------
@@ -8451,12 +8281,7 @@ static int work_end(Work *w, Error *e) {
   return e->status;
 }
 
-static int verb_run(Settings *s, Error *e) {
-  FILE *out = stdout;
-  if (results_alone(s))
-    out = stderr;
-  return demo_run(s, out, e);
-}
+static int verb_run(Settings *s, Error *e) { return demo_run(s, stdout, e); }
 
 static void cell_print(const char *name, double x) {
   printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
@@ -8480,61 +8305,34 @@ static void train_print(const Trainer *t, const Outcome *o) {
   printf("\n");
 }
 
-/* Into o, which the caller frees with t. A training that diverges is no error
- * yet: o->ended says why. */
+/* Into o, which the caller frees with t. */
 static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
     return e->status;
   if (!s->out[0])
     fprintf(stderr, "sink: this model will not be kept. --out FILE keeps it\n");
-  if (*t->data.drawn && !s->quiet)
-    fprintf(stderr, "sink: %s\n", t->data.drawn);
-  o->name = "train";
-  o->source = "";
-  outcome_begin(o, t, (int)at_most(s->eval_T, t->m.c.context));
-  progress_start(&o->p, "train", s->quiet);
-  if (!train_run(t, &o->p, e) && !trained_loss(&o->loss, t, HELD_BLOCKS, e))
+  if (!outcome_train(o, t, "train", "", e))
     train_print(t, o);
-  has_ended(o->ended, t, e);
   return e->status;
 }
 
 static int verb_train(Settings *s, Error *e) {
   Work w = {0};
-  if (!train_some(s, &w.t, &w.o, e) && w.o.ended[0])
-    fail(e, 1, "%s", w.o.ended);
+  train_some(s, &w.t, &w.o, e);
   return work_end(&w, e);
 }
 
-/* ./hf says of itself what a published folder is. */
-static int no_folder(const char *path, Error *e) {
-  DIR *folder = opendir(path);
-  if (folder)
-    closedir(folder);
-  return !folder || MORE_HELP ? 0
-       : fail(e, 1, "%s: expected a model of sink, found a folder. Try: make "
-              "hf, and ./hf %s --out FILE", path, path);
-}
-
-/* A model; a published one of more than `room` bytes stays in its file. Its own
- * settings of model, training and data hold, so that nobody has to say them
- * again, and on top of them what the command line says, which is read anew. */
-static int open_model(Settings *s, const char *path, double room, Trainer *t,
-                      Error *e) {
-  (void)room;
-  if (!no_folder(path, e) && !MORE_OPEN(path, room, t, e))
-    checkpoint_load(path, false, t, e);
-  if (e->status)
-    return e->status;
+/* A model's own settings of model, training and data hold, so that nobody has
+ * to say them again, and on top of them what the command line says, which is
+ * read anew. */
+static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;
   now.model = t->s.model;
   now.train = t->s.train;
   now.data = t->s.data;
-  d->open = s->data.open;
-  d->first = s->data.first;
-  d->read_tokenizer = s->data.read_tokenizer;
+  d->program = s->data.program;
   strcpy(d->home, s->data.home);
   if (file_missing(d->tokenizer))
     strcpy(d->tokenizer, "tokenizer.bin");
@@ -8556,7 +8354,7 @@ static int open_model(Settings *s, const char *path, double room, Trainer *t,
   return 0;
 }
 
-/* What open_model's model is measured on: --ids, drawn tokens, or a text whose
+/* What a model that was read is measured on: --ids, drawn tokens, or a text whose
  * tokens must mean to the model what they meant in its training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
@@ -8571,15 +8369,11 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
     return 0;
   }
   bool own = natural && s->data.own && !source_named(&s->data);
-  if (own && strcmp(s->data.own_name, SHIPPED_TEXT))
-    return fail(e, 1, "%s: its text, %s, is not there. Try: --text FILE", path,
-                s->data.own_name);
   if (data_open(&t->data, &s->data, 0, 0, e))
     return e->status;
   if (own && t->data.source != s->data.own)
-    return fail(e, 1, "%s: its text is not " SHIPPED_TEXT " as it is now. Try: "
-                "--text FILE, or ./paper and --grammar data/text/story.grammar",
-                path);
+    return fail(e, 1, "%s: its text, %s, is not there as it was. Try: --text "
+                "FILE; of a grammar ./paper", path, s->data.own_name);
   if (s->data.tokens[0])   /* ids alone: they are below the model's --vocab */
     return 0;
   if (hash)
@@ -8590,7 +8384,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
               "Try: --ids FILE", path, vocab, t->data.vocab, s->data.tokenizer);
 }
 
-static void eval_print(const Work *w, const Settings *s, int starts) {
+static void eval_print(const Work *w, const Settings *s) {
   const Sinks *r = &w->o.s;
   bool natural = s->input == INPUT_NATURAL;
   printf("%s", w->o.name);
@@ -8598,7 +8392,7 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
     printf(" on %s (%s)", w->o.text, w->o.read);
   printf(": %d sequences of %d tokens, %s", r->n, r->T, INPUTS[s->input]);
   if (natural)
-    printf(" (%d at the start of a document)", starts);
+    printf(" (%d at the start of a document)", r->starts);
   if (*w->t.data.drawn)
     printf(", %s", w->t.data.drawn);
   else if (s->data.fix_token)
@@ -8614,17 +8408,17 @@ static void eval_print(const Work *w, const Settings *s, int starts) {
 static int verb_eval(Settings *s, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
-  int starts;
   if (!path)
     fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
          s->program->name);
   else if (s->n_words > 1)
     fail(e, 2, "eval of several models: paper has it. Try: make paper, and "
          "./paper eval");
-  else if (!open_model(s, path, 0, &w.t, e)
+  else if (!checkpoint_load(path, false, &w.t, e)
+           && !model_settings(s, &w.t, e)
            && !open_data(s, &w.t, path, e)
-           && !outcome_measure(&w.o, &w.t, s, &starts, e))
-    eval_print(&w, s, starts);
+           && !outcome_measure(&w.o, &w.t, s, e))
+    eval_print(&w, s);
   return work_end(&w, e);
 }
 
@@ -8655,13 +8449,12 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   idx B = (idx)starts->size, size = (idx)data->held.size;
   idx line = B ? size / B : 0;
   int most = d->m->c.context + 1;
+  bool fits = line >= 2 && line <= most && size == B * line;
   for (idx b = 0; b < B; b++)
-    if (starts->at[b] != b * line || size != B * line)
-      fail(e, 1, "%s: expected lines of one length, found another. Try: as "
-           "many ids in each", d->s->ids);
-  if (line < 2 || line > most)
-    fail(e, 1, "%s: expected 2 to %d ids a line, found %lld. Try: a line like "
-         "1 2 3", d->s->ids, most, line);
+    fits = fits && starts->at[b] == b * line;
+  if (!fits)
+    fail(e, 1, "%s: expected lines of one length, of 2 to %d ids. Try: a line "
+         "like 1 2 3", d->s->ids, most);
   d->B = B;
   d->T = line - 1;
   d->N = config_rows(&d->m->c, (int)d->T);
@@ -8673,21 +8466,21 @@ static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
   Dump d = {.s = s, .m = m, .a = &w.t.a, .drawn = !s->n_words, .e = e};
-  char config[PATH_ROOM + 16];
   if (!s->ids[0] || !s->out[0])
     return fail(e, 2, "dump: expected --ids FILE and --out FOLDER. "
                 "Try: sink help dump");
   if (!d.drawn) {
     s->groups &= ~(unsigned)MODEL;   /* it has its own settings */
-    open_model(s, s->words[0], INFINITY, &w.t, e);
+    if (!checkpoint_load(s->words[0], false, &w.t, e))
+      model_settings(s, &w.t, e);
   } else if (!config_resolve(&s->model, e)
              && !model_create(m, &s->model, false, e))
     model_init(m, s->train.init, (uint64_t)s->train.seed);
   m->plain = s->plain;
-  snprintf(config, sizeof config, "%s/config.json", s->out);
+  snprintf(d.path, sizeof d.path, "%s/config.json", s->out);
   if (!e->status && !data_ids(&w.t.data, s->ids, m->c.vocab, e))
     dump_shape(&d, &w.t.data, e);
-  if (e->status || outputs_ready(s, (const char *[]){config}, 1, e))
+  if (e->status || outputs_ready(s, (const char *[]){d.path}, 1, e))
     return work_end(&w, e);
   if (m->seams.forward_only)
     printf("without gradients: %s: forward only\n", m->seams.forward_only);
@@ -8699,44 +8492,16 @@ static int verb_dump(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-static int verb_help(Settings *s, Error *e);
-static const Verb VERBS[] = {
-  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN,
-   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run},
-  {"train", "", KEPT | OUTPUT | GENERAL | ALONE,
-   "text in, checkpoint out", verb_train},
-  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL,
-   "the sink, norms and the alpha map", verb_eval},
-  {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check},
-  {"list", "", 0, "the paper's variants by name", verb_list},
-  {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP,
-   "every tensor of a pass, for NumPy", verb_dump},
-  {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
-  {0}
-};
-
-/* The verb after v, the first after NULL: a program's own precede sink's. */
-static const Verb *verb_after(const Verb *v, const Program *program) {
-  const Verb *last = VERBS + sizeof VERBS / sizeof *VERBS - 2;
-  if (v == last)
-    return NULL;
-  if (!v && program->verbs)
-    return program->verbs;
-  if (v && v[1].name)
-    return v + 1;
-  return VERBS;
-}
-
 static const Verb *verb_find(const Program *program, const char *name) {
-  const Verb *v = verb_after(NULL, program);
-  while (v && strcmp(v->name, name))
-    v = verb_after(v, program);
-  return v;
+  for (const Verb *v = program->verbs; v->name; v++)
+    if (!strcmp(v->name, name))
+      return v;
+  return NULL;
 }
 
 /* `near` may have looked at words that are no verbs. */
 static int verb_unknown(const Settings *s, Near near, Error *e) {
-  for (const Verb *v = NULL; (v = verb_after(v, s->program));)
+  for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
   near_theirs(&near, s, 0);
   if (!near.best[0] && s->program->other)
@@ -8785,7 +8550,7 @@ static int verb_help(Settings *s, Error *e) {
   printf("%s: \"When Attention Sink Emerges in Language Models\" as one C "
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
-  while ((v = verb_after(v, program)))
+  for (v = program->verbs; v->name; v++)
     if (verb_find(program, v->name) == v)   /* no other has taken its place */
       printf("  %-9s %-27s %.*s\n", v->name, v->words,
              (int)strcspn(v->help, "\n"), v->help);
@@ -8794,6 +8559,20 @@ static int verb_help(Settings *s, Error *e) {
          program->name);
   return 0;
 }
+
+#define SINK_VERBS \
+  {"run", "", KEPT | OUTPUT | TABLES | GENERAL | RUN, \
+   "a sink emerges, moves, stays away\n    unless said: " RUN_FLAGS, verb_run}, \
+  {"train", "", KEPT | OUTPUT | GENERAL | ALONE, \
+   "text in, checkpoint out", verb_train}, \
+  {"eval", "MODEL ..", DATA | MEASURE | TABLES | GENERAL | EVAL, \
+   "the sink, norms and the alpha map", verb_eval}, \
+  {"check", "[NAME]", 0, "the paper's propositions, on toys", verb_check}, \
+  {"list", "", 0, "the paper's variants by name", verb_list}, \
+  {"dump", "[MODEL]", MODEL | OUTPUT | GENERAL | DUMP, \
+   "every tensor of a pass, for NumPy", verb_dump}, \
+  {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
+const Verb VERBS[] = {SINK_VERBS {0}};
 
 /* v->words shows how many words a verb takes: none, one, or with a blank any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
@@ -8832,10 +8611,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
     fail(&e, 2, "built with fast-math. Try: a build without -f..-math..");
   streams_begin();
   settings_default(&s);
-  s.program = program;
-  s.data.open = program->open;
-  s.data.first = program->first;
-  s.data.read_tokenizer = program->read_tokenizer;
+  s.program = s.data.program = program;
   program_folder(s.data.home, argv[0]);
   if (!strcmp(name, "--help") || !strcmp(name, "-h"))
     name = "help";

@@ -116,9 +116,6 @@ CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
 CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD MORE_OPTIMIZERS);
 CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);    /* the rows that it reads */
-CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY);   /* tasks of ./paper */
-CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN,
-       ABLATE_KSTAR);
 enum { VOCAB_DEFAULT = 2048, SINK_TOKENS = 16 };
 
 /* The model: one row chosen on each axis. Integers and doubles only, so that
@@ -385,7 +382,8 @@ typedef struct Sinks {
   double even, even_self;       /* alpha_1 of even rows; alpha_self */
   int n_eps;
   double eps[EPS_MOST];
-  int bad, bad_head;            /* where a NaN was met, from 1 */
+  int starts;                   /* of these, at the start of a document */
+  char bad[64];                 /* where a NaN was met, or "" */
   double *alpha;                /* [L,H,S] alpha_k */
   double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
   double *entropy, *mass, *raw; /* [L,H] nats of a row; sum of its weights, |..| */

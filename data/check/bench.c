@@ -294,10 +294,8 @@ static const char *system_says(const char *path, const char *key, char *line, in
 /* bench step: whole training steps; memory_mb is the most that the program held,
  * where Linux says. */
 static int bench_step(Settings *s, Error *e) {
-  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0]) {
-    s->data.open = letters_open;
-    s->data.toy = 1;                    /* says that `open` has the data */
-  }
+  const Program letters = {.open = letters_open};
+  if (s->model.vocab > 0 && s->model.vocab < 2048 && !s->data.text[0]) s->data.program = &letters;
   double peak = fma_peak(isa_best(), workers());
   Timed t = step_time(s, INFINITY, e);
   peak = fmax(peak, fma_peak(isa_best(), workers()));
@@ -558,7 +556,7 @@ static const Verb BENCH_VERBS[] = {
   {"ops", "", MODEL | TRAIN | DATA | GENERAL, "the share of each operator in a step", bench_ops},
   {"length", "", MODEL | TRAIN | DATA | GENERAL, "time and memory of a step by its length",
    bench_length},
-  {NULL, NULL, 0, NULL, NULL}
+  SINK_VERBS {0}
 };
 
 int main(int argc, char **argv) {

@@ -26,6 +26,7 @@ static int letters_open(Data *d, const Source *s, int T, Error *e) {
 }
 
 int main(void) {
+  const Program letters = {.open = letters_open};
   Settings s;
   Trainer t = {0};
   Progress p = {0};
@@ -34,8 +35,7 @@ int main(void) {
   settings_flags(&s, "--layers 2 --heads 2 --dim 32 --ffn 64 --context 32 --batch 8 --steps 600 "
                  "--lr 4e-3 --warmup 20 --init gpt2 --fix-token 1 --seed 2",
                  MODEL | TRAIN | DATA, &e);
-  s.data.open = letters_open;
-  s.data.toy = 1;   /* says that `open` has the data */
+  s.data.program = &letters;
   if (!e.status) trainer_create(&t, &s, &e);
   while (!e.status && t.step < s.train.steps) trainer_step(&t, &e);
   if (!e.status && !look_at_sink(&t, &p, &e))

@@ -491,7 +491,7 @@ static void first_open__counts(Test *t) {
   fact(t, !e.status && !first_open(&d, &s, 1, &e) && d.first[3] == IDS_ALL, "%s", e.text);
   if (begun(t) && model_file(t, "--first-tokens text", 0)) checkpoint_load(AT, false, &r, &e);
   r.s.data.first_counts = d.first;
-  if (r.m.count && !checkpoint_write(AT, &r, false, &e)) trainer_free(&r);
+  if (r.m.count && !parameters_write(AT, &r, &e)) trainer_free(&r);
   fact(t, !checkpoint_load(AT, false, &r, &e) && r.first[3] == IDS_ALL, "kept: %s", e.text);
   trainer_free(&r); free(d.first); free(d.train.at);
 }

@@ -38,10 +38,9 @@ static void film_look__by_hand(Test *t) {
     Trainer *r = trainer_of(t, ROWS[row].flags);
     bool starred = ROWS[row].star;
     Sinks seen;
-    int starts;
     steps_of(t, r, 2);
     if (evaluate(&seen, &r->m, &r->data, &r->s, r->s.eval_n, r->s.eval_T,
-                 &starts, fresh(t)))
+                 fresh(t)))
       break;
     const FilmLook *end = &f->look[2 * f->heads];
     double best = 0;

@@ -347,7 +347,7 @@ static void parts_write(Test *t, const char *path, const Parts *p) {
 
 /* ./hf makes X_TOK of `from`, which is opened. */
 typedef const Tokenizer *Encoder;   /* what encodes a text */
-static const Source BOTH = {.read_tokenizer = words_read};   /* reads both versions */
+static const Program BOTH = {.read_tokenizer = words_read};   /* reads both versions */
 
 static bool tok_open(Test *t, const char *from, Tokenizer *k, Encoder *c) {
   char words[300]; Error e = {0};
@@ -384,7 +384,7 @@ static bool model_file(Test *t, const char *flags, uint64_t tokenizer_hash) {
   r.tokenizer_hash = tokenizer_hash;
   if (!e.status && !config_resolve(&r.s.model, &e) && !model_create(&r.m, &r.s.model, false, &e)) {
     model_init(&r.m, INIT_TORCH, 3);
-    checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    parameters_write(SCRATCH "/m.ckpt", &r, &e);
   }
   r.tokenizer_hash = 0;
   trainer_free(&r); fact(t, !e.status, "%s: %s", flags, e.text);
@@ -412,7 +412,7 @@ static void hf__returns(Test *t) {
     for (idx k = 0; k < lab.m.count; k++) lab.m.params[k] = (real)(float)lab.m.params[k];
     Trainer r = {.m = lab.m};
     settings_default(&r.s); r.s.model = lab.m.c;
-    checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    parameters_write(SCRATCH "/m.ckpt", &r, &e);
     if (!hf_does(t, "export --force " SCRATCH "/m.ckpt " DOWNLOAD) || !hf_does(t, IMPORT)
         || failed(t, FLAGS[i], checkpoint_load(SCRATCH "/x.model", false, &back, &e)
                   || acts_create(&back.a, &back.m, B, T, ACTS_ONE, &e), &e)) return;
@@ -607,7 +607,7 @@ static void hf__keeps(Test *t) {
   sink_fails(t, "export " SCRATCH "/m.ckpt " SCRATCH "/b --tokenizer " SCRATCH "/tale.tok", 1,
              "tokenizer.json: it is there already");
   sink_fails(t, SCRATCH "/a/llama --link --force --out " SCRATCH "/a/llama/model.safetensors", 2,
-             "model.safetensors: it is read, too");
+             "model.safetensors: it is read or written");
   /* nor what a model that is links points to, nor its vocabulary */
   static const char *const POINTED[] = {
     "eval " SCRATCH "/l.model --input random --n 1 --T 4 --csv " SCRATCH
@@ -619,7 +619,7 @@ static void hf__keeps(Test *t) {
   EACH(i, POINTED) {
     char words[400];
     snprintf(words, sizeof words, "%s --force", POINTED[i]);
-    sink_fails(t, words, 2, "it is read, too");
+    sink_fails(t, words, 2, "it is read or written");
   }
   sink_fails(t, "eval " SCRATCH "/l.model --input random --n 1 --T 4 --choices " SCRATCH "/none", 1,
              "/none: ");   /* one line, so before the work */
@@ -643,7 +643,7 @@ static void hf__keeps(Test *t) {
     said(t, "generate " SCRATCH "/m.ckpt --temperature 9 --n 99 --tokenizer " SCRATCH "/tale.tok");
   if (model_file(t, "", 0)) sink_fails(t, WORDS, 1, "expected no tokenizer");
   if (!checkpoint_load(SCRATCH "/m.ckpt", false, &r, &e)) r.m.params[3] = (real)NAN;
-  checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+  parameters_write(SCRATCH "/m.ckpt", &r, &e);
   sink_fails(t, WORDS, 1, "m.ckpt: its weights are no numbers");
   trainer_free(&r); tokenizer_free(&k);
 }
@@ -1092,7 +1092,7 @@ static const char *const NO_CONFIGS[][2] = {
   {LLAMA_SO_FAR(", `vocab_size`: 5"), "expected num_hidden_layers to be"},
   {LLAMA_SO_FAR(", `vocab_size`: 5, `num_hidden_layers`: 1"), "expected num_attention_heads to be"},
   {"{`model_type`: `gpt2`, `vocab_size`: 5, `n_layer`: 1, `n_head`: 3, `n_embd`: 4, "
-   "`n_positions`: 2}", "that sink can be, found --heads 3 does not divide --dim 4"}};
+   "`n_positions`: 2}", "that sink can be, found --heads does not divide --dim"}};
 
 /* A folder with a family's model and its config, in front of which the text goes. */
 static void facts_given(Test *t, const char *family, const char *text) {
@@ -2939,7 +2939,7 @@ static void choices_answer__oracle(Test *t) {
     fact(t, differ > 5 && right[0] > 10 && right[0] < 50, "%d differ, %d right", differ, right[0]);
     r.s.own.questions = 7; choices_answer(&got, &r.m, &r.data, &r.s, &e);
     fact(t, !e.status && got.n == 7, "%d questions", got.n);
-    if (f == 0) checkpoint_write(SCRATCH "/m.ckpt", &r, false, &e);
+    if (f == 0) parameters_write(SCRATCH "/m.ckpt", &r, &e);
     snprintf(said, sizeof said, "60 questions of " SCRATCH "/choices: acc %.4f +- ",
              right[0] / 60.0);
     bytes_free(&file); trainer_free(&r);
@@ -2979,7 +2979,7 @@ static void check_model__every_variant(Test *t) {
       for (idx j = 0; j < tensor_count(x); j++)
         x->w[j] = (real)(0.4 * rng_normal(&rng) + gain);
     }
-    fact(t, !checkpoint_write(SCRATCH "/any.ckpt", &r, false, &e), "%s: %s", flags, e.text);
+    fact(t, !parameters_write(SCRATCH "/any.ckpt", &r, &e), "%s: %s", flags, e.text);
     fact(t, !checked(t, SCRATCH "/any.ckpt", last, &n) && n >= 4, "%s: %s", flags, last);
     measured += n; trainer_free(&r);
   }
@@ -3193,7 +3193,7 @@ static void model_file__slabs(Test *t) {
 /* An evaluation, all sequences through a block at a time, has the sums of batches of 16. */
 static void evaluate__streamed(Test *t) {
   Settings s; Error e = {0}; Data d = {0}; Trainer open;
-  Sinks in_memory, streamed; Lab b; int starts; Bytes lines = {0}; Rng r = {5};
+  Sinks in_memory, streamed; Lab b; Bytes lines = {0}; Rng r = {5};
   scratch_open();
   settings_default(&s); settings_flags(&s, "--T 9 --n 37 --quiet", MEASURE | EVAL | GENERAL, &e);
   for (int i = 0; i < 37; i++)
@@ -3206,9 +3206,10 @@ static void evaluate__streamed(Test *t) {
   if (!lab_open(&b, t, 1, 9, "--kv-heads 1 --norm layer --linear-bias")) return;
   if (!model_written(t, &b.m, SCRATCH "/model.bin", 3)) return;
   checkpoint_open(SCRATCH "/model.bin", &open, &e);
-  if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &starts, &e)
-      && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &starts, &e)) {
-    fact(t, in_memory.n == 37 && streamed.n == 37 && starts == 37, "%d sequences", streamed.n);
+  if (!e.status && !evaluate(&in_memory, &b.m, &d, &s, 37, 9, &e)
+      && !evaluate(&streamed, &open.m, &d, &s, 37, 9, &e)) {
+    fact(t, in_memory.n == 37 && streamed.n == 37 && streamed.starts == 37, "%d sequences",
+         streamed.n);
     fact(t, in_memory.batch == 16 && streamed.batch == 37, "%d sequences", streamed.batch);
     for (idx k = 0; k < in_memory.n_sums; k++)
       within(t, streamed.sums[k], in_memory.sums[k], 0, "number %lld", k);

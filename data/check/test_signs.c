@@ -97,7 +97,7 @@ static void signs__numbers(Test *t) {
     steps_of(t, &r, 10), r.s.eps = 0.15;
     if (random) r.s.input = INPUT_RANDOM;
     fact(t, !signs(&g, &r.m, &r.data, &r.s, N, T, &e) &&
-         !evaluate(&seen, &r.m, &r.data, &r.s, N, T, &starts, &e), "%s", e.text);
+         !evaluate(&seen, &r.m, &r.data, &r.s, N, T, &e), "%s", e.text);
     const double *x = g.x[g.L]; const int first = config_column_first(&r.m.c);
     double mass = 0; const int last = g.L - 1;
     for (int i = 0; i < seen.heads; i++) mass += seen.mass[i] / seen.heads;

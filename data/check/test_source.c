@@ -10,10 +10,10 @@
 #include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/first.c"
 #include "../text/teller.c"
 #include "../text/vocabulary.c"
 #include "../text/shards.c"
-#include "../text/first.c"
 #define PROGRAM FROM_HERE "paper"
 #include "harness.c"
 #include "programs.c"
@@ -89,7 +89,7 @@ static void paper__wrong_texts(Test *t) {
   said(t, "train --quiet --steps 0 --out " SCRATCH "/m.ckpt" SMALL_RUN);
   EACH(i, ROWS) sink_fails(t, ROWS[i][0], 1, ROWS[i][1]);
   sink_fails(t, "tokenize train " SCRATCH "/t.new --force --out " SCRATCH "/t", 2,
-             "/t.new: it is read, too");
+             "/t.new: it is read or written");
   fact(t, !strcmp(text_in(t, SCRATCH "/t.new"), "1 2 3\n"), "another file");
   fact(t, system("cd out && ." PROGRAM " train --quiet --grammar away 2> ../" SCRATCH "/err") != 0,
        "ends well");
@@ -133,8 +133,9 @@ static void paper__generate(Test *t) {
                             "generate " SCRATCH "/m.ckpt --temperature 0 --n 30 --plain --prompt "
                             "\"%s\" --tokenizer " SCRATCH "/tale.tok", PROMPT)),
                             "--plain: another");
-  if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e) || tokenizer_load(SCRATCH "/tale.tok",
-      &s.data, &back.data.tokenizer, e) || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
+  if (checkpoint_load(SCRATCH "/m.ckpt", NULL, &back, e)
+      || tokenizer_load(SCRATCH "/tale.tok", s.program, &back.data.tokenizer, e)
+      || acts_create(&back.a, &back.m, 1, CONTEXT, ACTS_ONE, e)) {
     fact(t, false, "%s", e->text);
     return;
   }
@@ -158,8 +159,8 @@ static void paper__generate(Test *t) {
        (const char *)text.at);
   fact(t, prompted < CONTEXT && ids.size > CONTEXT + 5, "%d tokens, then %zu", prompted, ids.size);
   back.m.layer[0].wq.w[8] = (real)NAN;
-  checkpoint_write(SCRATCH "/nan.ckpt", &back, false, e);
-  answers(t, PROGRAM, "generate " SCRATCH "/nan.ckpt --temperature 0", 1, "1 of 1, head 2 of 2: ");
+  parameters_write(SCRATCH "/nan.ckpt", &back, e);
+  answers(t, PROGRAM, "generate " SCRATCH "/nan.ckpt --temperature 0", 1, "the logits: ");
   for (int hot = 0; hot < 2; hot++)          /* the same text from the same seed */
     fact(t, !strcmp(said(t,
                          "generate " SCRATCH "/m.ckpt --seed %d --tokenizer " SCRATCH "/tale.tok",

@@ -9,10 +9,10 @@
 #include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/first.c"
 #include "../text/teller.c"
 #include "../text/vocabulary.c"
 #include "../text/shards.c"
-#include "../text/first.c"
 #define PROGRAM FROM_HERE "sink"
 #include "harness.c"
 #include "programs.c"
@@ -366,7 +366,7 @@ static void tokenizer__shipped(Test *t) {
   Tokenizer *k = later(t, 1, sizeof *k, release_tokenizer);
   Bytes *text = bytes_of(t);
   Ids *ids = ids_of(t);
-  fact(t, !tokenizer_load("tokenizer.bin", &(Source){0}, k, fresh(t)) && k->vocab == 2048 &&
+  fact(t, !tokenizer_load("tokenizer.bin", &SINK, k, fresh(t)) && k->vocab == 2048 &&
           !file_read("data/text/story.txt", text, &t->e), "%d tokens %s", k->vocab, t->e.text);
   const Tokenizer *c = k;
   tokenizer_encode(c, text->at, text->size, ids, &t->e);
@@ -896,9 +896,11 @@ static void data_open__refuses(Test *t) {
   fact(t, !t->e.status, "%s", t->e.text);
   EACH(i, ROWS) data_refused(t, ROWS[i].flags, ROWS[i].T, ROWS[i].status, ROWS[i].said);
   Data many = {.held.size = (size_t)1 << 31};   /* and the text adds none */
-  const Source text = {.text = SCRATCH "/tale.txt", .data_tokens = -1};
-  fact(t, data_open_text(&many, &text, 16, fresh(t)) == 1 && strstr(t->e.text, "tokens, found "
+  const Source text = {.text = SCRATCH "/tale.txt", .tokenizer = "tokenizer.bin",
+                       .data_tokens = -1, .program = &SINK};
+  fact(t, text_open(&many, &text, 16, fresh(t)) == 1 && strstr(t->e.text, "tokens, found "
        "2147483648. Try: "), "%s", t->e.text);
+  tokenizer_free(&many.tokenizer);
 }
 
 /* Which bytes are UTF-8: how far `good` reaches. */
@@ -1328,7 +1330,7 @@ static void data_held__blocks(Test *t) {
   }
   for (int k = 0; k < 4; k++) {        /* a few: spread over the text, or the first of them */
     const int size = (int)f->d.held.size, step = k % 2 ? T : (size / T - 1) / 7 * T;
-    f->s.data.from_start = k % 2;
+    f->d.alike = k % 2;
     if (k == 2) f->d.starts.size = 1;
     got = k < 2 ? data_held(&f->d, &f->s.data, 7, T, f->ids, f->targets, &t->e)
         : data_probe(&f->d, &f->s.data, INPUT_NATURAL, 7, T, f->ids, f->targets, &(int){0});

@@ -84,7 +84,7 @@ static void more_dump(struct Dump *d);
   CHOICE(GAIN, GAIN_NONE, GAIN_LOGN); \
   CHOICE(SHIFT, SHIFT_NONE, SHIFT_LOGN, SHIFT_LEARNED); \
   CHOICE(GATE, GATE_NONE, GATE_HEAD, GATE_ELEMENT, GATE_VALUE, GATE_STATIC); \
-  MODELS_CHOICES
+  PAPER_CHOICES MODELS_CHOICES
 #define MORE_RESOLVE(c, e) more_resolve(c, e)
 #define MORE_SETUP(m, e) more_setup(m, e)
 #define MORE_DUMP(d) more_dump(d)

@@ -475,7 +475,7 @@ static int export_folder(const Settings *s, const char *model, const char *folde
   for (idx i = 0; i < t.m.count; i++)
     if (!isfinite(t.m.params[i])) fail(e, 1, "%s: its weights are no numbers. Try: another", model);
   if (!e->status && !llama_refuses(&t.s, model, e) && t.tokenizer_hash &&
-      !tokenizer_load(tokenizer, &s->data, &words, e)) {
+      !tokenizer_load(tokenizer, s->program, &words, e)) {
     if (words.hash != t.tokenizer_hash)
       fail(e, 1, "%s: expected the tokenizer it was trained with, found another in %s. Try: "
                  "--tokenizer FILE", model, tokenizer);

@@ -37,7 +37,7 @@
  * against sink's; data/check/test_hf.c runs this program and reads its files back. */
 #define SINK_NO_MAIN
 /* What the flags of this program fill. */
-#define MORE_SETTINGS \
+#define OWN_SETTINGS \
   struct HfOwn { \
     int link, questions, batch;   /* batch: of pace */ \
     char tokenizer[PATH_ROOM], choices[PATH_ROOM]; \
@@ -64,10 +64,10 @@ static bool parts_open(const char *path, double room, struct Trainer *t, struct 
 #include "../../sink.c"
 #include "../later/later.c"
 #include "layers.c"
+#include "../text/first.c"
 #include "../text/teller.c"
 #include "../text/vocabulary.c"
 #include "../text/shards.c"
-#include "../text/first.c"
 #include "../paper/pages.c"
 #include "keys.h"
 #include "unicode.h"
@@ -301,7 +301,7 @@ static const Verb HF_VERBS[] = {
   PAGED_VERBS(verb_run_hf, verb_eval_hf),
   {"pace",      "", MODEL | GENERAL | OUTPUT | PACE, "how fast a model in its file is measured",
    verb_pace},
-  {NULL, NULL, 0, NULL, NULL}};
+  SINK_VERBS {0}};
 
 #ifndef HF_NO_MAIN               /* the tests and .ci/fuzz.c have another entry */
 int main(int argc, char **argv) {
@@ -312,7 +312,7 @@ int main(int argc, char **argv) {
                       .edit = position_edit,
                       .open = other_open, .first = first_open, .read_tokenizer = words_read};
   char *more[WORDS_MOST + 64] = {argv[0], "import"}; Near near = {.word = argc > 1 ? argv[1] : ""};
-  for (const Verb *v = NULL; (v = verb_after(v, &hf)) != NULL; ) near_look(&near, v->name, v->name);
+  for (const Verb *v = HF_VERBS; v->name; v++) near_look(&near, v->name, v->name);
   if (argc < 2 || argc > WORDS_MOST || argv[1][0] == '-' || verb_find(&hf, argv[1])
       || (near.best[0] && file_missing(argv[1]))) return sink_main(&hf, argc, argv);
   for (int i = 1; i < argc; i++) more[i + 1] = argv[i];    /* hf FOLDER --out MODEL */

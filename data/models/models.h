@@ -71,7 +71,6 @@ static void models_room(const struct Model *m, struct Acts *a,
 #define MODELS_TENSORS(m, l, after) models_tensors(m, l, after)
 #define MODELS_LACKS(m, l, name) models_lacks(m, l, name)
 #define MODELS_ROOM(m, a, la, keeps) models_room(m, a, la, keeps)
-#define MORE_HELP true
 #define MORE_OPEN(path, room, t, e) parts_open(path, room, t, e)
 #define MORE_READS(names) links_list(names)
 

@@ -812,7 +812,7 @@ static int published_encode(const Tokenizer *k, const unsigned char *text, size_
 static int words_read(const unsigned char *bytes, size_t n, const char *name, Tokenizer *k,
                       Error *e) {
   bool own = n < TOKENIZER_HEAD || memcmp(bytes, TOKENIZER_MAGIC, 8)
-             || number_at(bytes + 8, 4) != TOKENIZER_PUBLISHED;
+             || number_at(bytes + 8, 4) != 2;
   if (own) return tokenizer_read(bytes, n, name, k, e);
   *k = (Tokenizer){.encode = published_encode, .close = published_close};
   if (published_read(k, bytes, n, name, e)) tokenizer_free(k);

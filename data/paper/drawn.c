@@ -124,7 +124,7 @@ static int trainer_start(Trainer *t, const Settings *s, const char *flags, Error
   Trainer base;
   if (!s->start[0])
     return trainer_resume(t, s, flags, e);
-  if (no_folder(s->start, e) || checkpoint_load(s->start, false, &base, e)) return e->status;
+  if (checkpoint_load(s->start, false, &base, e)) return e->status;
   if (s->resume && !file_missing(s->out)) {   /* it goes on, if it was begun from these */
     Settings alone = *s;
     alone.start[0] = 0;
@@ -1086,14 +1086,14 @@ typedef struct Survey {
 } Survey;
 
 static const Column SURVEY_COLUMNS[] = {
-  {"sink_1_at_0.2", "Sink 0.2", "",  "%.2f%%", 8, 100},
-  {"sink_1",        "Sink_1",   "",  "%.2f%%", 8, 100},
-  {"sink_1_at_0.4", "Sink 0.4", "",  "%.2f%%", 8, 100},
-  {"sink_star",     "Sink_*",   "",  "%.2f%%", 8, 100},
-  {"alpha_1",       "alpha_1",  "",  "%.4f",   8, 1},
-  {"times_even",    "x even",   "",  "%.2f",   6, 1},
-  {"norm_ratio",    "|h1|/|h|", "",  "%.2f",   8, 1},
-  {"loss",          "loss",     "",  "%.4f",   7, 1}, {NULL, NULL, NULL, NULL, 0, 0}};
+  {"sink_1_at_0.2", "Sink 0.2", "%.2f%%", 8, 100},
+  {"sink_1",        "Sink_1",   "%.2f%%", 8, 100},
+  {"sink_1_at_0.4", "Sink 0.4", "%.2f%%", 8, 100},
+  {"sink_star",     "Sink_*",   "%.2f%%", 8, 100},
+  {"alpha_1",       "alpha_1",  "%.4f",   8, 1},
+  {"times_even",    "x even",   "%.2f",   6, 1},
+  {"norm_ratio",    "|h1|/|h|", "%.2f",   8, 1},
+  {"loss",          "loss",     "%.4f",   7, 1}, {NULL, NULL, NULL, 0, 0}};
 
 static double number_named(const Numbers *row, const char *name) {
   for (int i = 0; i < row->n; i++)
@@ -1117,8 +1117,7 @@ static int survey_line(Survey *v, const Settings *s, Trainer *t, const Numbers *
   enum { STEPS = (int)(sizeof eps / sizeof *eps) };
   Sinks seen;
   char cell[32];
-  int starts;
-  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, &starts, e))
+  if (evaluate_at(&seen, &t->m, &t->data, s, eps, STEPS, s->eval_n, s->eval_T, e))
     return e->status;
   Numbers *rows = realloc(v->row, (size_t)(v->rows + 1) * sizeof *rows);
   if (!rows) { sinks_free(&seen); return fail(e, 1, "out of memory. Try: fewer models"); }
@@ -1221,7 +1220,7 @@ static int survey(const Settings *s, const char **words, int n, MeasureMore *mor
   for (int i = 0; i < n && !e->status; i++) {
     Settings one = *s; Trainer t = {0}; Error of_model = {0};
     one.force |= v.rows > 0;                              /* these files are its own by then */
-    if (!open_model(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
+    if (!model_open(&one, words[i], 0, &t, &of_model) && !results_ready(&one, &of_model))
       for (size_t at = 0; at < names.size; at += strlen((char *)names.at + at) + 1)
         survey_text(&v, one, &t, words[i], (const char *)names.at + at, &of_model);
     survey_failed(&v, words[i], &of_model);

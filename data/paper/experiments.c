@@ -4,6 +4,8 @@
  * SPDX-License-Identifier: MIT
  */
 
+enum { FLAGS_ROOM = 1024 };      /* bytes of a command's flags */
+
 /* What one run left: named lists of numbers, and the lines that say how it came about. */
 typedef struct List { char name[40]; int at, n; } List;   /* value[at .. at + n) */
 typedef struct Result {

@@ -107,11 +107,11 @@ static int film_maps(Film *f, FilmLook *look, Trainer *t, Error *e) {
 /* Look k, at the trainer's step: what `sink eval` measures, and the maps. */
 static int film_look(Film *f, int k, Trainer *t, Error *e) {
   const Config *c = &t->m.c;
-  int T = (int)at_most(t->s.eval_T, c->context), starts;
+  int T = (int)at_most(t->s.eval_T, c->context);
   int first = config_column_first(c), star = config_column_star(c);
   FilmLook *look = f->look + k * f->heads;
   Sinks s = {0};
-  if (evaluate(&s, &t->m, &t->data, &t->s, t->s.eval_n, T, &starts, e))
+  if (evaluate(&s, &t->m, &t->data, &t->s, t->s.eval_n, T, e))
     return e->status;
   film_maps(f, look, t, e);
   f->n = s.n;

@@ -86,9 +86,9 @@ static const char *const TREATED_SAYS[TREATMENTS] = {"all up to it", "itself alo
 static const char *const TREATED_NAME[TREATMENTS] = {"untouched", "itself", "token1", "drawn"};
 enum { ISOLATED = 6 };
 static const Column ISOLATED_COLUMNS[ISOLATED] = {
-  {"alpha_1", "alpha_1", "", "%.3f", 7, 1}, {"sink_1", "Sink_1", "", "%.1f%%", 7, 100},
-  {"norm_1",  "norm_1",  "", "%.2f", 7, 1}, {"alpha_t", "alpha_T", "", "%.3f", 7, 1},
-  {"sink_t",  "Sink_T",  "", "%.1f%%", 7, 100}, {"norm_t", "norm_T", "", "%.2f", 7, 1}};
+  {"alpha_1", "alpha_1", "%.3f", 7, 1}, {"sink_1", "Sink_1", "%.1f%%", 7, 100},
+  {"norm_1",  "norm_1",  "%.2f", 7, 1}, {"alpha_t", "alpha_T", "%.3f", 7, 1},
+  {"sink_t",  "Sink_T",  "%.1f%%", 7, 100}, {"norm_t", "norm_T", "%.2f", 7, 1}};
 
 /* Row `row` of sequence b sees in the first blocks, of rows `first` and on, sees[b] alone. */
 typedef struct Isolation { int blocks, first, row; const int *sees; } Isolation;
@@ -357,15 +357,15 @@ enum { PROBE_LEAST = 8, PROBE_MOST = 1000, NEIGHBOURS = 8 };
 enum { T_NORM, T_RATIO, T_COSINE, T_LATER, T_NORM_AUC, T_NORM_RIGHT, T_AUC, T_RIGHT, T_SHUFFLED,
        KNOWS };
 static const Column KNOWS_COLUMNS[KNOWS] = {
-  {"norm",     "|h_1|",  "",         "%.2f",   8, 1},
-  {"ratio",    "ratio",  "to later", "%.2f",   8, 1},
-  {"cosine",   "cosine", "of h_1's", "%.2f",   8, 1},
-  {"later",    "cosine", "of later", "%.2f",   8, 1},
-  {"norm_auc", "norm",   "AUC",      "%.3f",   8, 1},
-  {"norm_acc", "norm",   "right",    "%.1f%%", 7, 100},
-  {"auc",      "probe",  "AUC",      "%.3f",   8, 1},
-  {"acc",      "probe",  "right",    "%.1f%%", 7, 100},
-  {"shuffled", "labels", "shuffled", "%.3f",   8, 1}};
+  {"norm",     "|h_1|",            "%.2f",   8, 1},
+  {"ratio",    "ratio\nto later",  "%.2f",   8, 1},
+  {"cosine",   "cosine\nof h_1's", "%.2f",   8, 1},
+  {"later",    "cosine\nof later", "%.2f",   8, 1},
+  {"norm_auc", "norm\nAUC",        "%.3f",   8, 1},
+  {"norm_acc", "norm\nright",      "%.1f%%", 7, 100},
+  {"auc",      "probe\nAUC",       "%.3f",   8, 1},
+  {"acc",      "probe\nright",     "%.1f%%", 7, 100},
+  {"shuffled", "labels\nshuffled", "%.3f",   8, 1}};
 
 /* Row 2 b + side of kind k lies at (k n + b) 2 + side: side 0 is token 1, side 1 the later one. */
 typedef struct Known {

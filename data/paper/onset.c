@@ -78,8 +78,8 @@ typedef struct Beside { double self, star, mass; } Beside;
 static int onset_measure(Trainer *t, const Data *d, const Settings *s, int n, Look *now,
                          Beside *b, Error *e) {
   Sinks seen;
-  int starts, first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
-  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, &starts, e)) return step_fault(t, e);
+  int first = config_column_first(&t->m.c), star = config_column_star(&t->m.c);
+  if (evaluate(&seen, &t->m, d, s, n, s->eval_T, e)) return step_fault(t, e);
   now->alpha1 = sinks_alpha(&seen, first);
   now->sink1 = sinks_sink(&seen, first, 0);
   now->ratio = sinks_ratio(&seen);

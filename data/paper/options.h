@@ -4,6 +4,39 @@
  *
  * SPDX-License-Identifier: MIT
  */
+#ifndef OWN_SETTINGS
+#define OWN_SETTINGS            /* of one program */
+#endif
+#define MORE_SETTINGS \
+  int ablate, isolate, isolate_blocks, probe; \
+  int replace_position, swap_position;           /* t of Table 7, 0: p_1 stays */ \
+  int inputs, how_many, top_k;                   /* eval; generate */ \
+  double temperature, top_p; \
+  char prompt[PATH_ROOM], domains[PATH_ROOM], lengths[PATH_ROOM]; \
+  int signs, quantize, sinks, cache_size;        /* signs.c */ \
+  char cache[16], positions[8]; \
+  OWN_SETTINGS
+
+#define PAPER_CHOICES \
+  CHOICE(TOY, TOY_NONE, TOY_TRIGGER, TOY_BACKCOPY); \
+  CHOICE(ABLATE, ABLATE_NONE, ABLATE_KEY1, ABLATE_VALUE1, ABLATE_VALUE1_MEAN, \
+         ABLATE_KSTAR);
+
+/* The sink as a training saw it at one step. */
+typedef struct Look {
+  long step;
+  double loss, norm;            /* the mean since the look before; the gradient's */
+  double alpha1, alpha_star;    /* of token 1 and of the column * (or x*): alpha, Sink, in 0..1 */
+  double sink1, sink_star;
+  double ratio, held;           /* of norms; the loss on held documents, 0: not asked for */
+} Look;
+enum { LOOKS = 1024 };
+/* of Progress; holds: the held loss is looked at too */
+#define MORE_PROGRESS \
+  bool holds; \
+  int looks; \
+  Look look[LOOKS];
+
 #define LATER_OPTIONS \
   REAL("soft-cap", MODEL, model.soft_cap, "none", 1e-30, 1e30, \
        "scores stay within X"), \

@@ -18,14 +18,14 @@
 
 static int train_paged(Settings *s, Error *e) {
   Work w = {0};
-  int starts;
   if (s->out[0] && !s->report[0])
     snprintf(s->report, PATH_ROOM, "%.490s.html", s->out);
   train_some(s, &w.t, &w.o, e);
+  has_ended(w.o.ended, &w.t, e);           /* no error yet */
   if (!w.o.ended[0] && w.o.p.looks && s->report[0] && !e->status) {
     Settings seen = w.t.s;
     seen.eval_T = (int)at_most(seen.eval_T, seen.model.context);
-    if (!outcome_measure(&w.o, &w.t, &seen, &starts, e))
+    if (!outcome_measure(&w.o, &w.t, &seen, e))
       outcome_heads(&w.o, &w.t, &seen, e);
   }
   if (!e->status && s->report[0] && (w.o.ended[0] || w.o.p.looks))
@@ -37,11 +37,11 @@ static int train_paged(Settings *s, Error *e) {
 
 /* Sink's tables, what was said besides, and the row of all numbers. */
 static void eval_tell(Work *w, Numbers *besides, const Bytes *table, const Bytes *said,
-                      int starts, const Settings *s, Error *e) {
+                      const Settings *s, Error *e) {
   w->o.loss = w->o.s.loss;
   w->o.tokens = (idx)w->o.s.n * w->o.s.T;
   if (!results_alone(s)) {
-    eval_print(w, s, starts);
+    eval_print(w, s);
     if (table->size)
       printf("\n%s", (const char *)table->at);
     if (said->size)
@@ -56,19 +56,18 @@ static int eval_more(Settings *s, MeasureMore *more, Error *e) {
   const char *path = s->words[0];
   Work w = {.o = {.name = path, .source = ""}};
   Numbers besides = {0}; Bytes table = {0}, said = {0};
-  int starts = 0;
   if (!path)
     return fail(e, 2, "eval: expected a model file. Try: %s eval out/model.ckpt",
                 s->program->name);
   if (s->n_words > 1 || s->inputs || s->domains[0] || s->lengths[0])
     return survey(s, s->words, s->n_words, more, e);
   double kept = s->signs || s->quantize ? INFINITY : 0;   /* these need it in memory */
-  if (!open_model(s, path, kept, &w.t, e) && !results_ready(s, e)
-      && !open_data(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, &starts, e)
+  if (!model_open(s, path, kept, &w.t, e) && !results_ready(s, e)
+      && !open_data(s, &w.t, path, e) && !outcome_measure(&w.o, &w.t, s, e)
       && !outcome_heads(&w.o, &w.t, s, e)
       && !eval_causes(&besides, &table, s, &w.t, &w.o.s, e)
       && !(more && more(&besides, &said, s, &w.t, e)))
-    eval_tell(&w, &besides, &table, &said, starts, s, e);
+    eval_tell(&w, &besides, &table, &said, s, e);
   numbers_free(&besides);
   bytes_free(&table);
   bytes_free(&said);

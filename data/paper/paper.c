@@ -31,7 +31,7 @@
 #define RESULTS_FOLDER   "data/results"
 #define SEEDS_MOST 99
 /* What the flags of this program fill. */
-#define MORE_SETTINGS \
+#define OWN_SETTINGS \
   struct Own { \
     char row[64], corpus[64];   /* one row; the runs' text, "" the first */ \
     char texts[PATH_ROOM], results[PATH_ROOM], models[PATH_ROOM]; \
@@ -71,10 +71,10 @@
 #include "../later/later.h"
 #include "../../sink.c"
 #include "../later/later.c"
+#include "../text/first.c"
 #include "../text/teller.c"
 #include "../text/vocabulary.c"
 #include "../text/shards.c"
-#include "../text/first.c"
 #include "pages.c"
 #include "experiments.c"
 #include "toys.c"
@@ -105,7 +105,7 @@ static const Verb PAPER_VERBS[] = {
    "text from a model or a grammar", grammar_generate},
   PAGED_VERBS(verb_run_paper, verb_eval_paper),
   {"readme", "", KEPT_RUNS, "the pages of " RESULTS_FOLDER, verb_readme},
-  {NULL, NULL, 0, NULL, NULL}
+  SINK_VERBS {0}
 };
 
 #ifndef PAPER_NO_MAIN

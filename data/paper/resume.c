@@ -142,6 +142,10 @@ static int log_keep(Trainer *t, Progress *p, Bytes *log, const char *line,
     return p->holds ? trained_loss(&p->look[p->looks - 1].held, t, LOOK_N, e)
                     : e->status;
   }
+  if (*t->data.drawn) {                        /* --first-tokens */
+    bytes_print(log, e, "# %s\n", t->data.drawn);
+    if (!t->s.quiet) fprintf(stderr, "sink: %s\n", t->data.drawn);
+  }
   if ((t->step || t->s.resume) && t->s.log[0] && !file_missing(t->s.log))
     log_again(t, p, log, e);
   return e->status;

@@ -109,13 +109,13 @@ static double peak(idx n, real *x) {
 enum { G_SINK, G_ALPHA, G_MASS, G_OFF, G_ENTROPY, G_TOP, G_DEAD, G_VALUE, G_GRADIENT, G_NORM,
        G_KURTOSIS, G_CHANNELS, G_PEAK, SIGNS_ALL };        /* from G_NORM on: of every block */
 static const Column SIGNS_COLUMNS[SIGNS_ALL] = {
-  {"sink_1", "Sink_1", "", "%.1f%%", 6, 100},     {"alpha_1", "alpha_1", "", "%.3f", 7, 1},
-  {"mass", "row", "mass", "%.2f", 5, 1},          {"off", "rows", "< 0.1", "%.0f%%", 5, 100},
-  {"entropy", "entropy", "/log i", "%.3f", 7, 1}, {"top_1", "top-1", "share", "%.0f%%", 5, 100},
-  {"dead", "heads", "dead", "%.0f%%", 5, 100},    {"value", "value", "drain", "%.2f", 5, 1},
-  {"gradient", "gradient", "ratio", "%.2f", 8, 1}, {"norm", "norm", "ratio", "%.2f", 6, 1},
-  {"kurtosis", "kurtosis", "", "%.1f", 8, 1},     {"channels", "channels'", "", "%.2f", 9, 1},
-  {"peak", "largest", "/median", "%.1f", 7, 1}};
+  {"sink_1", "Sink_1", "%.1f%%", 6, 100},     {"alpha_1", "alpha_1", "%.3f", 7, 1},
+  {"mass", "row\nmass", "%.2f", 5, 1},          {"off", "rows\n< 0.1", "%.0f%%", 5, 100},
+  {"entropy", "entropy\n/log i", "%.3f", 7, 1}, {"top_1", "top-1\nshare", "%.0f%%", 5, 100},
+  {"dead", "heads\ndead", "%.0f%%", 5, 100},    {"value", "value\ndrain", "%.2f", 5, 1},
+  {"gradient", "gradient\nratio", "%.2f", 8, 1}, {"norm", "norm\nratio", "%.2f", 6, 1},
+  {"kurtosis", "kurtosis", "%.1f", 8, 1},     {"channels", "channels'", "%.2f", 9, 1},
+  {"peak", "largest\n/median", "%.1f", 7, 1}};
 
 typedef struct Signs {
   Acts a;                      /* the first: signs_after finds the rest behind it */
@@ -214,7 +214,7 @@ static int signs_room(Signs *g, Model *m, const Settings *s, int T, Error *e) {
 static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, int T, Error *e) {
   Sinks seen; int starts;
   *g = (Signs){0};
-  if (evaluate(&seen, m, d, s, n, T, &starts, e)) return e->status;
+  if (evaluate(&seen, m, d, s, n, T, e)) return e->status;
   int *ids = grab(2 * (idx)n * T, sizeof(int), e), *in = ids;
   Probe *probe = grab(m->c.layers, sizeof(Probe), e);
   if (!e->status && !signs_room(g, m, s, T, e)) {
@@ -244,12 +244,16 @@ static int signs(Signs *g, Model *m, const Data *d, const Settings *s, int n, in
   return e->status;
 }
 
-/* A line of cells: numbers x, or a line of the heading. */
+/* A line of cells: numbers x, or a line of the heading, whose two a \n parts. */
 static void cells_line(Bytes *out, const Column *of, int n, const double *x, bool below, Error *e) {
   char cell[32];
-  for (int k = 0; k < n; k++)
-    bytes_print(out, e, " %*s", of[k].width,
-                x ? cell_text(cell, &of[k], x[k]) : below ? of[k].below : of[k].head);
+  for (int k = 0; k < n; k++) {
+    const char *head = of[k].head, *cut = strchr(head, '\n');
+    if (x) cell_text(cell, &of[k], x[k]);
+    else if (below) snprintf(cell, sizeof cell, "%s", cut ? cut + 1 : "");
+    else snprintf(cell, sizeof cell, "%.*s", (int)strcspn(head, "\n"), head);
+    bytes_print(out, e, " %*s", of[k].width, cell);
+  }
   bytes_print(out, e, "\n");
 }
 
@@ -319,9 +323,9 @@ enum { AS_IT_IS, THE_WEIGHTS, AND_INPUTS, ROUNDED };
 static const char *const ROUNDED_NAME[ROUNDED] = {"none", "weights", "inputs"};
 enum { R_LOSS, R_MORE, R_SINK, R_ALPHA, R_NORM, ROUNDING };
 static const Column ROUNDING_COLUMNS[ROUNDING] = {
-  {"loss", "loss", "", "%.4f", 8, 1}, {"more", "more", "", "%+.4f", 8, 1},
-  {"sink_1", "Sink_1", "", "%.1f%%", 7, 100}, {"alpha_1", "alpha_1", "", "%.3f", 8, 1},
-  {"norm", "norm ratio", "", "%.2f", 10, 1}};
+  {"loss", "loss", "%.4f", 8, 1}, {"more", "more", "%+.4f", 8, 1},
+  {"sink_1", "Sink_1", "%.1f%%", 7, 100}, {"alpha_1", "alpha_1", "%.3f", 8, 1},
+  {"norm", "norm ratio", "%.2f", 10, 1}};
 
 /* The loss as it is, with rounded weights, and with rounded inputs too, in x. */
 static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const Settings *s, int n,
@@ -330,10 +334,10 @@ static int quantize(double x[ROUNDED][ROUNDING], Model *m, const Data *d, const 
   if (s->input != INPUT_NATURAL)
     return fail(e, 2, "--quantize: only natural input has a loss. Try: --input natural");
   for (int k = 0; k < ROUNDED && !e->status; k++) {
-    Sinks seen; int starts, first = config_column_first(&m->c);
+    Sinks seen; int first = config_column_first(&m->c);
     if (k) rounding_set(m, &r);
     r.inputs = k == AND_INPUTS;
-    if (evaluate(&seen, m, d, s, n, T, &starts, e)) break;
+    if (evaluate(&seen, m, d, s, n, T, e)) break;
     memcpy(x[k], (double[ROUNDING]){seen.loss, k ? seen.loss - x[0][R_LOSS] : NAN,
            sinks_sink(&seen, first, 0), sinks_alpha(&seen, first), sinks_ratio(&seen)},
            sizeof x[k]);
@@ -514,11 +518,11 @@ static int stream(double *loss, Model *m, const int *ids, const int *targets, in
  */
 enum { S_LOSS, S_PERPLEXITY, S_DECADE, STREAMED = S_DECADE + 8 };
 static const Column STREAM_COLUMNS[STREAMED] = {
-  {"loss", "loss", "", "%.4f", 8, 1}, {"perplexity", "perplexity", "", "%.2f", 10, 1},
-  {"loss@1", "1 ..", "", "%.4f", 8, 1}, {"loss@10", "10 ..", "", "%.4f", 8, 1},
-  {"loss@100", "100 ..", "", "%.4f", 8, 1}, {"loss@1000", "1000 ..", "", "%.4f", 8, 1},
-  {"loss@1e4", "1e4 ..", "", "%.4f", 8, 1}, {"loss@1e5", "1e5 ..", "", "%.4f", 8, 1},
-  {"loss@1e6", "1e6 ..", "", "%.4f", 8, 1}, {"loss@1e7", "1e7 ..", "", "%.4f", 8, 1}};
+  {"loss", "loss", "%.4f", 8, 1}, {"perplexity", "perplexity", "%.2f", 10, 1},
+  {"loss@1", "1 ..", "%.4f", 8, 1}, {"loss@10", "10 ..", "%.4f", 8, 1},
+  {"loss@100", "100 ..", "%.4f", 8, 1}, {"loss@1000", "1000 ..", "%.4f", 8, 1},
+  {"loss@1e4", "1e4 ..", "%.4f", 8, 1}, {"loss@1e5", "1e5 ..", "%.4f", 8, 1},
+  {"loss@1e6", "1e6 ..", "%.4f", 8, 1}, {"loss@1e7", "1e7 ..", "%.4f", 8, 1}};
 
 /* Of losses [n] the mean, e to it, and the means of tokens 1 .. 9, 10 .. 99, and so on. */
 static void streamed_of(double x[STREAMED], const double *loss, int n) {
@@ -588,7 +592,7 @@ static int verb_cache(Settings *s, Error *e) {
   Trainer t = {0}; Bytes out = {0}; bool is[POLICIES_KNOWN] = {0};
   Numbers *row = grab(POLICIES_KNOWN, sizeof *row, e); int rows = 0, threads = workers();
   if (!words_n) fail(e, 2, "stream: expected a model file. Try: %s help stream", s->program->name);
-  if (!e->status && !open_model(s, words[0], INFINITY, &t, e)) results_ready(s, e);
+  if (!e->status && !model_open(s, words[0], INFINITY, &t, e)) results_ready(s, e);
   if (!e->status && blocks_attending(&t.m) < t.m.c.layers)
     fail(e, 2, "stream: Mamba's blocks keep a state and no cache. Try: ./hf eval MODEL");
   if (!e->status) open_data(s, &t, words[0], e);

@@ -7,6 +7,11 @@
  * SPDX-License-Identifier: MIT
  */
 
+/* --csv - or --json -: nothing else goes to stdout. */
+static bool results_alone(const Settings *s) {
+  return !strcmp(s->csv, "-") || !strcmp(s->json, "-");
+}
+
 /* A row of numbers and texts with names. */
 typedef struct Number {
   char name[40];

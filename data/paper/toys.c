@@ -510,8 +510,8 @@ static void play_step(Play *y, Error *e) {
   trigger_batch(y, (uint64_t)t->s.train.seed + 1, (uint64_t)t->step * (uint64_t)B, B);
   model_zero_grads(&t->m);
   t->loss = trigger_loss(&t->m, &t->a, y->x, y->y, B, t->s.model.context, true);
-  if (isfinite(t->loss)) trainer_finish(t, e);
-  else play_fault(t, "the loss", e);
+  if (!isfinite(t->loss)) play_fault(t, "the loss", e);
+  else if (trainer_finish(t, e)) step_fault(t, e);
 }
 
 /* From the first look to the last; a training that diverges ends here with the reason in r. */
@@ -660,7 +660,7 @@ static int toy_why(Html *h) {
   return e.status;
 }
 
-/* Source.open: what else than texts can be trained on. */
+/* Program.open: what else than texts can be trained on. */
 static int paper_open(Data *d, const Source *s, int T, Error *e) {
   return s->toy ? toys_open(d, s, T, e) : other_open(d, s, T, e);
 }

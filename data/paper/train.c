@@ -30,14 +30,16 @@ static bool asks(const Row *row, const char *what) {
 }
 
 /* What trains rows where no program does: their looks are kept. */
-static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log = log_keep};
+static const Program ROW_PROGRAM = {.name = "paper", .edit = position_edit, .log = log_keep,
+                                     .open = paper_open, .first = first_open};
 
 /* The settings of a row for a seed: its flags, and where the text is. */
 static int row_settings(Settings *out, const Row *row, const Corpus *corpus, int seed,
                         const Settings *s, Error *e) {
   settings_default(out);
-  out->data.open = paper_open; out->data.first = first_open; out->groups = MODEL | TRAIN | DATA;
+  out->groups = MODEL | TRAIN | DATA;
   out->program = s->program && s->program->log ? s->program : &ROW_PROGRAM;
+  out->data.program = out->program;
   if (settings_flags(out, row->flags, MODEL | TRAIN | DATA, e) || settings_count(out, e))
     return e->status;
   out->train.seed = seed, out->quiet = s->quiet;
@@ -161,9 +163,9 @@ static int measure_inputs(Result *r, Trainer *t, const Settings *s, Error *e) {
   for (int input = INPUT_RANDOM; input <= INPUT_REPEAT && !e->status; input++) {
     Settings other = *s;
     Sinks q;
-    int starts, first = config_column_first(&t->m.c);
+    int first = config_column_first(&t->m.c);
     other.input = input;
-    if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, &starts, e)) break;
+    if (evaluate(&q, &t->m, &t->data, &other, s->eval_n, s->eval_T, e)) break;
     double alpha = sinks_alpha(&q, first);
     record(r, e, alpha, "alpha_1@%s", INPUTS[input]);
     record(r, e, sinks_sink(&q, first, 0), "sink_1@%s", INPUTS[input]);
@@ -187,11 +189,11 @@ static int measure_grid(Result *r, Model *m, const Data *d, const Settings *s, E
   static const double eps[STEPS] = {0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5};
   double length[LENGTHS], alpha[LENGTHS], sink[LENGTHS * STEPS];
   Settings natural = *s;
-  int n = 0, starts, first = config_column_first(&m->c);
+  int n = 0, first = config_column_first(&m->c);
   natural.input = INPUT_NATURAL;
   for (int T = 16; T <= 128 && T <= m->c.context; T *= 2, n++) {
     Sinks seen;
-    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, &starts, e)) return e->status;
+    if (evaluate_at(&seen, m, d, &natural, eps, STEPS, s->eval_n, T, e)) return e->status;
     length[n] = T;
     alpha[n] = sinks_alpha(&seen, first);
     for (int x = 0; x < STEPS; x++) sink[n * STEPS + x] = sinks_sink(&seen, first, x);
@@ -212,10 +214,10 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
     for (int swap = 0; swap < 2; swap++) {
       Sinks seen;
       const char *how = swap ? "swap" : "replace";
-      int starts, first = config_column_first(&m->c), there = first + t - 1;
+      int first = config_column_first(&m->c), there = first + t - 1;
       edited.replace_position = swap ? 0 : t;
       edited.swap_position = swap ? t : 0;
-      if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, &starts, e)) return e->status;
+      if (evaluate(&seen, m, d, &edited, s->eval_n, s->eval_T, e)) return e->status;
       record(r, e, sinks_sink(&seen, first, 0), "sink_1@%s%d", how, t);
       record(r, e, sinks_sink(&seen, there, 0), "sink_t@%s%d", how, t);
       record(r, e, sinks_alpha(&seen, first), "alpha_1@%s%d", how, t);
@@ -231,7 +233,7 @@ static int measure_swaps(Result *r, Model *m, const Data *d, const Settings *s, 
  * r NULL: nothing is measured; are they the right texts? */
 static int measure_domains(Result *r, Trainer *t, const Experiments *x, const char *texts,
                            Error *e) {
-  int first = config_column_first(&t->m.c), starts;
+  int first = config_column_first(&t->m.c);
   for (int i = 0; i < x->corpora && !e->status; i++) {
     const Corpus *c = &x->corpus[i];
     Settings s = t->s;
@@ -243,7 +245,7 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
     if (c->times > 1 || (!c->grammar && (!*texts || file_missing(path)))) continue;   /* once */
     if (data_open(&data, &s.data, 0, 0, e)) break;
     if (!corpus_check(c, texts, &data, e) && r &&
-        !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, &starts, e)) {
+        !evaluate(&q, &t->m, &data, &s, s.eval_n, s.eval_T, e)) {
       record(r, e, sinks_alpha(&q, first), "alpha_1/%s", c->name);
       record(r, e, sinks_sink(&q, first, 0), "sink_1/%s", c->name);
       record(r, e, sinks_sink(&q, first, 1), "sink_1:0.2/%s", c->name);
@@ -259,12 +261,12 @@ static int measure_domains(Result *r, Trainer *t, const Experiments *x, const ch
 static int measure(Result *r, Trainer *t, const Progress *p, double loss, const Experiments *x,
                    const Row *row, const char *texts, Error *e) {
   Outcome *o = grab(1, sizeof *o, e);
-  int starts, last = p->looks / 10 + 1;                    /* a tenth of the looks */
+  int last = p->looks / 10 + 1;                    /* a tenth of the looks */
   double trained = p->looks ? 0 : NAN;
   if (!o) return e->status;
   if (t->s.eval_T > t->s.model.context) t->s.eval_T = t->s.model.context;
   for (int i = p->looks ? p->looks - last : 0; i < p->looks; i++) trained += p->look[i].loss / last;
-  if (!outcome_measure(o, t, &t->s, &starts, e)) {
+  if (!outcome_measure(o, t, &t->s, e)) {
     record(r, e, loss, "loss");
     record(r, e, trained, "train_loss");
     record(r, e, loss - trained, "gap");

@@ -1,4 +1,5 @@
-/* first.c - the tokens that --first-tokens draws: their weights, Data.first (sink.c, 9.3).
+/* first.c - the tokens that --first-tokens draws: their weights, Data.first (sink.c, 9.3); and
+ * what ids spell.
  *
  * SPDX-License-Identifier: MIT
  *
@@ -17,6 +18,19 @@
  * that it is first.
  * The tests are in data/check/test_text.c.
  */
+
+/* Appends what the ids [n] spell. */
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out,
+                            Error *e) {
+  for (size_t i = 0, length; i < n; i++) {
+    if (id[i] < 0 || id[i] >= t->vocab)
+      return fail(e, 1, "tokens: expected ids 0 to %d, found %d at place %zu. "
+                  "Try: the tokenizer that made them", t->vocab - 1, id[i], i);
+    const unsigned char *spelling = tokenizer_token(t, id[i], &length);
+    bytes_add(out, spelling, length, e);
+  }
+  return e->status;
+}
 
 /* N[^POWER][:SET]; `value`: the q of SET_Q, the share of SET_SHARE. */
 enum { SET_SPREAD, SET_ABSENT, SET_COMMON, SET_Q, SET_SHARE };
@@ -164,6 +178,10 @@ static int first_counts(Data *d, const Source *s, int T, Error *e) {
 static int first_open(Data *d, const Source *s, int T, Error *e) {
   enum { NAMED = 16 };
   const Tokenizer *t = &d->tokenizer; double times = 0; int n = 0; Bytes names = {0};
+  bool bos = s->bos && d->bos < 0;               /* a published tokenizer may lack either */
+  if (bos || (s->fix_token && !*s->first_tokens && d->fix < 0))
+    return fail(e, 2, "--%s: expected an id for it in %s, found none. Try: --tokenizer "
+                "tokenizer.bin", bos ? "bos" : "fix-token", s->tokenizer);
   if (!*s->first_tokens) return 0;
   d->first_kept = first_counted(s->first_tokens);
   snprintf(d->drawn, sizeof d->drawn, "first tokens %s", s->first_tokens);

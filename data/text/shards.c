@@ -153,8 +153,11 @@ static int tokens_open(Data *d, const Source *s, int T, Error *e) {
   return e->status;
 }
 
-/* Source.open of a program that knows no toys. */
+/* Program.open of a program that knows no toys. */
 static int other_open(Data *d, const Source *s, int T, Error *e) {
-  if (s->toy) return data_refuse("toy", e);
-  return s->tokens[0] ? tokens_open(d, s, T, e) : grammar_open(d, s, T, e);
+  if (s->toy) return fail(e, 2, "--toy: for ./paper. Try: make paper");
+  if (!!s->text[0] + !!s->grammar[0] + !!s->tokens[0] > 1)
+    return fail(e, 2, "--text, --grammar and --tokens exclude each other. Try: one of them");
+  if (s->tokens[0]) return tokens_open(d, s, T, e);
+  return s->grammar[0] ? grammar_open(d, s, T, e) : text_open(d, s, T, e);
 }

@@ -699,7 +699,7 @@ static void generate(Told *w, const Settings *s, int most, Error *e) {
     int R = model_extend(m, a, row, have, from);
     model_logits(m, a, a->nf + (idx)(R - 1) * m->c.dim, 1, y);
     if (!isfinite(vec_sum(V, y)))
-      forward_fault(m, row, 1, have, e);
+      fail(e, 1, "the logits" NOT_FINITE);
     int32_t next = model_fault(m, e) ? 0 : likeliest_draw(y, V, s, &rng, e);
     if (e->status || next == known->end)
       break;
@@ -717,13 +717,20 @@ static void generate(Told *w, const Settings *s, int most, Error *e) {
   free(row);
 }
 
+/* A model with its settings; a published one of more than `room` bytes stays in its file. */
+static int model_open(Settings *s, const char *path, double room, Trainer *t, Error *e) {
+  (void)room;
+  if (!MORE_OPEN(path, room, t, e)) checkpoint_load(path, false, t, e);
+  return e->status ? e->status : model_settings(s, t, e);
+}
+
 static int verb_generate(Settings *s, Error *e) {
   Told w = {0};
   Data *d = &w.t.data;
   const char *path = s->words[0];
-  if (!open_model(s, path, 4e9, &w.t, e)
+  if (!model_open(s, path, 4e9, &w.t, e)
       && !data_open_tokenizer(d, &s->data, e)
-      && !tokenizer_same(&w.t, path, e) && !data_first(d, &s->data, 0, e)
+      && !tokenizer_same(&w.t, path, e) && !first_open(d, &s->data, 0, e)
       && !acts_create(&w.t.a, &w.t.m, 1, s->model.context, ACTS_KEYS, e)) {
     int32_t start = s->data.bos ? d->tokenizer.bos : d->tokenizer.end;
     if (fixed_at(&s->data) == 1)

@@ -213,7 +213,8 @@ static int verb_tokenize(Settings *s, Error *e) {
   if (s->n_words > 2 || (!encode && strcmp(what, "decode")))
     fail(e, 2, "tokenize %s: expected train, encode or decode. %s", what,
          HINT);
-  else if (data_open_tokenizer(d, &s->data, e) || file_read(path, &w.in, e))
+  else if (data_open_tokenizer(d, &s->data, e) || first_open(d, &s->data, 0, e)
+           || file_read(path, &w.in, e))
     ;
   else if (encode) {
     if (w.in.size > 2 && !memcmp(w.in.at, "\xEF\xBB\xBF", 3))
