@@ -8068,32 +8068,34 @@ static int config_resolve(Config *c, Error *e) {
              || c->extra == EXTRA_LOGIT;
   const struct {
     bool wrong;
-    const char *why;
+    int is;
+    const char *why;   /* with what it is */
   } RULES[] = {
-    {!divides, "--heads does not divide --dim. Try: another --heads, or "
-     "--head-dim"},
-    {c->heads % c->kv_heads, "--kv-heads does not divide --heads. Try: a "
-     "divisor"},
-    {c->rotary_dims > c->head_dim, "--rotary-dims is more than a head's dims. "
-     "Try: at most --dim over --heads"},
-    {c->pos == POS_ROTARY && c->rotary_dims % 2, "--pos rotary rotates pairs, "
-     "and the dims are odd. Try: an even --head-dim or --rotary-dims"},
-    {c->extra_dims > c->head_dim, "--extra-dims is more than a head's dims. "
-     "Try: at most --dim over --heads"},
-    {c->prefix > c->context, "--prefix is longer than the context. Try: at "
-     "most --context"},
-    {p_norm && !(c->pnorm > 0), "--pnorm is not above 0. Try: --pnorm 2"},
-    {p_norm && c->pnorm < 1 && identity && (!elu || raw), "--pnorm below 1 "
+    {!divides, c->dim, "--heads does not divide --dim %d. Try: another --heads, "
+     "or --head-dim"},
+    {c->heads % c->kv_heads, c->heads, "--kv-heads does not divide --heads %d. "
+     "Try: a divisor"},
+    {c->rotary_dims > c->head_dim, c->head_dim, "--rotary-dims is more than a "
+     "head's dims. Try: at most %d"},
+    {c->pos == POS_ROTARY && c->rotary_dims % 2, c->rotary_dims, "--pos rotary "
+     "rotates pairs, and %d dims are odd. Try: an even --head-dim or "
+     "--rotary-dims"},
+    {c->extra_dims > c->head_dim, c->head_dim, "--extra-dims is more than a "
+     "head's dims. Try: at most %d"},
+    {c->prefix > c->context, c->context, "--prefix is longer than the context. "
+     "Try: at most %d"},
+    {p_norm && !(c->pnorm > 0), 0, "--pnorm is not above 0. Try: --pnorm 2"},
+    {p_norm && c->pnorm < 1 && identity && (!elu || raw), 0, "--pnorm below 1 "
      "with scores of either sign has no slope at 0. Try: --pnorm 2, or --sim "
      "exp"},
-    {identity && sum && !elu, "--sim identity has scores of either sign, whose "
-     "plain sum can be 0. Try: --normalizer clamp, one or pnorm, or --kernel "
-     "elu"},
-    {identity && sum && raw, "--kernel elu keeps scores positive, but k* and a "
-     "logit enter raw. Try: --normalizer one or clamp, or --extra zero"}};
+    {identity && sum && !elu, 0, "--sim identity has scores of either sign, "
+     "whose plain sum can be 0. Try: --normalizer clamp, one or pnorm, or "
+     "--kernel elu"},
+    {identity && sum && raw, 0, "--kernel elu keeps scores positive, but k* and "
+     "a logit enter raw. Try: --normalizer one or clamp, or --extra zero"}};
   for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].wrong)
-      return fail(e, 2, "%s", RULES[i].why);
+      return fail(e, 2, RULES[i].why, RULES[i].is);
   return MORE_RESOLVE(c, e);
 }
 
