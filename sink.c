@@ -4625,6 +4625,8 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * allows, and the optimiser moves every parameter by the schedule's rate. What
  * is not finite ends a step before a parameter moves. */
 
+static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);   /* 11.0 */
+
 /* An error about what is not finite becomes one that says at which step the
  * training diverged, with t->loss NAN. Any other stays as it is. */
 static int step_fault(Trainer *t, Error *e) {
@@ -4688,7 +4690,7 @@ static int trainer_step(Trainer *t, Error *e) {
     if (isfinite(t->loss))
       model_backward(&t->m, &t->a, ids, B, T);
     else
-      fail(e, 1, "the loss" NOT_FINITE);
+      forward_fault(&t->m, ids, B, T, e);
   }
   if (!e->status)
     trainer_finish(t, e);
@@ -4762,7 +4764,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
     model_forward(m, &a, at, B, T);
     sum += model_loss(m, &a, at + (idx)n * T, B, T, false, 1) * B;
     if (!isfinite(sum))
-      fail(e, 1, "the loss" NOT_FINITE);
+      forward_fault(m, at, B, T, e);
   }
   acts_free(&a);
   free(ids);
@@ -5119,6 +5121,20 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   if (!model_fault(m, e) && s->bad[0])
     fail(e, 1, "%s" NOT_FINITE, s->bad);
   return e->status;
+}
+
+/* Where forwards of the B sequences ids [B,T], whose loss is not finite, first meet
+ * what is not, into e: a measurement looks after every block. */
+static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
+  Sinks s = {0};
+  Acts a = {0};
+  if (!sinks_create(&s, m, T, 1, (double[]){0}, 1, e))
+    acts_create(&a, m, 1, T, ACTS_ONE, e);
+  for (int b = 0; b < B && !e->status; b++, ids += T)
+    sinks_measure(&s, m, &a, ids, ids, 1, METRIC_REAL, e);
+  acts_free(&a);
+  sinks_free(&s);
+  return fail(e, 1, "the loss" NOT_FINITE);
 }
 
 /* Sums to means over the n sequences, once. Entropy becomes a mean over the rows
@@ -5573,7 +5589,7 @@ static int dump_run(Dump *d, const Ids *file) {
     }
     npy_end(d);
     if (!isfinite(loss))
-      fail(d->e, 1, "the loss" NOT_FINITE);
+      forward_fault(m, ids, B, T, d->e);
   }
   if (!d->e->status)
     printf("loss=%.6f out=%s\n", loss, d->s->out);
