@@ -32,7 +32,7 @@ ratio() {
   done | awk '{ print $2 / $1 }' | sort -n | awk '{ r[NR] = $1 } END { print r[int((NR + 1) / 2)] }'
 }
 
-seq -s ' ' 1 129 >"$folder/ids"
+for i in 1 2 3 4 5 6 7 8; do seq -s ' ' $i $((i + 128)); done >"$folder/ids"
 ./sink train --steps 1 --quiet --out "$folder/m" >"$folder/out" 2>&1 || { cat "$folder/out"; exit 1; }
 for programs in 1 $((cores + 1)); do
   while [ "$(echo $busy | wc -w)" -lt "$programs" ]; do
