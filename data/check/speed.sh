@@ -1,8 +1,9 @@
 #!/bin/sh
 # Whole training steps and their parts, before and after a change, on a quiet machine. From the root:
 #   sh data/check/speed.sh [REVISION] [ROUNDS]       (874731e, 9; some 12 minutes)
-# Both programs are ./bench, as it was at REVISION and as it is here; they run in turns. A row has medians over the rounds of the time of a step and of its part of the peak, and the median
-# over pairs of time after by time before. Then `bench ops` of each.
+# Both programs are ./bench, as it was at REVISION and as it is here; they run in turns. A row has medians
+# over the rounds of the time of a step and of its part of the peak, and the median over pairs of time after
+# by time before. Then `bench ops` of each.
 before=${1:-874731e} rounds=${2:-9}
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
