@@ -591,7 +591,7 @@ static const Oracle ALL_ROWS = {
  *      it; an axis without rows has the words of its option. The rules of config_resolve name the
  *      axes of two groups, and none names both. */
 
-enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS, MOST_ROWS = 9 };
+enum { AXIS_FREE, AXIS_SCORES, AXIS_WIDTHS, MOST_ROWS = 12 };
 
 typedef struct CoverAxis { const char *name; int group; const char *rows[MOST_ROWS]; } CoverAxis;
 
