@@ -7821,18 +7821,21 @@ static int choice_set(const Option *o, const Settings *s, int *at,
 /* A double whose default is none may be none, which is NAN. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
-  char *end;
+  char *end, to[32] = "none";
   double x = strtod(text, &end);
-  bool whole = o->kind != 'd', none = !strcmp(o->fallback, "none");
-  if (none && !strcmp(text, "none"))
+  bool whole = o->kind != 'd', none = !strcmp(o->fallback, to);
+  if (none && !strcmp(text, to))
     x = NAN;
   else if (end == text || *end || isspace((unsigned char)*text)
            || (whole && x != floor(x))
-           || (bounded && !(x >= o->least && x <= o->most)))
+           || (bounded && !(x >= o->least && x <= o->most))) {
+    x = fmin(fmax(atof(o->fallback), o->least), o->most);
+    if (!none)
+      snprintf(to, sizeof to, "%.15g", x);
     return fail(e, 2, "--%s %s: expected a %snumber, %.10g to %.10g. "
-                "Try: --%s %.10g", o->flag, text, whole ? "whole " : "",
-                o->least, o->most, o->flag,
-                fmin(fmax(atof(o->fallback), o->least), o->most));
+                "Try: --%s %s", o->flag, text, whole ? "whole " : "",
+                o->least, o->most, o->flag, to);
+  }
   if (whole)
     *(int *)at = (int)x;
   else
