@@ -15,6 +15,13 @@ static int bytes_number(Bytes *b, uint64_t x, int bytes, Error *e) {
   number_put(out, x, 8);
   return bytes_add(b, out, (size_t)bytes, e);
 }
+static int tokenizer_decode(const Tokenizer *t, const int32_t *id, size_t n, Bytes *out, Error *e) {
+  for (size_t i = 0, length; i < n; i++) {
+    const unsigned char *spelling = tokenizer_token(t, id[i], &length);
+    bytes_add(out, spelling, length, e);
+  }
+  return e->status;
+}
 #endif
 #include <stdint.h>
 #ifndef TOKENIZER_READ
