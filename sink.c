@@ -6820,7 +6820,7 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
-  if (!begins)
+  if (!begins && a->seen > 0)   /* a first block may mix by no attention */
     a->lost += (n - 0.3) * (now - a->seen) - (cpu - a->cpu);
   a->lost = fmax(a->lost, 0);
   if (n > 1 && a->seen == 0 && others_run(n))
@@ -8086,8 +8086,8 @@ static int config_resolve(Config *c, Error *e) {
              || c->extra == EXTRA_LOGIT;
   const struct {
     bool wrong;
-    int is;
-    const char *why;   /* with what it is */
+    int is;            /* what stands for %d */
+    const char *why;
   } RULES[] = {
     {!divides, c->dim, "--heads does not divide --dim %d. Try: another --heads, "
      "or --head-dim"},

@@ -2536,6 +2536,10 @@ static void pace__leaves_a_core(Test *t) {
     pace(&a, begins);
     fact(t, workers() == all - (!begins && all > 1), "%d threads", workers());
   }
+  set_workers(3);                      /* a model's first pass may not begin here */
+  pace(&(Acts){.threads = 3}, false);
+  fact(t, workers() != 2, "a pass before the first was judged");
+  set_workers(all);
   a.retry = fmin(a.retry, seconds() - 1);
   pace(&a, true);
   fact(t, workers() == all && a.retry <= 0, "%d threads again", workers());
