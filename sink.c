@@ -3231,7 +3231,7 @@ void writing_add(Writing *w, const void *at, size_t n);
 int writing_end(Writing *w, Error *e);
 double seconds(void);           /* of a clock on the wall: never in a result */
 double cpu_seconds(void);       /* of all threads together */
-bool others_run(int own);       /* threads, besides so many of this program */
+int free_cores(int own);        /* for so many threads: 1 to own */
 
 void sinks_free(Sinks *s);
 
@@ -5176,9 +5176,11 @@ static int none_held(const Data *d, int T, Error *e) {
               mean, mean - (mean > 1));
 }
 
-/* At thresholds eps [n_eps]. After a failure out is empty. */
-static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
-                       const double *eps, int n_eps, int n, int T, Error *e) {
+/* n sequences of T tokens, at --eps, the one quoted, and beside it at 0.2 and 0.4.
+ * After a failure out is empty. */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
+             int T, Error *e) {
+  const double eps[] = {s->eps, 0.2, 0.4};
   const Config *c = &m->c;
   const Program *program = s->program;
   bool scored = s->input == INPUT_NATURAL;
@@ -5196,7 +5198,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   if (!got)
     none_held(d, T, e);
   int batch = evaluation_batch(m, got, T, e);
-  if (!e->status && !sinks_create(out, m, T, batch, eps, n_eps, e))
+  if (!e->status && !sinks_create(out, m, T, batch, eps, 3, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
   if (program->edit && !e->status)
     program->edit(m, &a, s, T, false, e);
@@ -5218,13 +5220,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   if (e->status)
     sinks_free(out);
   return e->status;
-}
-
-/* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
-             int T, Error *e) {
-  const double eps[] = {s->eps, 0.2, 0.4};
-  return evaluate_at(out, m, d, s, eps, 3, n, T, e);
 }
 
 /* ----------
@@ -6814,17 +6809,17 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 /* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the processor
  * time of all its threads, but for what another program takes of their cores; and then
  * all wait for the thread that has none. A pass that has lost 20 ms so, at more than
- * 0.3 of a core, has one thread less. The first has one thread where another program
- * runs: a short one would end before it has measured anything. All are tried again two
- * seconds later. */
+ * 0.3 of a core, has one thread less. The first takes the cores that no other program
+ * holds, for a short run would end before it has measured anything. All are tried again
+ * two seconds later. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
   if (!begins && a->seen > 0)   /* a first block may mix by no attention */
     a->lost += (n - 0.3) * (now - a->seen) - (cpu - a->cpu);
   a->lost = fmax(a->lost, 0);
-  if (n > 1 && a->seen == 0 && others_run(n))
-    next = 1;
+  if (a->seen == 0)
+    next = free_cores(n);
   else if (n > 1 && a->lost > 0.02)
     next = n - 1;
   else if (a->retry > 0 && now > a->retry)
@@ -7327,6 +7322,7 @@ double seconds(void) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
+static int cores(void) { return omp_get_num_procs(); }
 int set_workers(int n) {
   omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
   return 0;
@@ -7334,6 +7330,7 @@ int set_workers(int n) {
 #else
 int worker(void) { return 0; }
 int workers(void) { return 1; }
+static int cores(void) { return 1; }
 int set_workers(int n) { return n > 1; }
 #endif
 
@@ -7567,9 +7564,9 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
 
 /* Linux says how many threads run, of all programs. This program's own are made to run
  * meanwhile. Another one that runs for less than a millisecond does not count. */
-bool others_run(int own) {
+int free_cores(int own) {
   double begun = seconds();
-  int all = 0;
+  int all, left;
   PARALLEL
   for (int i = 0; i < own; i++)
     (void)worker();
@@ -7579,8 +7576,9 @@ bool others_run(int own) {
       all = 0;
     if (f)
       fclose(f);
-  } while (all > own && seconds() - begun < 1e-3);
-  return all > own;
+    left = cores() - all + own;
+  } while (left < own && seconds() - begun < 1e-3);
+  return (int)at_most(own, left > 1 ? left : 1);
 }
 
 bool file_missing(const char *path) {

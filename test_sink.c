@@ -2540,6 +2540,8 @@ static void pace__leaves_a_core(Test *t) {
   pace(&(Acts){.threads = 3}, false);
   fact(t, workers() != 2, "a pass before the first was judged");
   set_workers(all);
+  for (int n = 1; n < 5; n++)
+    fact(t, free_cores(n) >= 1 && free_cores(n) <= n, "%d of %d cores", free_cores(n), n);
   a.retry = fmin(a.retry, seconds() - 1);
   pace(&a, true);
   fact(t, workers() == all && a.retry <= 0, "%d threads again", workers());
