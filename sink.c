@@ -5176,11 +5176,9 @@ static int none_held(const Data *d, int T, Error *e) {
               mean, mean - (mean > 1));
 }
 
-/* n sequences of T tokens, at --eps, the one quoted, and beside it at 0.2 and 0.4.
- * After a failure out is empty. */
-int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
-             int T, Error *e) {
-  const double eps[] = {s->eps, 0.2, 0.4};
+/* At thresholds eps [n_eps]. After a failure out is empty. */
+static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
+                       const double *eps, int n_eps, int n, int T, Error *e) {
   const Config *c = &m->c;
   const Program *program = s->program;
   bool scored = s->input == INPUT_NATURAL;
@@ -5198,7 +5196,7 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
   if (!got)
     none_held(d, T, e);
   int batch = evaluation_batch(m, got, T, e);
-  if (!e->status && !sinks_create(out, m, T, batch, eps, 3, e))
+  if (!e->status && !sinks_create(out, m, T, batch, eps, n_eps, e))
     acts_create(&a, m, batch, T, ACTS_ONE, e);
   if (program->edit && !e->status)
     program->edit(m, &a, s, T, false, e);
@@ -5220,6 +5218,13 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
   if (e->status)
     sinks_free(out);
   return e->status;
+}
+
+/* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
+int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
+             int T, Error *e) {
+  const double eps[] = {s->eps, 0.2, 0.4};
+  return evaluate_at(out, m, d, s, eps, 3, n, T, e);
 }
 
 /* ----------
@@ -6806,18 +6811,17 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the processor
- * time of all its threads, but for what another program takes of their cores; and then
- * all wait for the thread that has none. A pass that has lost 20 ms so, at more than
- * 0.3 of a core, has one thread less. The first takes the cores that no other program
- * holds, for a short run would end before it has measured anything. All are tried again
- * two seconds later. */
+/* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the
+ * processor time of all its threads, but for what another program takes of their
+ * cores; then all wait for the thread that has none. A pass that has lost 20 ms so,
+ * at more than 0.3 of a core, has one thread less; two seconds later all are tried
+ * again. The first pass takes the cores that no other program holds, since a short
+ * run ends before it has measured anything. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
   if (!begins && a->seen > 0)   /* a first block may mix by no attention */
-    a->lost += (n - 0.3) * (now - a->seen) - (cpu - a->cpu);
-  a->lost = fmax(a->lost, 0);
+    a->lost = fmax(0, a->lost + (n - 0.3) * (now - a->seen) - (cpu - a->cpu));
   if (a->seen == 0)
     next = free_cores(n);
   else if (n > 1 && a->lost > 0.02)
@@ -7322,15 +7326,14 @@ double seconds(void) {
 #ifdef _OPENMP
 int worker(void) { return omp_get_thread_num(); }
 int workers(void) { return omp_get_max_threads(); }
-static int cores(void) { return omp_get_num_procs(); }
 int set_workers(int n) {
   omp_set_num_threads(n > 0 ? n : omp_get_num_procs());
   return 0;
 }
 #else
+#define omp_get_num_procs() 1
 int worker(void) { return 0; }
 int workers(void) { return 1; }
-static int cores(void) { return 1; }
 int set_workers(int n) { return n > 1; }
 #endif
 
@@ -7576,7 +7579,7 @@ int free_cores(int own) {
       all = 0;
     if (f)
       fclose(f);
-    left = cores() - all + own;
+    left = omp_get_num_procs() - all + own;
   } while (left < own && seconds() - begun < 1e-3);
   return (int)at_most(own, left > 1 ? left : 1);
 }
@@ -8307,9 +8310,7 @@ static void cell_print(const char *name, double x) {
 
 /* What a training ends with, as name=value; - for what there is none of. */
 static void train_print(const Trainer *t, const Outcome *o) {
-  double never = 0;
-  if (!t->step)
-    never = NAN;
+  double never = t->step ? 0 : NAN;
   printf("steps=%ld ", t->step);
   cell_print("loss", t->loss + never);
   cell_print("valid_loss", o->loss);
@@ -8441,8 +8442,7 @@ static int verb_eval(Settings *s, Error *e) {
 }
 
 static int verb_check(Settings *s, Error *e) {
-  const Program *p = s->program;
-  return checks_run(p->checks, p->name, s->words[0], stdout, e);
+  return checks_run(s->program->checks, s->program->name, s->words[0], stdout, e);
 }
 
 static int verb_list(Settings *s, Error *e) {
@@ -8522,10 +8522,9 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
   for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
   near_theirs(&near, s, 0);
-  if (!near.best[0] && s->program->other)
-    strcpy(near.best, "list");
-  else if (!near.best[0])
-    strcpy(near.best, "sink help; make paper, ./paper list");
+  if (!near.best[0])
+    strcpy(near.best, s->program->other ? "list"
+                                        : "sink help; make paper, ./paper list");
   if (strchr(near.best, ' '))
     return fail(e, 2, "there is no verb '%s' here. Try: %s", near.word,
                 near.best);
