@@ -4,37 +4,36 @@
  *     cc -O3 sink.c -o sink -lm    the whole build; -fopenmp adds every core
  *     ./sink run                   three trainings: a sink emerges, moves, and
  *                                  fails to appear
- *     ./sink check                 the propositions, proved or refuted here
+ *     ./sink check                 the propositions, confirmed or refuted
  *
  * SPDX-License-Identifier: MIT
  *
  * Language models pour attention onto their first token, though it means
- * nothing. The paper asks why, and answers with some sixty trainings: softmax
- * obliges every row of weights to sum to one, so a head that has nothing to say
- * needs a place to put them. This file holds what it takes to check that
- * answer: the decoder with every variant that the paper tries, forward and
- * hand-written backward, the optimiser, the metrics, and the propositions as
- * executable checks.
+ * nothing. The paper trains some sixty models to learn why: softmax makes every
+ * row of weights sum to one, so a head with nothing to say needs a place to put
+ * its weight. This file has what checking that answer takes: the decoder with
+ * every variant of the paper, forward and hand-written backward, the optimiser,
+ * the metrics, and the propositions as executable checks.
  *
- * THE FORMULA. Every attention of the paper is these lines, with one row, that
- * is one choice, on each axis (LETTERS, below):
+ * THE FORMULA. Every attention variant of the paper is these lines with one row
+ * (one choice) on each axis; LETTERS, below, names the symbols:
  *
  *   q, k, v = LN(x) W + b            query head h reads key head floor(h K/H);
- *                                    the paper has K = H, so head h its own
+ *                                    the paper has K = H: head h reads its own
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
  *                                    R_i rotates r <= D dims by an angle that
  *                                    grows with i; phi is a kernel; b_h(n) is
  *                                    a bias of the distance n
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     the extra column; or a number
- *   s_ij = sim(z_ij) where j is visible, else 0     j <= i and j > i-w, or
- *                                    token j is one of the p of the prefix
+ *   s_ij = sim(z_ij) where j is visible, else 0     i-w < j <= i, or token j
+ *                                    is one of the first p, the prefix
  *   Z_i  = sum s + 1e-8 | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
- *                                    exp has no 1e-8, here and in m
+ *                                    exp has no 1e-8, here or in m
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        every sum is over * and all
  *                                    visible keys; v+ is learned
  *   m_ij = |s_ij| / (sum |s| + 1e-8)        what the sink metric reads
  *
- * and its backward, from do as far as dz, with a_j = s_j / Z:
+ * and its backward, from do to dz, with a_j = s_j / Z and s' = sim'(z):
  *
  *   da_j    = scale <do, v_j>
  *   delta   = sum_j a_j da_j
@@ -42,28 +41,28 @@
  *   dlogz_j = dlog Z / dz_j
  *           = s'_j / Z                                where Z = sum s
  *           = 0                                       where Z = 1
- *           = s'_j / sum s where |sum s| > 1, else 0  of the clamp
- *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    of the p-norm
+ *           = s'_j / sum s where |sum s| > 1, else 0  for the clamp
+ *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    for the p-norm
  *
- * For this the forward keeps one number a row, row_stat: for softmax log Z,
- * FlashAttention's logsumexp (others: 14.1). The backward makes the scores z
- * again, so memory grows with T, not T^2.
+ * For this the forward keeps one number per row, row_stat: log Z for softmax,
+ * FlashAttention's logsumexp (others: 14.1). The backward recomputes the scores
+ * z, so memory grows with T, not T^2.
  *
- * LETTERS, where a section says nothing else:
+ * LETTERS, unless a section says otherwise:
  *   B sequences    T tokens    N rows: T and any x*    L layers    V vocabulary
  *   S columns of a map: N, N+1 with *    C width of the model, the paper's d
  *   F width of the feed-forward    H query heads    K key heads
  *   D width of a head, the paper's d_h    r <= D of its dims are rotated
  *   i query    j key    h head    n row    t token, from 1
- *   l layer: in code from 0    x, h^l states
+ *   l layer, from 0 in code    x, h^l states
  *   z score, the paper's logit    s = sim(z)    Z normaliser
- *   a = s/Z weight, its attention score A    m the metric's A
- *   scale  C.4's alpha, equation 29; alpha_k is chapter 6's alone
+ *   a = s/Z weight, the paper's attention score A    m the metric's A
+ *   scale  C.4's alpha, equation 29; alpha_k is the metric of chapter 6
  *   *  the extra column, with key k* and value v*: a null key, K or KV bias
  *   x* a sink token    v+ the value bias    b_h the bias of a distance
  *   R_i rotation (3.4)    phi kernel (3.5)    w window    p prefix, and the
  *   power of the p-norm
- *   dw the gradient by w, whatever w is
+ *   dw the gradient of the loss by w, for any w
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
  * (`make xref`). A first reading skips this list.
@@ -85,13 +84,13 @@
  *   [FIG9] domains   [FIG10] tasks   [FIG19] heads, to Figure 27
  *   [FIG29] p-norm   [FIG30] fine-tuning
  *
- * CONTENTS. Part I is all of the paper's mathematics, in its plainest form; a
- * reader may stop after it. The fast forms of a row and of attention stand in
- * Part IV, each held to the plain one by a test (`--plain` runs the plain).
+ * CONTENTS. Part I is all of the paper's mathematics in its plainest form; a
+ * reader may stop there. Part IV has fast forms of a row and of attention; a
+ * test compares each with the plain form, which `--plain` runs.
  *
- * A companion is a program in data/ that includes sink.c and adds to its model,
- * through pointers called seams. In ./sink all but seams.row are NULL: a reader
- * passes over every `if (m->seams.x)`.
+ * A companion is a program in data/ that includes sink.c and extends its model
+ * through pointers called seams. In ./sink all but seams.row are NULL, so skip
+ * every `if (m->seams.x)`.
  *
  *   Part I    1 Config and variants    2 Parameters    3 Operators
  *             4 The block and the model    5 Loss, AdamW, schedule
@@ -103,8 +102,8 @@
  *             14 Attention in tiles
  *             15 Files, memory, random numbers, errors    16 Command line
  *
- * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. If a
- * place is forgotten, the build or a test fails.
+ * WHERE TO CHANGE WHAT, in this order; a first reading skips this list. The
+ * build or a test fails if a place is forgotten.
  *   an axis row   its CHOICE in sink.h; its tensors (2); its operator, both
  *                 ways: positions 3.1 or 3.4, norm 3.2, activation and phi 3.5,
  *                 sim and Z 3.6 and 14.1, extra column 3.7, heads 3.9, block 4;
@@ -118,11 +117,11 @@
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
- * af49727), or say nothing:
+ * af49727), or are silent, this file does this:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
- *   F2  start: PyTorch's (`torch`), which on several GPUs seems to stand in
- *       place of their own (`authors`; chapter 2)
+ *   F2  initialisation: PyTorch's (`torch`), which seems to replace their own
+ *       (`authors`) on several GPUs (chapter 2)
  *   F3  relative positions: a fixed bias equal to the bucket number, as in
  *       their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions
@@ -155,15 +154,15 @@
 #define PARALLEL
 #endif
 
-/* The instruction sets of the kernels; the highest that is here. */
+/* The kernels' instruction sets; isa_best is the best one this machine has. */
 typedef enum Isa { ISA_BASE, ISA_AVX2, ISA_AVX512 } Isa;
 Isa isa_best(void);
 
 /* PARALLEL shares a loop's iterations among threads.
  *
- * Read WIDE(f, (int n), (n)) { body } as void f(int n) { body }. It is compiled for
- * every instruction set of the processor family, and the best instance runs.
- * INSTANCES makes the table of these by Isa; BYTES is the width of their vectors. */
+ * Read WIDE(f, (int n), (n)) { body } as void f(int n) { body }. It is compiled
+ * for every instruction set of the processor family, and the best instance runs.
+ * INSTANCES makes the table of instances by Isa; BYTES is their vector width. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -202,24 +201,24 @@ static inline Matrix transpose_of(const real *at, idx ld) {
 
 /* c[m,n] = a[m,k] b[k,n], or c += a b when add. Rows of c begin ldc apart; c
  * overlaps neither a nor b. An element sums over k in one order: its bits depend
- * on the instruction set, and neither on threads nor on m and n. */
+ * on the instruction set, not on threads, m or n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
 /* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), the cumulative
- * distribution of N(0,1), log(x[i]); i < n; y may be x. NaN stays (13.3). */
+ * distribution of N(0,1), log(x[i]); i < n; y may be x. NaN stays NaN (13.3). */
 void vec_exp(idx n, real *y, const real *x, real less);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
 void vec_cumulative(idx n, real *y, const real *x);
 void vec_log(idx n, real *y, const real *x);
 
-/* Sum, maximum (-INFINITY for n = 0; a NaN is passed over) and dot product, in
- * an order that depends on n alone. */
+/* Sum, maximum (-INFINITY for n = 0; skips NaN) and dot product, in an order
+ * that depends on n alone. */
 real vec_sum(idx n, const real *x);
 real vec_max(idx n, const real *x);
 real vec_dot(idx n, const real *x, const real *y);
 
-/* y += x and y *= x, for x, y [n] apart; y *= a; x [n] = 0; y [n] = x. */
+/* y += x and y *= x, for x, y [n] that do not overlap; y *= a; x = 0; y = x. */
 void vec_add(idx n, real *y, const real *x);
 void vec_multiply(idx n, real *y, const real *x);
 void vec_scale(idx n, real *y, real a);
@@ -231,18 +230,18 @@ real real_exp(real x);
 real real_pow(real x, real y);
 real real_abs(real x);
 
-/* Threads, errors, memory, random numbers (15). worker is this thread's number from
- * 0; workers, how many a parallel loop uses; set_workers asks for n, or with 0 for
- * all, and says what it got. */
+/* Threads, errors, memory, random numbers (15). worker is this thread's number,
+ * from 0; workers, how many threads a parallel loop uses; set_workers asks for
+ * n, or for all with 0, and returns what it got. */
 int worker(void);
 int workers(void);
 int set_workers(int n);
 
 /* Keeps the first error; returns its status. */
 int fail(Error *e, int status, const char *format, ...);
-/* Zeroed; NULL and an error where there is no memory. */
+/* Zeroed memory; NULL and an error if there is none. */
 void *grab(idx count, size_t size, Error *e);
-/* One of 0 .. n-1; of [0,1), with 53 bits; of N(0,1), by Box and Muller. */
+/* Uniform on 0 .. n-1; on [0,1), with 53 bits; N(0,1), by Box and Muller. */
 uint64_t rng_below(Rng *r, uint64_t n);
 double rng_uniform(Rng *r);
 double rng_normal(Rng *r);
@@ -255,8 +254,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  * 1  Config and variants   paper: sections 2, 7; tables
  *
  * The paper's model is softmax attention with rotary positions, pre-norm and
- * SwiGLU. Its experiments change one thing at a time. So a model here is one
- * row on each axis of THE FORMULA, and struct Config (sink.h) holds the rows:
+ * SwiGLU. Its experiments change one thing at a time, so a model here is one
+ * row on each of these axes, held in struct Config (sink.h):
  *
  *   axis          rows, the default first                   varied in
  *   positions     rotary; none, absolute, learned,          Table 3,
@@ -274,30 +273,30 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *                 shared; d_a dims; a fixed v*              Tables 5, 12, 13
  *   others        value bias v+; sink token x*              Table 4
  *   mask          causal; window w; prefix p                Figures 5, 6
- *   (+) not the paper's: what every reader expects of a decoder besides, as
- *       are linear biases and a tied embedding
+ *   (+) not in the paper but common in decoders, as are linear biases and a
+ *       tied embedding
  *
- * A test compares the gradients of any two rows of two axes that go together with
- * differences of the loss (gradients__every_pair).
+ * A test compares the gradients of every compatible pair of rows of two axes
+ * with finite differences of the loss (gradients__every_pair).
  *
- * A variant is then nothing but flags: `--variant sigmoid` sets c->sim to
- * SIM_SIGMOID and c->normalizer to NORMALIZER_ONE, and leaves every other axis.
+ * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID and
+ * c->normalizer to NORMALIZER_ONE, and nothing else.
  *
- * The paper's model has some 60 million parameters besides the embeddings (section
- * 4: L = 10, d = 768, H = 8, d_h = 96, F = 1536). Sink_1 and loss below are what it
- * reports. A smaller model does not repeat these numbers.
+ * The paper's model has some 60 million parameters besides the embeddings
+ * (section 4: L = 10, d = 768, H = 8, d_h = 96, F = 1536). Sink_1 and loss below
+ * are the paper's for it; a smaller model does not reproduce them.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
- *   "* 74.12 / 0.00"    Sink_*, then Sink_1: a sink that moved to * or to x*
+ *   "* 74.12 / 0.00"    Sink_*, then Sink_1: the sink has moved to * or to x*
  *   "-"                 the training failed
  *   ""                  not printed, or lost in our copy (Tables 5, 13)
  *
- * A sink appears where the weights of a row are positive and have a constant
- * sum, the paper's inner dependence. With Z = 1 it hardly does. A null key or a
- * sink token takes it. */
+ * A sink appears where a row's weights are positive and sum to a constant, the
+ * paper's "inner dependence". With Z = 1 it almost vanishes. A null key or a
+ * sink token draws it away from token 1. */
 const Variant VARIANTS[] = {
   /* name, flags, source, Sink_1 in %, loss */
-  /* [T15] Section 7.4: its eleven operations; [T6] has some. Compare 2 and 3 */
+  /* [T15] Section 7.4: eleven operations, some also in [T6]. Compare 2 and 3 */
   {"softmax", "", "Table 15, 1", "18.18", "3.73"},
   {"sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70"},
   {"sigmoid-sum", "--sim sigmoid", "Table 15, 3", "30.24", "3.74"},
@@ -324,7 +323,7 @@ const Variant VARIANTS[] = {
    "Table 12 right", "* 56.61 / 12.44", "3.72"},
   {"k-bias-shared", "--extra k --extra-shared",
    "Table 12 right", "* 68.31 / 0.23", "3.72"},
-  /* [T5] A fixed v*: the longer it is, the more of the sink returns to x_1 */
+  /* [T5] A fixed v*: the longer it is, the more sink returns to token 1 */
   {"k-bias-e1", "--extra k --extra-value e1 --extra-norm 1",
    "Table 5, v'", "0.06", ""},
   {"k-bias-20e1", "--extra k --extra-value e1 --extra-norm 20",
@@ -343,24 +342,24 @@ const Variant VARIANTS[] = {
   {"alibi", "--pos alibi", "Table 3", "20.78", "3.71"},
   {"post-norm", "--place post", "Section 7.2", "13.54", ""},
   /* [T11] Appendix C.3. The three without a gate keep F = 1536 in the authors'
-   * code, and so have 47,202,048 parameters in place of 58,998,528 */
+   * code, so they have 47,202,048 parameters instead of 58,998,528 */
   {"relu", "--act relu", "Table 11", "16.90", "3.82"},
   {"gelu", "--act gelu", "Table 11", "14.76", "3.79"},
   {"swish", "--act swish", "Table 11", "17.89", "3.80"},
   {"reglu", "--act reglu", "Table 11", "13.88", "3.75"},
   {"geglu", "--act geglu", "Table 11", "17.86", "3.73"},
   {"addition", "--combine add", "Table 12 left", "21.76", "3.74"},
-  /* [T14] Weights that sum to alpha. m_ij divides by their sum: it compares */
+  /* [T14] Weights sum to alpha; m_ij divides by the sum, so Sink_1 compares */
   {"scale-2", "--scale 2", "Table 14 left", "29.10", "3.72"},
   {"scale-0.2", "--scale 0.2", "Table 14 left", "9.41", "3.72"},
   {"scale-0.05", "--scale 0.05", "Table 14 left", "4.53", "3.78"},
-  /* [FIG29] [FIG5] [FIG6] Shown as figures only, without numbers */
+  /* [FIG29] [FIG5] [FIG6] Shown in figures only, without numbers */
   {"pnorm-half", "--normalizer pnorm --pnorm 0.5", "Figure 29", "", ""},
   {"sigmoid-pnorm-2", "--sim sigmoid --normalizer pnorm --pnorm 2",
    "Figure 29", "", ""},
   {"prefix-5", "--prefix 5", "Figure 5", "", ""},
   {"window-32", "--window 32", "Figure 6", "", ""},
-  /* Relatives of the paper's rows that it does not train */
+  /* Relatives of these rows that the paper does not train */
   {"t5", "--pos t5", "beyond: T5 (1910.10683)", "", ""},
   {"off-by-one", "--extra zero", "beyond: off-by-one (2410.17174)", "", ""},
   {"sink-logit", "--extra logit", "beyond: a learned logit", "", ""},
@@ -368,10 +367,10 @@ const Variant VARIANTS[] = {
   {0}
 };
 
-/* SwiGLU, GeGLU and ReGLU multiply act(x W1) by x W2 (3.10). */
+/* The gated rows multiply act(x W1) by x W2 (3.10). */
 static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
 
-/* What a sequence of T tokens is made of, and where it stands in a map:
+/* The rows and columns that T tokens have in an attention map:
  *
  *   rows      x*  1  2 ... T      states, and the queries i of a map   N
  *   columns * x*  1  2 ... T      the keys j of a map                  S
@@ -382,9 +381,9 @@ static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
  *   --sink-token        T+1    T+1    1                    0, which is x*
  *   both                T+1    T+2    2                    0, which is *
  *
- * x* is an input: it has a row, passes through every block and can be looked at
- * by its own query. The extra column * has a key and a value in each head, and
- * neither a query nor a state. v+ is added to a head's output: no column. */
+ * x* is an input: it has a row, with a state and a query in every block. The
+ * extra column * has only a key and a value in each head. v+ has no column: it
+ * is added to a head's output. */
 static int config_rows(const Config *c, int T) { return T + c->sink_token; }
 
 static int config_columns(const Config *c, int T) {
@@ -399,7 +398,7 @@ static int config_column_star(const Config *c) {
   return c->extra || c->sink_token ? 0 : -1;
 }
 
-/* Fills the fields that follow from others. A second call changes nothing. */
+/* Fills in the fields that follow from others; idempotent. */
 static void config_fill(Config *c) {
   if (!c->vocab)
     c->vocab = VOCAB_DEFAULT;
@@ -413,8 +412,8 @@ static void config_fill(Config *c) {
     c->pnorm = 2;
   if (c->extra != EXTRA_K)           /* elsewhere v* is learned or zero */
     c->extra_value = VALUE_ZERO;
-  /* the 1-norm of positive scores is their sum; of others config_resolve (16.1)
-   * refuses it */
+  /* the 1-norm of positive scores is their sum; config_resolve (16.1) refuses
+   * it for others */
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 1) {
     c->normalizer = NORMALIZER_SUM;
     c->pnorm = 0;
@@ -424,9 +423,9 @@ static void config_fill(Config *c) {
 /* ==========
  * 2  Parameters: one list of tensors   paper: sections 2 and 4, Table 4
  *
- * A tensor carries its gradient: w and d have one shape. model_list names every
- * tensor once, in the order in which checkpoints and dumps have them. A matrix is
- * [in, out], row-major: y = x W.
+ * A tensor carries its gradient d, of the same shape as w. model_list names every
+ * tensor once, in the order of checkpoints and dumps. A matrix is [in,out],
+ * row-major: y = x W.
  *
  *   wte [V,C]                         W_E
  *   xstar [C]                         x*                   --sink-token
@@ -444,8 +443,8 @@ static void config_fill(Config *c) {
  *   l0.w1, l0.w2 [C,F]  l0.w3 [F,C]   the FFN              l0.b1, l0.b2, l0.b3
  *   normf [C]  wcls [C,V]             the final norm, W_cls
  *
- * How a tensor starts under --init (F2). N(0, v) has variance v, U(+-a) the
- * deviation a / sqrt(3):
+ * How a tensor starts under --init (F2). N(0, v) has variance v; U(+-a) has
+ * standard deviation a / sqrt(3):
  *
  *           torch                  authors               gpt2
  *   EMBED   N(0, 1)                N(0, 0.4 / C)         N(0, 0.02^2)
@@ -456,13 +455,13 @@ static void config_fill(Config *c) {
  *   SMALL   N(0, 0.02^2) under all three: k*, v*, v+ and the logit
  *   STREAM  as EMBED, and not decayed under --decay matrices: x*
  *
- * torch is PyTorch's default. authors is their code's own, where DOWN is
- * SwiGLU's alone. gpt2 shrinks what writes into the residual stream, so that the sum
- * of its 2L branches has the variance of one branch unshrunk.
+ * torch is PyTorch's default. authors is the authors' own, whose DOWN is for
+ * SwiGLU only (other ffn: LINEAR). gpt2 shrinks what writes into the residual
+ * stream, so that its 2L branches together have the variance of one unshrunk.
  *
- * A row of wte has length 27.7 (torch), 0.63 (authors) or 0.55 (gpt2) in the
- * paper's model. The stream starts from it, and so do the norm ratios of
- * Figure 7. A tied wte under torch has logits of a deviation near sqrt(C).
+ * In the paper's model a row of wte has length 27.7 (torch), 0.63 (authors) or
+ * 0.55 (gpt2): the stream, and the norm ratios of Figure 7, start from it. Under
+ * torch a tied wte gives logits a standard deviation near sqrt(C).
  *
  * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10):
  *
@@ -483,9 +482,9 @@ static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
 
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
-/* Puts t [rows,cols], if present, at the end of the list. cols 0 is a vector, which
- * keeps cols 1. Its name is "l0." and `name` in block 0. A companion may lack it,
- * or have further tensors behind it. */
+/* Appends t [rows,cols], if present, to the list; cols 0 makes a vector, which
+ * keeps cols 1. In block 0 its name is "l0." and `name`. A companion may leave it
+ * out, or append its own after it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
   const Seams *s = &m->seams;
@@ -508,7 +507,7 @@ static void has(Model *m, Tensor *t, bool present, const char *name, int l,
     s->tensors(m, l, t);
 }
 
-/* The bias b of W: a number for each column, which starts by W's fan-in. */
+/* The bias b of W: a number per column, initialised by W's fan-in. */
 static void has_bias(Model *m, Tensor *W, Tensor *b, const char *name, int l) {
   has(m, b, m->c.linear_bias && W->rows, name, l, W->cols, 0, INITIAL_BIAS);
   b->fan_in = W->rows;
@@ -541,7 +540,7 @@ static void has_attention(Model *m, Layer *w, int l) {
   has_bias(m, &w->wv, &w->bv, "bv", l);
   has(m, &w->phi1, phi, "phi1", l, D, D, INITIAL_LINEAR);
   has(m, &w->phi2, phi, "phi2", l, D, D, INITIAL_LINEAR);
-  /* Tables 4, 5, 12 and 13. Without vstar v* is 0, or fixed */
+  /* Tables 4, 5, 12 and 13. Without vstar, v* is 0 or fixed */
   has(m, &w->kstar, kv || c->extra == EXTRA_K, "kstar", l, S, D, INITIAL_SMALL);
   has(m, &w->vstar, kv, "vstar", l, S, D, INITIAL_SMALL);
   has(m, &w->logit, c->extra == EXTRA_LOGIT, "logit", l, H, 0, INITIAL_SMALL);
@@ -550,7 +549,7 @@ static void has_attention(Model *m, Layer *w, int l) {
   has_bias(m, &w->wo, &w->bo, "bo", l);
 }
 
-/* Without a gate a file calls our w3 "w2": it numbers the matrices in order. */
+/* Files number the matrices in order: without a gate w3 is their "w2". */
 static void has_ffn(Model *m, Layer *w, int l) {
   int C = m->c.dim, F = m->c.ffn;
   bool here = w->feed == feed_forward, gated = config_gated(&m->c);
@@ -564,7 +563,7 @@ static void has_ffn(Model *m, Layer *w, int l) {
 
 static int model_begin(Model *m, const Config *c, Error *e);   /* blocks: 14.3 */
 
-/* The list of tensors of a resolved c, none of which has memory yet. */
+/* Lists the tensors of a resolved c; none has memory yet. */
 static int model_list(Model *m, const Config *c, Error *e) {
   int C = c->dim, X = c->sink_token;
   if (model_begin(m, c, e))
@@ -583,13 +582,13 @@ static int model_list(Model *m, const Config *c, Error *e) {
     has_norm(m, &w->norm2, true, "norm2", l);
     has_ffn(m, w, l);
   }
-  /* Y = LN(H^L) W_cls; under post-norm the last block's norm is that LN */
+  /* Y = LN(H^L) W_cls; under post-norm the last block's n2 is that LN */
   has_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
   has(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
   return 0;
 }
 
-/* The table of starts: the deviation, -a for U(+-a), 0 where nothing is drawn. */
+/* The table above: standard deviation, -a for U(+-a), 0 if nothing is drawn. */
 static double init_spread(const Config *c, const Tensor *t, int init) {
   int kind = t->init;
   double fan = sqrt(t->fan_in), depth = sqrt(2.0 * c->layers);
@@ -612,9 +611,9 @@ static double init_spread(const Config *c, const Tensor *t, int init) {
 
 static bool config_learned_dim(const Config *c, int d);   /* of k*: 3.7 */
 
-/* t becomes mean + spread N(0,1), or mean + U(+-|spread|) where spread < 0. It
- * draws from a stream of its own, seeded by its name: two variants of one seed
- * start alike where both have it (model_init__streams). */
+/* t becomes mean + spread N(0,1), or mean + U(+-|spread|) if spread < 0. Its
+ * name seeds its own random stream, so two variants with one seed start equal
+ * in the tensors that both have (model_init__streams). */
 static void tensor_draw(const Config *c, const Tensor *t, uint64_t seed,
                         double mean, double spread) {
   Rng rng = {hash64(seed, t->name, strlen(t->name))};
@@ -637,8 +636,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
 /* ==========
  * 3  Operators, forward and backward side by side
  *
- * They make one block (section 2; Figure 1 left [FIG1]), which chapter 4 puts
- * together. A block reads the residual stream x = h^{l-1} and writes y = h^l:
+ * These operators make one block (section 2; Figure 1 left [FIG1]; chapter 4).
+ * It reads the residual stream x = h^{l-1} and writes y = h^l:
  *
  *   pre [E2]     x --> n1 --> MHSA --> + --> u --> n2 --> FFN --> + --> y
  *                |                     |     |                    |
@@ -648,30 +647,30 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *                |              |            |             |
  *                +--------------+            +-------------+
  *
- *   n1, n2   norms: 3.2. Before the first block stands the embedding: 3.1
+ *   n1, n2   norms: 3.2. The embedding, 3.1, precedes the first block
  *   MHSA     W_Q, W_K, W_V 3.3, rotation 3.4, phi 3.5, attention 3.6 and 3.7,
  *            v+ 3.8, W_O 3.9
  *   FFN      3.10
  *
- * Tokens meet in 3.7 and nowhere else. A forward overwrites its output. A
- * backward adds to gradients, unless it says that it overwrites. Above each step
- * of a backward stands the forward's line.
+ * Tokens mix in 3.7 only. A forward overwrites its output; a backward adds to
+ * gradients unless it says that it overwrites. Each step of a backward stands
+ * below the forward's line.
  *
- * No two iterations of a PARALLEL loop write one number, so bits do not depend
- * on the number of threads. Acts (sink.h, 4) holds gradients on their way
- * (a->dq), and by block in LayerActs what a forward keeps (la->q).
+ * No two iterations of a PARALLEL loop write the same number, so the bits do not
+ * depend on the number of threads. Acts (sink.h, 4) holds gradients in transit
+ * (a->dq); its LayerActs hold what each block's forward keeps (la->q).
  *
  * ----------
  * 3.1  Embedding and added positions   H^0 = X W_E + P   section 2, [E5] [T4]
  *
  *   h_n = wte[id] + p_n        row n of a sequence; x*, if any, comes first
  *
- * The paper's X has one-hot rows: X W_E copies rows of W_E. P is absolute [E5],
- * a table of learned rows, or 0. Where P is 0 the position enters the scores
- * (3.4), or nothing. Without P a repeated token starts from equal states, and
- * under softmax keeps them in all blocks (7.2). So on repeated tokens Table 1 has
- * a Sink_1 of 62.28 for GPT2-XL, whose P is learned, and 0.00 for LLaMA3-8B,
- * which is rotary. Positions count from 0, x* first; the paper's from 1.
+ * The paper's X has one-hot rows: X W_E copies rows of W_E. P is sinusoidal
+ * [E5], learned, or 0; if it is 0 the position enters the scores (3.4), or
+ * nothing. Without P the states of a repeated token start equal, and softmax
+ * keeps them equal in all blocks (7.2). So for repeated tokens Table 1 has a
+ * Sink_1 of 62.28 % in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B, which
+ * is rotary. Positions count from 0, x* first; in the paper from 1.
  *
  * Backward. h is linear in wte, x* and P. From dh_n, summed over sequences:
  *   dwte[id] += dh_n    over all n that hold id; other ids get 0
@@ -683,25 +682,24 @@ enum {
   CHUNK = 256      /* numbers handled at a time on the stack */
 };
 
-/* p + n, or NULL where the variant has no p. */
 static real *offset(real *p, idx n) { return p ? p + n : NULL; }
 
-/* How many of n numbers a loop that goes by CHUNK handles from `from` on. */
+/* The size of the CHUNK of n numbers that begins at `from`. */
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
- * Channel ch from 0 is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
- * rounded down. Each pair has sin^2 + cos^2 = 1: |p_n| = sqrt(C/2) at every n.
- * With C = 4 p_0 = (0, 1, 0, 1), p_1 = (0.841, 0.540, 0.010, 1.000).
+ * Channel ch, from 0, is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
+ * rounded down. As sin^2 + cos^2 = 1, |p_n| = sqrt(C/2) at every n. With C = 4,
+ * p_0 = (0, 1, 0, 1) and p_1 = (0.841, 0.540, 0.010, 1.000).
  *
- * The authors' code has all sines first (F4), which renames channels. */
+ * The authors' code has all sines first (F4), which permutes the channels. */
 static double absolute_position(int C, int n, int ch) {
   double angle = n * pow(10000.0, -(double)(ch - ch % 2) / C);
   return ch % 2 ? cos(angle) : sin(angle);
 }
 
-/* N, the rows of a forward over T tokens. While text is generated, a cache keeps the
- * keys of the a->past rows before them, x* among these. */
+/* N, the rows of a forward over T tokens. In generation x* is among the a->past
+ * earlier rows, whose keys are cached. */
 static idx forward_rows(const Config *c, const Acts *a, int T) {
   return a->past ? T : config_rows(c, T);
 }
@@ -733,8 +731,8 @@ static void add_columns(real *to, const real *from, idx first, idx width) {
     to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. Many rows may hold one id: a task owns
- * columns, and walks down the rows in order. */
+/* dh [B,N,C] is the gradient of H^0. As rows may share an id, a task owns columns
+ * and adds the rows in order. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
                            const real *dh) {
   idx C = m->c.dim, N = config_rows(&m->c, T), first = N - T;
@@ -764,10 +762,9 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   xn_c = (x_c - mu) / sigma       sigma = sqrt(mean_c (x_c - mu)^2 + eps)
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
- * The paper's LN is an RMSNorm with a gain that starts at 1, and eps = 1e-5. A
- * norm forgets the length of its row. Divided by its RMS, the massive h_1 of
- * section 3.1 is as long as the other rows, but lies in a few channels: another
- * direction than theirs, so that its key points elsewhere.
+ * The paper's LN is an RMSNorm whose gain starts at 1, with eps = 1e-5. A norm
+ * discards the length of a row: the massive h_1 of section 3.1 becomes as long as
+ * the others but stays in a few channels, so its key has another direction.
  *
  * Backward, through the normalised row xn. As y_c = g_c xn_c + b_c, dxn_c = g_c
  * dy_c. With v = mean_k (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
@@ -777,19 +774,18 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   dxn_k/dx_c      = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
  *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
- * RMSNorm has no mu: no term -1/C, no mean dxn. dx_c = sum_k dxn_k (dxn_k/dx_c) is
+ * RMSNorm, without mu, has no -1/C and no mean dxn. dx_c = sum_k dxn_k (dxn_k/dx_c):
  *
  *   dx_c += (dxn_c - mean dxn - xn_c mean(dxn xn)) / sigma
  *   dg_c += sum over rows of dy_c xn_c     db_c += sum over rows of dy_c
  *
- * By hand: an RMSNorm of x = (3, 4), g = 1 and no eps. The mean square is 12.5, so
+ * By hand, RMSNorm with x = (3, 4), g = 1 and eps = 0: the mean square is 12.5, so
  * sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn) is
- * 0.424, and dx = (0.181, -0.136). <dx, x> = 0: a longer x has the same y.
+ * 0.424 and dx = (0.181, -0.136). <dx, x> = 0, as a longer x has the same y.
  *
  * The variance takes a second pass, so that no large squares are subtracted. */
 
-/* One row: y = g (x - mu) / sigma + b, for x, y [C]. stat [2] becomes mu and
- * `inverse`, which is 1/sigma. */
+/* One row, x, y [C]: y = g (x - mu) / sigma + b. stat [2] becomes mu, 1/sigma. */
 WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
@@ -839,7 +835,7 @@ WIDE(norm_row_backward,
     along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
   mean *= inverse / (real)C;             /* mean dxn / sigma */
-  /* one 1/sigma makes off xn; a second is the formula's; a third is x - mu's below */
+  /* 1/sigma thrice: it makes xn of `off`, and of x - mu below; one is the formula's */
   along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
     dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
@@ -870,7 +866,7 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
   for (idx n = 0; n < rows; n++)
     norm_row_backward(C, dx + n * C, dy + n * C, x + n * C, stat + 2 * n,
                       w->g.w, w->b.w != NULL);
-  /* the gains down the columns */
+  /* g and b, down the columns */
   PARALLEL
   for (idx ch = 0; ch < C; ch += CHANNELS)
     for (idx n = 0; n < rows; n++)
@@ -885,8 +881,8 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
  * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io =
- * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) make
- * y = (7, 2). From dy = (1, -1) come dx = (1, 2), and dW with rows (1, -1), (2, -2).
+ * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) give
+ * y = (7, 2); dy = (1, -1) gives dx = (1, 2) and dW with rows (1, -1), (2, -2).
  *
  * The paper's projections have no b. A product takes rows * in * out
  * multiplications forward, twice that backward. Test: model_forward__against_slow. */
@@ -910,8 +906,8 @@ static void linear_forward(real *y, const real *x, const Tensor *W, idx rows) {
     add_row(y, b->w, out, rows);
 }
 
-/* dx [rows,in] is added to, or overwritten where `add` is false: the first of the
- * terms that meet in it. It overlaps neither dy nor x. */
+/* Adds to dx [rows,in], or overwrites it where `add` is false. dx overlaps neither
+ * dy nor x. */
 static void linear_backward(real *dx, bool add, const real *dy, const real *x,
                             Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
@@ -932,44 +928,43 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  * 3.4  Positions inside the dot product   [E6] [E7] [E8] [T3], Appendix A
  *
  * Rotary [E8] rotates pairs of dims of q and k by an angle that grows with the
- * position n, as a clock's hand does:
+ * position n:
  *
  *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
- *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians a position
+ *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians per position
  *
- * The paper writes q as a row, q R_(-n), which is (R_n q)^T: R_(-n) = R_n^T.
- * Rotations add up: R_i^T R_j = R_(j-i). So <R_i q, R_j k> = <q, R_(j-i) k> knows
- * the distance alone. Lengths stay. By hand, with r = 8: w_c is 1, 0.1, 0.01, 0.001.
- * The pair c = 0 of q = k = (1, 0) has <R_i q, R_j k> = cos(i - j), which at distance
- * 0, 1, 2, 3 is 1, 0.54, -0.42, -0.99. At c = 2 all are near 1.
+ * The paper writes q as a row: q R_(-n) is (R_n q)^T, as R_(-n) = R_n^T. Rotations
+ * add up, R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k> depends on the
+ * distance alone. Lengths are kept. By hand, r = 8 gives w_c = 1, 0.1, 0.01, 0.001.
+ * In pair c = 0, q = k = (1, 0) has <R_i q, R_j k> = cos(i - j): 1, 0.54, -0.42,
+ * -0.99 at distances 0, 1, 2, 3. In pair c = 2 all are near 1.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3   equation 9
  *
- * The two are one model, dims renamed (F4). Backward: x' = R_n x, so dx = R_(-n)
- * dx', the sine negated. At an angle of 1 dx' = (1, 0) has dx = (0.540, -0.841).
+ * The two are one model with dims permuted (F4). Backward: x' = R_n x gives dx =
+ * R_(-n) dx', the sine negated. At an angle of 1, dx' = (1, 0) gives (0.540, -0.841).
  *
  * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
- * division by sqrt(D). A key ahead of its query, in a prefix, is at distance 0:
+ * division by sqrt(D). A key ahead of its query, in a prefix, has distance 0:
  *
- *   relative   bucket(i-j): the bucket's number, fixed, as the authors' (F3)
+ *   relative   bucket(i-j): the bucket's number, fixed, as in their code (F3)
  *   t5         rel[bucket(i-j), h], learned, shared by all blocks
  *   alibi      -(i-j) 2^(-8h/H), h = 1..H
  *
- * `relative` adds the bucket's number itself, which grows with the distance: it
- * favours the farthest key. With all <q, k> equal and T = 64 it gives every head an
- * alpha_1 of 0.334, with nothing learned. So
- * Proposition 2 fails as printed (7.6), and some of Table 3's row "Relative"
- * (Sink_1 35.53, loss 5.45) may be the bias itself.
+ * The bias of `relative` grows with the distance, so it favours the farthest key:
+ * with all <q, k> equal and T = 64 it alone gives every head alpha_1 = 0.334. So
+ * Proposition 2 fails as printed (7.6), and Table 3's row "Relative" (Sink_1
+ * 35.53, loss 5.45) may be partly the bias itself.
  *
- * Backward: z_ij = .. + b_h(i-j), so a distance's bias gets the sum of dz_ij over
- * its pairs. Only T5 learns from it: drel[bucket(i-j),h] += dz_ij. */
+ * Backward: z_ij = .. + b_h(i-j), so the gradient of b_h(n) sums dz_ij over i - j
+ * = n. Only T5 learns: drel[bucket(i-j),h] += dz_ij. */
 
 /* [E6] with the paper's B = 32 buckets and largest distance 128, as the authors'
- * code computes it: a bucket each for 0 to 15, then bucket 16 + k from distance
- * 16 * 8^(k/16) on, 8 = 128/16. As printed it is 16 floor(x), with x < 1 up to 127,
- * so that 16..127 would share bucket 16; T5 has floor(16 x). */
+ * code computes it: one bucket each for 0 to 15, then bucket 16 + k from distance
+ * 16 * 8^(k/16) on, 8 = 128/16. The paper prints 16 floor(x), and x < 1 up to 127:
+ * 16 to 127 would share bucket 16. T5 has floor(16 x). */
 static int position_bucket(idx distance) {
   if (distance < 0)
     return 0;
@@ -1005,7 +1000,7 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
       a->sinusoid[n * C + ch] = (real)absolute_position(c->dim, n, ch);
 }
 
-/* bias [H,2N-1]: bias[N-1 + j-i] of head h is b_h(i-j). Row i adds a run of it. */
+/* bias [H,2N-1]: bias[N-1 + j-i] of head h is b_h(i-j). Row i adds a slice of it. */
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1025,8 +1020,8 @@ WIDE(rotate_pairs,
   }
 }
 
-/* x [rows,heads,D] = R_n x in place, in block l, rows of sequences of N, where
- * positions are rotary; sign is 1 forward, -1 for the gradient. */
+/* x [rows,heads,D] = R_n x in place, in block l, for sequences of N rows, if
+ * positions are rotary; sign is 1 forward, -1 backward. */
 static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
                    idx N, idx heads, int sign) {
   const LayerActs *la = &a->layer[l];
@@ -1048,7 +1043,7 @@ static void rotate(const Config *c, const Acts *a, int l, real *x, idx rows,
   }
 }
 
-/* T5: dbias [B,H,2N-1], by j - i, goes to the buckets, in one order. */
+/* T5: adds dbias [B,H,2N-1], by j - i, to its buckets, in a fixed order. */
 static void t5_backward(Model *m, const Acts *a, int B, idx N) {
   idx H = m->c.heads, width = 2 * N - 1;
   for (idx b = 0; b < B; b++)
@@ -1062,7 +1057,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
 /* ----------
  * 3.5  Activations and the kernel phi   [T11] [T15]
  *
- * The ffn takes act(x W_1) (3.10); elu + 1 is a kernel and a similarity.
+ * Activations of the ffn (3.10); elu + 1 is a kernel and a similarity. On the
+ * right are the derivatives.
  *
  *   swish      x g,  g = 1/(1 + e^-x)       g (1 + x (1 - g)),  g' = g (1 - g)
  *   gelu       x cdf(x), of N(0,1)          cdf(x) + x density(x)
@@ -1071,8 +1067,8 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   relu       max(x, 0)                    1 above 0, else 0, as PyTorch
  *   elu + 1    e^min(x,0) + max(x,0)        e^min(x,0): 1 above 0, e^x below
  *
- * The derivative is in the second column. elu + 1 takes e^ of min(x, 0) only:
- * nothing overflows, and a masked z of -infinity has 0 in both. In numbers:
+ * elu + 1 exponentiates only min(x, 0): nothing overflows, and a masked z of
+ * -infinity has 0 in both columns. In numbers:
  *
  *   x           -3      -1       0       1       3
  *   swish     -0.142  -0.269     0     0.731   2.858
@@ -1080,7 +1076,7 @@ static void t5_backward(Model *m, const Acts *a, int B, idx N) {
  *   relu         0       0       0       1       3
  *   elu + 1    0.050   0.368     1       2       4     never negative */
 
-/* f(x) of n <= CHUNK numbers (buffers on the stack); f'(x) unless df is NULL. */
+/* f(x) of n <= CHUNK numbers (stack buffers); f'(x) unless df is NULL. */
 typedef void Activation(idx n, const real *x, real *f, real *df);
 
 WIDE(act_swish, (idx n, const real *x, real *f, real *df), (n, x, f, df)) {
@@ -1127,7 +1123,7 @@ static void act_relu(idx n, const real *x, real *f, real *df) {
 
 static real positive(real x) { return x > 0 ? x : 0; }
 
-/* Takes any n. f may not lie over x: it is written before x is read again. */
+/* Any n. f must not overlap x, which is read again after f is written. */
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++)
     f[j] = x[j] > 0 ? 0 : x[j];
@@ -1138,24 +1134,24 @@ static void elu_plus_one(idx n, const real *x, real *f, real *df) {
     f[j] += positive(x[j]);              /* + max(x,0) */
 }
 
-/* What acts on x W_1, beside a gate or without one. */
+/* The activation of x W1, with or without a gate. */
 static Activation *const ACTS[] = {
   [ACT_SWIGLU] = act_swish, [ACT_GEGLU] = act_gelu, [ACT_REGLU] = act_relu,
   [ACT_GEGLUTANH] = act_gelutanh, [ACT_SWISH] = act_swish,
   [ACT_GELU] = act_gelu, [ACT_RELU] = act_relu, [ACT_GELUTANH] = act_gelutanh};
 _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
 
-/* phi acts on q and k, not on k*, head by head and after the rotation. x, y
- * [rows,D] have a row for each head of each token (Table 15, 6, 7, 10, 11):
+/* phi acts on the rotated q and k of each head, not on k*. x, y [rows,D] have a
+ * row per head and token (Table 15, operations 6, 7, 10, 11):
  *
  *   elu   y = elu(x) + 1      every score is positive, and can be summed
  *   mlp   y = max(x phi1, 0) phi2      scores of either sign
  *
- * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. Under elu they become (0.368,
- * 3) and (3, 2), with a product of 7.1: similar, as any two of them are.
+ * By hand: q = (-1, 2) and k = (2, 1) are orthogonal. elu makes them (0.368, 3)
+ * and (3, 2), with product 7.1: any two rows become similar.
  *
- * The two matrices serve all heads, q and k: the authors' form; the paper has
- * no formula. hidden [rows,D] is max(x phi1, 0). Test: attention__against_slow. */
+ * All heads, q and k share the two matrices, as in the authors' code; the paper
+ * has no formula. hidden [rows,D] is max(x phi1, 0). Test: attention__against_slow. */
 static void kernel_forward(const Config *c, const Layer *w, real *y,
                            real *hidden, const real *x, idx rows) {
   idx n = rows * c->head_dim;
@@ -1168,12 +1164,12 @@ static void kernel_forward(const Config *c, const Layer *w, real *y,
   linear_forward(hidden, x, &w->phi1, rows);
   PARALLEL
   for (idx j = 0; j < n; j++)
-    hidden[j] = positive(hidden[j]);     /* hidden = max(x phi1, 0) */
+    hidden[j] = positive(hidden[j]);
   linear_forward(y, hidden, &w->phi2, rows);
 }
 
-/* dx [rows,D] holds dy on entry and dx on return, for x, the rotated q or k:
- * both add to the one pair dphi1, dphi2. scratch [rows,D] holds dhidden. */
+/* dx [rows,D] holds dy on entry and dx on return. x is the rotated q or k; both
+ * add to dphi1 and dphi2. scratch [rows,D] holds dhidden. */
 static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
                             const real *hidden, real *scratch, idx rows) {
   idx n = rows * c->head_dim;
@@ -1193,7 +1189,7 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
   PARALLEL
   for (idx j = 0; j < n; j++)
     scratch[j] = hidden[j] > 0 ? scratch[j] : 0;
-  /* x phi1:  dx = scratch phi1^T over dy, dphi1 += x^T scratch */
+  /* x phi1:  dx = scratch phi1^T overwrites dy, dphi1 += x^T scratch */
   linear_backward(dx, false, scratch, x, &w->phi1, rows);
 }
 
