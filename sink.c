@@ -18,19 +18,14 @@
  * THE FORMULA. Every attention variant of the paper is these lines with one row
  * (one choice) on each axis; LETTERS, below, names the symbols:
  *
- *   q, k, v = LN(x) W + b            query head h reads key head floor(h K/H);
- *                                    the paper has K = H: head h reads its own
+ *   q, k, v = LN(x) W + b            query head h reads key head floor(h K/H)
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
- *                                    R_i rotates r <= D dims by an angle that
- *                                    grows with i; phi is a kernel; b_h(n) is
- *                                    a bias of the distance n
  *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     the extra column; or a number
- *   s_ij = sim(z_ij) where j is visible, else 0     i-w < j <= i, or token j
- *                                    is one of the first p, the prefix
+ *   s_ij = sim(z_ij) where visible, else 0     i-w < j <= i, or j in the prefix
  *   Z_i  = sum s + 1e-8 | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
  *                                    exp has no 1e-8, here or in m
  *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        every sum is over * and all
- *                                    visible keys; v+ is learned
+ *                                    visible keys
  *   m_ij = |s_ij| / (sum |s| + 1e-8)        what the sink metric reads
  *
  * and its backward, from do to dz, with a_j = s_j / Z and s' = sim'(z):
@@ -51,7 +46,7 @@
  * LETTERS, unless a section says otherwise:
  *   B sequences    T tokens    N rows: T and any x*    L layers    V vocabulary
  *   S columns of a map: N, N+1 with *    C width of the model, the paper's d
- *   F width of the feed-forward    H query heads    K key heads
+ *   F width of the feed-forward    H query heads    K key heads, H in the paper
  *   D width of a head, the paper's d_h    r <= D of its dims are rotated
  *   i query    j key    h head    n row    t token, from 1
  *   l layer, from 0 in code    x, h^l states
@@ -59,9 +54,9 @@
  *   a = s/Z weight, the paper's attention score A    m the metric's A
  *   scale  C.4's alpha, equation 29; alpha_k is the metric of chapter 6
  *   *  the extra column, with key k* and value v*: a null key, K or KV bias
- *   x* a sink token    v+ the value bias    b_h the bias of a distance
- *   R_i rotation (3.4)    phi kernel (3.5)    w window    p prefix, and the
- *   power of the p-norm
+ *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
+ *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
+ *   w window    p prefix: its first p tokens; also the power of the p-norm
  *   dw the gradient of the loss by w, for any w
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
@@ -282,9 +277,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID and
  * c->normalizer to NORMALIZER_ONE, and nothing else.
  *
- * The paper's model has some 60 million parameters besides the embeddings
- * (section 4: L = 10, d = 768, H = 8, d_h = 96, F = 1536). Sink_1 and loss below
- * are the paper's for it; a smaller model does not reproduce them.
+ * The paper's model (section 4: L = 10, C = 768, H = 8, D = 96, F = 1536) has some
+ * 60 million parameters besides the embeddings. Sink_1 and loss below are the
+ * paper's for it; a smaller model does not reproduce them.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: the sink has moved to * or to x*
@@ -463,7 +458,7 @@ static void config_fill(Config *c) {
  * 0.55 (gpt2): the stream, and the norm ratios of Figure 7, start from it. Under
  * torch a tied wte gives logits a standard deviation near sqrt(C).
  *
- * Weights of the paper's model (C = 768, H = 8, D = 96, F = 1536, L = 10):
+ * Weights of the paper's model (chapter 1):
  *
  *   a block        4 C C + 3 C F + 2 C                            5,899,776
  *   all blocks     10 of them, and the final gain C              58,998,528
@@ -582,7 +577,7 @@ static int model_list(Model *m, const Config *c, Error *e) {
     has_norm(m, &w->norm2, true, "norm2", l);
     has_ffn(m, w, l);
   }
-  /* Y = LN(H^L) W_cls; under post-norm the last block's n2 is that LN */
+  /* under post-norm the last n2 is the final norm */
   has_norm(m, &m->normf, c->place != PLACE_POST, "normf", -1);
   has(m, &m->wcls, !c->tied, "wcls", -1, m->embed, c->vocab, INITIAL_LINEAR);
   return 0;
@@ -725,7 +720,7 @@ static void embed_forward(const Model *m, Acts *a, const int *ids, int B, int T,
   }
 }
 
-/* to += from, in up to CHANNELS of `width` columns from `first` on. */
+/* to += from, in up to CHANNELS columns. */
 static void add_columns(real *to, const real *from, idx first, idx width) {
   for (idx ch = first; ch < first + CHANNELS && ch < width; ch++)
     to[ch] += from[ch];
@@ -887,7 +882,6 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  * The paper's projections have no b. A product takes rows * in * out
  * multiplications forward, twice that backward. Test: model_forward__against_slow. */
 
-/* y [rows,width] += b [width] in every row. */
 static void add_row(real *y, const real *b, idx width, idx rows) {
   PARALLEL
   for (idx n = 0; n < rows; n++)
@@ -974,7 +968,7 @@ static int position_bucket(idx distance) {
   return bucket < 31 ? bucket : 31;      /* all from 113 on */
 }
 
-/* b_h of a distance, head h from 0, for the three schemes that have one. */
+/* b_h of a distance, h from 0. */
 static double distance_bias(const Model *m, int h, idx distance) {
   const Config *c = &m->c;
   if (c->pos == POS_RELATIVE)
@@ -1196,13 +1190,13 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
 /* ----------
  * 3.6  One row of scores   [E29] [E43] [E44] [T6] [T14] [T15], section 7.4
  *
- * The scores z [n] of one query become its weights a [n]. Softmax first:
+ * Here the scores z [n] of one query become its weights a [n]. Softmax first:
  *
  *   s_j = e^z_j        Z = sum_j s_j        a_j = s_j / Z
  *
- * Its weights are positive and sum to 1, whatever the scores are. A head that
- * has nothing to say must still spend a weight of 1 somewhere: this, the paper
- * finds, is in part why there is a sink. So section 7.4 changes s and Z in turn:
+ * The weights are positive and sum to 1, whatever the scores. A head with nothing
+ * to say must still put a weight of 1 somewhere: this, the paper finds, is partly
+ * why there is a sink. So section 7.4 varies s and Z:
  *
  *   sim        s            s'                normaliser   Z
  *   exp        e^z          s                 sum          sum s + 1e-8
@@ -1210,15 +1204,15 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   elu        elu(z) + 1   1 above 0, or s   clamp        max(|sum s|, 1)
  *   identity   z            1                 p-norm       (sum |s|^p)^(1/p)
  *
- * exp has no 1e-8. Table 15 answers: sigmoid over its sum has a sink (30.24 %),
- * with Z = 1 hardly any (0.44 %).
+ * exp has no 1e-8. In Table 15 sigmoid over its sum has a sink (30.24 %), with
+ * Z = 1 hardly any (0.44 %).
  *
- * The sign of s decides which Z can follow. exp, sigmoid and elu + 1 are positive;
- * the identity is, where the elu kernel makes q and k positive. A sum of either
- * sign can pass through 0 in the middle of a training: hence the paper's clamp. With
- * p < 1 a p-norm has the slope |s|^(p-1), infinite at s = 0; there dlogz is set to 0.
+ * The sign of s limits Z. exp, sigmoid and elu + 1 are positive, and so is the
+ * identity under the elu kernel. A sum of either sign can cross 0 during training:
+ * hence the paper's clamp. For p < 1 the slope |s|^(p-1) of a p-norm is infinite
+ * at s = 0; dlogz is 0 there.
  *
- * What a row does not see has z = -infinity, the mask M of equation 4, and there
+ * A key that the row does not see has z = -infinity, the mask M of equation 4, and
  * s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * BACKWARD. Here X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
@@ -1228,17 +1222,16 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *   dz_k  = sum_j da_j a_j|k                       chain rule
  *         = (s'_k / Z) da_k - dlogz_k delta        delta = sum_j a_j da_j
  *
- * The first term moves the weight itself. The second moves all weights through
- * Z, the one number in which the keys of a row meet. Each normaliser:
+ * The first term moves the weight itself, the second all weights through Z, the
+ * only number that the keys of a row share. Each normaliser:
  *
  *   sum     Z|k = s'_k                   dlogz_k = s'_k / Z
- *   one     Z|k = 0                      0: no key knows of another
+ *   one     Z|k = 0                      0: no key depends on another
  *   clamp   Z|k = sign(sum) s'_k         s'_k / sum where |sum| > 1, as Z = |sum|
  *           Z = 1 else                   0, at |sum| = 1 as well
- *   p-norm  Z|k = (|s_k|/Z)^(p-1) sign(s_k) s'_k
- *                                        (|s_k|/Z)^(p-1) sign(s_k) s'_k / Z
+ *   p-norm  Z|k = (|s_k|/Z)^(p-1) sign(s_k) s'_k      Z|k / Z
  *
- * exp has s' = s, so that softmax has dz_k = a_k (da_k - delta).
+ * exp has s' = s, so softmax has dz_k = a_k (da_k - delta).
  *
  * By hand, with da = (1, -1):
  *                    z            a            s'/Z         dlogz        delta
@@ -1249,16 +1242,16 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  * and dz = (3/8, -3/8), (0.24, -0.12), (2, 1) and (0.672, -0.672).
  *
- * NUMERICS. e^z overflows in float above z = 88.7. So exp takes all scores
- * relative to the row's largest, top: the code's s and Z are the formula's times
- * e^-top, and a clamp compares with e^-top instead of 1. The top cancels in a = s/Z.
- * exp with Z = 1 has no Z to cancel with, and may overflow as the formula does.
+ * NUMERICS. e^z overflows a float above z = 88.7, so exp subtracts the row's
+ * largest score, top: the code's s and Z are the formula's times e^-top, which
+ * cancels in a = s/Z, and a clamp compares with e^-top instead of 1. With Z = 1
+ * nothing cancels: there top is 0, and exp may overflow as the formula does.
  *
- * EDGES. One visible key under softmax has a = 1 and dz = 0: A_11 = 1 of section
- * 3.2. A row of zeros has p-norm 0, where the formula is 0/0; here a = dz = 0.
- * [E44] With exp and p > 1 a row's sum grows with t (7.9); at p = 2, 3, 4 the
- * paper's training diverged. The paper's p-norm writes s^p, which has no real
- * value for a negative s and a broken p: hence |s|. */
+ * EDGES. Under softmax a single visible key has a = 1 and dz = 0: A_11 = 1 of
+ * section 3.2. In a row of zeros the p-norm's formula is 0/0; here a = dz = 0.
+ * [E44] With exp and p > 1 the weights' sum grows with t (7.9); at p = 2, 3, 4 the
+ * paper's training diverged. The paper writes s^p, which is not real for negative
+ * s and fractional p: hence |s|. */
 
 /* From the authors' code (Table 15, operations 3, 5, 6). */
 static const real NORMALIZER_EPS = (real)1e-8;
@@ -1280,15 +1273,15 @@ static real similarity(int sim, real z, real *slope) {
   case SIM_IDENTITY:
     *slope = z == -INFINITY ? 0 : 1;
     return *slope != 0 ? z : 0;
-  default:                               /* a row that is not written yet */
+  default:                               /* a similarity not written yet */
     *slope = NAN;
     return NAN;
   }
 }
 
 /* From z [n] the weights a = s/Z and, for the backward, deriv = s'/Z and dlogz.
- * Returns Z; of exp it is Z e^-top. This is the plain form, which --plain runs.
- * Chapter 14 has a fast one, and a test holds one to the other. */
+ * Returns Z, for exp Z e^-top. --plain runs this plain form; a test compares it
+ * with the fast one of chapter 14. */
 static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz) {
   real top = 0, sum = 0, most = 0, powers = 0, Z = 1;
@@ -1322,8 +1315,8 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
     if (c->normalizer == NORMALIZER_CLAMP && real_abs(sum) > unit)
       dlogz[j] = sum < 0 ? -deriv[j] : deriv[j];
     if (c->normalizer == NORMALIZER_PNORM && a[j] != 0) {
-      /* |a|^(p-1) sign s'/Z, with |a|^(p-1) as a product of two square roots:
-       * for p < 1 a small a's overflows before a small s' multiplies it */
+      /* |a|^(p-1) sign s'/Z, with |a|^(p-1) in two square roots: for p < 1 and
+       * small a it overflows before the small s' multiplies it */
       real half = real_pow(real_abs(a[j]), (real)((c->pnorm - 1) / 2));
       dlogz[j] = sign * half * (half * deriv[j]);
     }
@@ -1332,11 +1325,11 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
 }
 
 /* What the sink metric reads: m [n] = |s| / (sum |s| + 1e-8), section 7.4's proxy
- * scores. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z). No scale is in it; else no
+ * scores. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z). m omits the scale, else no
  * head could pass 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of
- * zeros has m = 0. An infinite weight (exp with Z = 1) gives NaN. With Z = 1 a row
- * of little weight counts as much as any: hence raw mass, sum |scale a|, stands
- * beside Sink (6). */
+ * zeros has m = 0; an infinite weight (exp with Z = 1) gives NaN. With Z = 1 a row
+ * of little weight counts as much as any, so chapter 6 also has the raw mass, sum
+ * |scale a|. */
 static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
   for (idx j = 0; j < n; j++)
     m[j] = real_abs(a[j]);
@@ -1351,14 +1344,14 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
  * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. A row always has
- * column 0 for *, z_i* = -infinity where the variant has none; a map drops it then:
+ * a column 0 for *; a variant without * has z_i* = -infinity, and no * in maps:
  *
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)      -infinity if unseen
  *   a_i [1+N]   s_ij / Z_i                                  3.6
  *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)
  *
- * q and k come rotated (3.4) and through phi (3.5).
+ * q and k are rotated (3.4) and have passed through phi (3.5).
  *
  * THE EXTRA COLUMN, section 7.3, with Sink_* and Sink_1 of Table 4 in percent:
  *
@@ -1368,42 +1361,38 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *   K biases     the same with v* = 0                              73.34    0.00
  *   V biases     no column; v+ joins every output                   -      17.53
  *
- * A K bias takes weight and gives nothing: token 1's value is short as well
- * (section 7.3), and v* = 0 is its limit. Under softmax such a column is a
- * gate: let E be the sum of e^z_ij over the keys; their weights then sum to
- * E / (E + e^z_i*), not to 1. Under Z = 1 it changes nothing. k* is what others
- * call a null key. It has no position, is not rotated, takes no distance bias,
- * and every row sees it. z_i* may also be 0 (softmax-off-by-one) or learned,
- * with v* = 0.
+ * A K bias takes weight and gives nothing: the value of token 1 is short too
+ * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate: with
+ * E the sum of e^z_ij over the keys, their weights sum to E / (E + e^z_i*), not 1.
+ * Under Z = 1 it changes nothing. k*, a null key, has no position: it is not
+ * rotated, gets no distance bias, and every row sees it. z_i* may also be 0
+ * (softmax-off-by-one) or learned, with v* = 0.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),  so that
  *       da_ij = scale <do_i, v_j>               da_i* = scale <do_i, v*>
  *       dv_j  = scale sum_i a_ij do_i           dv*   = scale sum_i a_i* do_i
- *     a = s / Z in row i (3.6), * among the columns of the sum:
- *       delta_i = sum_j a_ij da_ij
- *       dz_ij = (s'_ij / Z_i) da_ij - dlogz_ij delta_i
+ *     a = s / Z in row i gives dz_ij and dz_i* by 3.6, * among the columns of delta.
  *     z_ij = <q_i, k_j> / sqrt(D) + b(i-j),  z_i* = <q_i, k*> / sqrt(D):
  *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n     dlogit = sum_i dz_i*
  *
- * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3), v = (1, -1).
- * Then a = (1/4, 3/4) and o_2 = -1/2. From do_2 = 1: da = v = (1, -1), as in 3.6,
- * where dz = (3/8, -3/8). So dq_2 = -3/8 log 3, dk = (3/8, -3/8), dv = (1/4, 3/4).
- * A K bias with k* = log 4 has the weights (1/2; 1/8, 3/8) for (*; 1, 2), and o_2 =
- * -1/4. The output is halved, its direction stays: E / (E + e^z*) is 4 / (4 + 4).
+ * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3), v = (1, -1)
+ * give a = (1/4, 3/4) and o_2 = -1/2. do_2 = 1 gives da = v = (1, -1), so by 3.6
+ * dz = (3/8, -3/8), dq_2 = -3/8 log 3, dk = (3/8, -3/8) and dv = (1/4, 3/4).
+ * A K bias with k* = log 4 has weights (1/2; 1/8, 3/8) for (*; 1, 2) and o_2 = -1/4:
+ * half the output in the same direction, as E / (E + e^z*) = 4 / (4 + 4).
  *
- * Why the k* of a K bias learns: v* = 0, so da_i* = 0, but s_i* is in Z. So dz_i* =
- * -dlogz_i* delta_i, which is -a_i* delta_i under softmax, and 0 under Z = 1. Where
- * the output raises the loss, delta_i > 0, descent raises z_i*: the gate closes.
+ * Why the k* of a K bias learns: v* = 0 makes da_i* = 0, but s_i* is in Z. So
+ * dz_i* = -dlogz_i* delta_i, -a_i* delta_i under softmax and 0 under Z = 1. If the
+ * output raises the loss, delta_i > 0 and descent raises z_i*: the gate closes.
  *
- * A head takes D multiplications for each of N^2 pairs (i,j), twice forward (z, o),
- * five times backward (z again, da, dq, dk, dv). These loops are for --plain and the
- * reader. By default chapter 14 does the same in tiles; a test holds them to one
- * another (tiles__as_plain). */
+ * A head takes D multiplications per pair (i,j), of N^2 pairs: twice forward (z, o),
+ * five times backward (z again, da, dq, dk, dv). These loops are for the reader and
+ * --plain; chapter 14 does the same in tiles, and tiles__as_plain compares them. */
 
-/* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is seen:
+/* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is visible:
  *
  *     causal         window 3       prefix 3       window 2,      window 2,
  *                    (Figure 6)     (Figure 5)     prefix 2       prefix 2, x*
@@ -1415,25 +1404,24 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
- * w, the block's window, counts the query itself, as section 6 does; 0 is none.
- * Only rows 1 .. w see token 1 then, and alpha_1 is at most w/T. A prefix begins at
- * token 1, so a window hides x*. The row of x* sees the prefix, too. */
+ * w, the block's window, counts the query itself, as in section 6; 0 is none. With
+ * it only rows 1 .. w see token 1, so alpha_1 is at most w/T. A prefix begins at
+ * token 1, so a window hides x*; the row of x* sees the prefix too. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
-/* [T13] Does k*, the key of column *, learn dim d? Table 13 learns d_a of its D
- * dims, leaves the others 0, and does not say which. It matters under rotary
- * positions: q is rotated and k* is not. With the pair (0, D/2) learned, <R_i q, k*>
- * is, by 3.4 with w_0 = 1,
+/* [T13] Does k* learn dim d? In Table 13 it learns d_a of its D dims, the others
+ * are 0; which, the paper does not say. With rotary positions it matters, as q is
+ * rotated and k* is not. If the pair (0, D/2) is learned, by 3.4 with w_0 = 1
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
  *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * and swings with a period of 2 pi tokens. The slowest pair of the
- * paper's D = 96 turns by 0.25 radians in all of its 2048 tokens: k* looks alike
- * from everywhere there. --extra-order says which dims are learned first:
+ * oscillates with a period of 2 pi tokens. The slowest pair of the paper's D = 96
+ * turns by 0.25 radians over all 2048 tokens: there every query sees about the
+ * same k*. --extra-order says which dims are learned first:
  *
  *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
  *   last              7 6 5 4 3 2 1 0
@@ -1447,7 +1435,7 @@ static bool config_learned_dim(const Config *c, int d) {
     return d < learned;
   if (c->extra_order == ORDER_LAST)
     return D - 1 - d < learned;
-  if (d >= r)                        /* dims that stand still come first */
+  if (d >= r)                        /* unrotated dims come first */
     return d - r < learned;
   int pair = d % half, second = d / half;
   if (c->rope_pairing == PAIR_INTERLEAVED) {
@@ -1466,8 +1454,8 @@ static void fixed_value(const Config *c, real *v) {
     v[0] = (real)c->extra_norm;
 }
 
-/* A head of one sequence, and its gradients. [N,D] with rows `of_q` or `of_k`
- * numbers apart: a row of q holds H heads, one of k and v holds K. */
+/* One head of one sequence and its gradients: arrays [N,D] whose rows are `of_q`
+ * numbers apart (q, o: H heads) or `of_k` (k, v: K heads). */
 typedef struct Head {
   RowAt at;                      /* block, sequence, head */
   idx N, D, of_q, of_k;
@@ -1486,21 +1474,21 @@ typedef struct Head {
   real *dbias;                   /* as bias */
 } Head;
 
-/* Head h of sequence b in block l, which sees N keys. What it learns of k*, v*,
- * v+ and the logit goes to its slot, its own, so that no two threads write one
- * number. slots_begin zeroes what the heads of a block add to; slots_end adds up the
- * slots in one order (14.3). */
+/* Head h of sequence b in block l, with N keys. Its gradients of k*, v*, v+ and
+ * the logit go to its own slot, so that no two threads write the same number.
+ * slots_begin zeroes what a block's heads add to; slots_end sums the slots in a
+ * fixed order (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
 
-/* This thread's scratch: six rows of 1 + N, or more. */
+/* This thread's scratch: at least six rows of 1 + N. */
 static real *attention_scratch(const Acts *a) {
   return a->scratch + worker() * a->scratch_size;
 }
 
-/* Row i of every map that is asked for, of the n keys from `lo` on, whose scores
- * and weights begin with those of * (14.3). */
+/* Row i of every map asked for, at n keys from `lo` on; z, weight and metric begin
+ * with * (14.3). */
 static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
                      const real *z, const real *weight, const real *metric);
 
@@ -1509,14 +1497,13 @@ static real star_score(const Head *x, const real *q_i) {
   return x->kstar ? vec_dot(x->D, q_i, x->kstar) * x->root : x->star;
 }
 
-/* y [n] += a x [n] */
 static void add_times(idx n, real *restrict y, real a, const real *restrict x) {
   for (idx d = 0; d < n; d++)
     y[d] += a * x[d];
 }
 
-/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. y is scratch of a
- * companion's. */
+/* Scores z [1+N] of query i: column 0 is *, 1 + j is key j. y is a companion's
+ * scratch. */
 static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
                         real *y) {
   const real *q_i = x->q + i * x->of_q;
@@ -1541,7 +1528,7 @@ static void head_forward(const Model *m, const Acts *a, Head *x) {
   real *dlogz = deriv + n, *metric = dlogz + n;
   for (idx i = 0; i < N; i++) {
     real *o_i = x->o + i * x->of_q;
-    /* z_i, then a_i = s/Z, 0 where not visible */
+    /* z_i, then a_i = s/Z */
     head_scores(m, a, x, i, z, deriv);
     real Z = m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
     if (a->probe)
@@ -1566,7 +1553,7 @@ static void head_backward(Model *m, const Acts *a, Head *x) {
   for (idx i = 0; i < N; i++) {
     const real *q_i = x->q + i * x->of_q, *do_i = x->dout + i * x->of_q;
     real *dq_i = x->dq + i * x->of_q;
-    /* the row again: a = s/Z, s'/Z, dlogz, all 0 where not visible */
+    /* the row again: a = s/Z, s'/Z, dlogz; all are 0 where not visible */
     head_scores(m, a, x, i, z, y);
     m->seams.row->plain(&m->c, n, z, weight, deriv, dlogz);
     /* o_i = scale (a_i* v* + sum_j a_ij v_j) */
@@ -1579,7 +1566,7 @@ static void head_backward(Model *m, const Acts *a, Head *x) {
     real delta = vec_dot(n, weight, da);
     for (idx j = 0; j < n; j++)
       dz[j] = deriv[j] * da[j] - dlogz[j] * delta;
-    /* dv_j += scale a_ij do_i, by the a_ij that a seam left */
+    /* dv_j += scale a_ij do_i, with a_ij as a seam leaves it */
     if (m->seams.weights)
       m->seams.weights(m, a, &x->at, N, weight);
     add_times(D, x->dvstar, x->scale * weight[0], do_i);
@@ -1614,7 +1601,7 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
 }
 
 /* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv [B,N,K,D], a->dbias and slots. A
- * task owns dk and dv of its sequence and key head; H/K query heads add to it. */
+ * task owns dk and dv of a sequence and key head; H/K query heads add to them. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
@@ -1628,11 +1615,11 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
- * v+ [H,D] is added to what the weights make of the values. It has no column: no
- * weight can go to it, and the sink stays on token 1 (Table 4). The forward is
- * add_row (3.3). Backward: do stays, dv+ = sum_i do_i. */
+ * v+ [H,D] is added to each head's output. It has no column: it takes no weight,
+ * and the sink stays on token 1 (Table 4). The forward is add_row (3.3). Backward:
+ * do stays, dv+ = sum_i do_i. */
 
-/* dv+ = sum_i do_i, from a->dout [B,N,H,D], in each head's slot. */
+/* From a->dout [B,N,H,D] to dv+ in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
   idx H = m->c.heads;
   PARALLEL
@@ -1649,15 +1636,15 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * Added heads have a sink as well (Sink_1 21.76 % against 18.18). The paper gives
- * no shape for its "addition". Concatenation is a sum already: [o_1, .., o_H] W_O =
- * sum_h o_h W_O^h, with W_O^h the rows of W_O that meet head h. What can be meant
- * is one W_O of D rows for all heads.
+ * Added heads have a sink too (Sink_1 21.76 % against 18.18). The paper gives no
+ * shape for "addition". Concatenation is already a sum, [o_1, .., o_H] W_O = sum_h
+ * o_h W_O^h, with W_O^h the rows of W_O for head h, so "addition" must mean one W_O
+ * of D rows for all heads.
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
-/* What W_O multiplies: la->osum, which is o itself [rows,H*D] where heads are
- * concatenated, or their sum [rows,D]. */
+/* The input of W_O, la->osum: o itself [rows,H*D] if heads are concatenated, or
+ * their sum [rows,D]. */
 static void combine_forward(const Config *c, LayerActs *la, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
@@ -1670,7 +1657,7 @@ static void combine_forward(const Config *c, LayerActs *la, idx rows) {
   }
 }
 
-/* From a->dosum [rows,D] to a->dout [rows,H,D]; concatenated these are one array. */
+/* From a->dosum [rows,D] to a->dout [rows,H,D]; one array if concatenated. */
 static void combine_backward(const Config *c, Acts *a, idx rows) {
   idx D = c->head_dim, H = c->heads;
   if (c->combine == COMBINE_CONCAT)
@@ -1686,8 +1673,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
  *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
  *
- * No activation is to blame for the sink: Table 11 has Sink_1 from 13.88 to 18.18
- * %. It calls the last matrix W2 where there is no gate.
+ * Every activation has a sink: Sink_1 is 13.88 to 18.18 % in Table 11, which calls
+ * the last matrix W2 where there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -1712,7 +1699,7 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
   linear_forward(y, la->fa, &w->w3, rows);
 }
 
-/* The same for block l, x, y [B,N,C]: Layer.feed. */
+/* Layer.feed: the same for block l. */
 static void feed_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                          int B, idx N) {
   ffn_forward(&m->c, &m->layer[l], &a->layer[l], y, x, B * N);
@@ -1747,37 +1734,37 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
 /* ==========
  * 4  The block and the model   section 2, [E2] [E3], Figure 1 left
  *
- * A block is drawn at the head of chapter 3. From the stream x = h^{l-1} [B,N,C]
- * it makes y = h^l:
+ * A block, drawn at the head of chapter 3, turns the stream x = h^{l-1} [B,N,C]
+ * into y = h^l:
  *
  *   pre [E2]   u = x + MHSA(n1 x)     y = u + FFN(n2 u)     then a final norm
  *   post [E3]  u = n1(x + MHSA(x))    y = n2(u + FFN(u))    and no final norm
  *
- * The paper closes every stack by Y = LN(H^L) W_cls. Under post-norm the last n2
- * is that LN, as in the authors' code.
+ * The output is Y = LN(H^L) W_cls. Under post-norm the last n2 is that LN, as in
+ * the authors' code.
  *
- * Why it matters (section 7.2). Under pre-norm the stream is a plain sum, h^L =
- * h^0 + every block's two branches: a massive activation, once written, stays
- * until a block takes it back. A post-norm rescales the sum in each block. The
- * sink survives this (Sink_1 is 13.54 % against 18.18). The massive activations
- * are then in u + FFN(u), the "features before LN" of Figure 7 left.
+ * Why the norm's place matters (section 7.2). Under pre-norm the stream is a plain
+ * sum, h^L = h^0 + every block's two branches: a massive activation, once written,
+ * stays until a block removes it. Post-norm rescales the sum in each block. The
+ * sink survives (Sink_1 13.54 % against 18.18), and massive activations are then in
+ * u + FFN(u), the "features before LN" of Figure 7 left.
  *
- * The first row. Under a causal mask row 1 sees itself alone: with softmax A_11 =
- * 1, whatever W_Q, W_K and the positions in the score. So h_1 is a function of
- * x_1 alone (section 3.1):
+ * The first row. Under a causal mask row 1 sees only itself: with softmax A_11 = 1,
+ * whatever W_Q, W_K and the positions in the score. So h_1 is a function of x_1
+ * alone (section 3.1):
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) W_V W_O,  h_1 = h_1^{l-1}
  *
- * A token that always stands first reaches every block as the same vector: a bias
- * that the model can shape. An extra column takes a share of A_11, a prefix of 2
- * or more shows row 1 other tokens, and with a sink token the first row is x*.
- * `sink check first` measures what moves row 1.
+ * A token that is always first reaches each block as the same vector, a bias that
+ * the model can shape. But an extra column takes a share of A_11, a prefix of 2 or
+ * more shows row 1 other tokens, and a sink token makes x* the first row.
+ * `sink check first` measures what changes row 1.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the
  * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
- * branches F(x) = x/2 make of x = 1 first u = 1.5, then y = 2.25. From dy = 1 come
- * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches
- * do. Each backward below is its forward, read from the last line to the first. */
+ * branches F(x) = x/2 take x = 1 to u = 1.5 and y = 2.25; dy = 1 gives du = 1 + 0.5
+ * and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches do. Each
+ * backward below is its forward, read from the last line to the first. */
 
 /* y = MHSA(x) [B,N,C], the paper's O^l by equation 4. One product serves all
  * heads. K < H is grouped-query attention; the paper has K = H. */
@@ -1819,8 +1806,8 @@ static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
   linear_forward(y, la->osum, &w->wo, rows);
 }
 
-/* dx = MHSA'^T dy [B,N,C], overwritten; and the gradients of all that MHSA
- * learns. dq holds the gradient of phi(q), then of R q, then of q, in place. */
+/* Overwrites dx = MHSA'^T dy [B,N,C]; adds the gradients of MHSA's parameters.
+ * a->dq becomes the gradient of phi(R q), then of R q, then of q, in place. */
 static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
                           const real *x, int B, idx N) {
   const Config *c = &m->c;
@@ -1842,7 +1829,7 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   else
     tiled_backward(m, a, l, B, N);
   slots_end(m, a, l, B, N);
-  /* phi(R q):  dRq = phi'^T dphi(q). The mlp's matrices served q and k. */
+  /* phi(R q):  dRq = phi'^T dphi. The mlp's matrices served both q and k. */
   if (c->kernel != KERNEL_IDENTITY) {
     kernel_backward(c, w, a->dq, la->q, la->hq, a->dphi, rows * H);
     kernel_backward(c, w, a->dk, la->k, la->hk, a->dphi, rows * K);
@@ -1860,16 +1847,16 @@ static void mhsa_backward(Model *m, Acts *a, int l, real *dx, const real *dy,
   linear_backward(dx, true, a->dv, x, &w->wv, rows);
 }
 
-/* y [n] += x [n]: a residual sum forward, a gradient that meets another back. */
+/* y [n] += x [n]: a residual sum, or the sum of two gradients. */
 static void add_rows(real *y, const real *x, idx n) {
   PARALLEL
   for (idx j = 0; j < n; j += CHUNK)
     vec_add(chunk(n, j), y + j, x + j);
 }
 
-/* Block l: the stream a->h [B,N,C] goes from h^{l-1} to h^l. Arrays stay for the
- * backward. With ACTS_ONE all blocks share them, and y may have x's array: the last
- * reader of x, s1 = x + MHSA, runs before y is written. */
+/* Block l takes the stream a->h [B,N,C] from h^{l-1} to h^l. Its arrays stay for
+ * the backward; with ACTS_ONE all blocks share them, and y may be x's array: x is
+ * last read by s1 = x + MHSA, before y is written. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
@@ -1905,11 +1892,10 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *                                             ds1 = n1'^T du
  *   dx  =  du + n1'^T MHSA'^T du              dx  = ds1 + MHSA'^T ds1
  *
- * By hand, post-norm of x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0: s1 = (7, 4),
- * s2 = u = (1.228, 0.702). dy = (1, 0) has du = (0.246, -0.431), ds1 = (0.043,
- * -0.076), dx = (0.043, -0.032). a->dh is the stream's gradient. ffn_ and
- * mhsa_backward overwrite a->dn, the gradient of what they read; norm_backward adds.
- * a->dx is scratch. */
+ * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0: s1 = (7, 4),
+ * s2 = u = (1.228, 0.702). dy = (1, 0) gives du = (0.246, -0.431), ds1 = (0.043,
+ * -0.076), dx = (0.043, -0.032). ffn_ and mhsa_backward overwrite a->dn, the
+ * gradient of what they read; norm_backward adds. a->dx is scratch. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -1937,7 +1923,7 @@ static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* The embedding. Leaves the stream a->h = H^0 [B,N,C]. Returns N. */
 static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_rows(&m->c, a, T);
-  /* b_h(i-j): T5's may have moved since the last forward */
+  /* b_h(i-j): T5's may have changed since the last forward */
   if (!a->past)
     biases_tabulate(m, a);
   if (m->seams.tables)
@@ -1949,16 +1935,16 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
 
 /* The LN of Y = LN(H^L) W_cls: a->h = h^L to a->nf [B,N,C]. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
-  a->nf = a->h;                      /* post-norm: the last n2 is that LN */
+  a->nf = a->h;                      /* post-norm: the last n2 */
   if (m->c.place == PLACE_POST)
     return;
   norm_forward(a->fnorm, a->nfstat, a->h, &m->normf, B * N);
   a->nf = a->fnorm;
 }
 
-/* ids [B,T] to a->nf [B,N,C]; chapter 5 makes logits of it. B and T may be less
- * than there is room for. a->h is h^L before the final norm, as in Figures 11 to
- * 14. With ACTS_ALL a->layer[l].x is h^l for l < L. */
+/* ids [B,T] to a->nf [B,N,C], of which chapter 5 makes logits. B and T may be less
+ * than the room. a->h is h^L before the final norm, as in Figures 11 to 14. With
+ * ACTS_ALL a->layer[l].x is h^l for l < L. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++)
@@ -1967,13 +1953,13 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every
- * parameter but W_cls, which model_loss has served. Gradients add up: two half
- * batches, each with the share 1/2 of the loss, are one step of the whole. Leaves
- * the gradient of H^0 in a->dh. */
+ * parameter but W_cls, which model_loss has done. Gradients add up: two half
+ * batches, each with share 1/2 of the loss, make one step of the whole. Leaves the
+ * gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), rows = B * N, n = rows * c->dim;
-  /* T5's table serves all blocks: its gradient gathers on the way down */
+  /* all blocks share T5's table and add to its gradient */
   if (a->dbias)
     zero(a->dbias, B * c->heads * (2 * N - 1));
   /* nf = normf(h^L) */
@@ -1995,33 +1981,31 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
  * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees) over the
- * scored targets of a batch. (The paper prints the sum of log p without the minus that a
- * minimum needs.) A sequence brings T + 1 tokens: T inputs and T targets.
+ * scored targets of a batch. (The paper minimises the sum of log p: it lacks a minus.)
+ * A sequence has T + 1 tokens: T inputs and T targets.
  *
  * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are
- * not scored, since those rows have seen their answer:
+ * not scored, since those rows see their answer:
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         3 targets a sequence
  *
- * A batch has n scored targets. share is 1, or 1/k where a step adds the
- * gradients of k forwards.
- *
- * Over the words v of the vocabulary, with Z their sum here,
+ * A batch has n scored targets. share is 1, or 1/k if a step adds the gradients of
+ * k forwards. v runs over the vocabulary, and here Z is the sum over it:
  *
  *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
  *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log Z / dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
- * By hand: the logits (0, log 3) with the second as target have p = 3/4, the loss
- * log 4/3 = 0.288 and dy = (1/4, -1/4).
+ * By hand: logits (0, log 3), the second the target, have p = 3/4, loss log 4/3 =
+ * 0.288 and dy = (1/4, -1/4).
  *
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
- * is a double. A logit of NaN makes the loss NaN, and a training then ends. Equal
- * logits have the loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432. Its
- * model ends at 3.73. A row takes C V multiplications, twice that backward. */
+ * is a double. A NaN logit makes the loss NaN, which ends a training. Equal logits
+ * have loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432, whose model ends
+ * at 3.73. A row takes C V multiplications, twice that backward. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
@@ -2053,11 +2037,8 @@ static void logits_backward(Model *m, Acts *a, idx R) {
   }
 }
 
-/* -log p of the target. y [V] are the logits on entry and, where weight = share /
- * n is not 0, dy on return:
- *
- *   -log p = log sum_v e^(y_v - max) + max - y_target
- *   dy_v   = weight (e^(y_v - max) / sum - 1[v = target]) */
+/* -log p of the target. y [V] are the logits on entry and, if weight = share / n is
+ * not 0, dy on return. */
 static double cross_entropy(idx V, real *y, int target, real weight) {
   real most = vec_max(V, y), right = y[target];
   vec_exp(V, y, y, most);
@@ -2069,14 +2050,14 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
   return log(sum) + most - right;
 }
 
-/* After model_forward: the mean of -log p over the scored targets [B,T]; 0 when
- * the prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 where not
- * scored. SLICE rows at a time pass through a->slice: the authors' logits would be
- * 6.6 GB at once.
+/* After model_forward: the mean of -log p over the scored targets [B,T]; 0 if the
+ * prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 if not scored.
+ * SLICE rows at a time pass through a->slice: all logits of the authors' 16
+ * sequences would take 6.6 GB.
  *
  * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with share
- * dL/dnf. Rows that are not scored, x*'s among them, keep dh = 0: they learn
- * through rows that see them. */
+ * dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn through rows
+ * that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          bool with_grads, double share) {
   const Config *c = &m->c;
@@ -2098,7 +2079,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
     for (idx r = 0; r < R; r++) {
       idx b = (s0 + r) / per, t = from + (s0 + r) % per;
       token[r] = b * T + t;
-      place[r] = b * N + (N - T) + t;    /* further down where x* stand first */
+      place[r] = b * N + (N - T) + t;    /* after any rows of x* */
       copy(a->slice + r * C, a->nf + place[r] * C, C);
     }
     model_logits(m, a, a->slice, R, a->logits);
@@ -2129,37 +2110,35 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  *
  * SGD has the same decay, then w <- w - lr g (equation 32). t counts from 1.
  *
- * Here m and v are running means, 0 at first. After t steps of a constant g they
- * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
- * lr times g's sign, whatever b1 and b2 (the authors': 0.9, 0.95).
+ * m and v are running means that start at 0. After t steps of a constant g they
+ * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is lr
+ * times the sign of g, whatever b1 and b2 (the authors': 0.9, 0.95).
  *
- * By hand, with lr = 0.1, wd = 0 and w = 1 at first. g = 2 gives m = 0.2, v = 0.2,
- * divided 2 and 4: w becomes 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided
- * 0.421 and 2.46: w becomes 0.873. The step follows m, not yet the new sign of g.
+ * By hand, from w = 1 with lr = 0.1 and wd = 0: g = 2 gives m = v = 0.2, divided 2
+ * and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided 0.421 and 2.46:
+ * w = 0.873. The step follows m, not yet the new sign of g.
  *
- * Let a model use U = a W, a number a, so that dL/dW = a dL/dU. A step of SGD moves
- * U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out again: it moves U
- * by a times lr, as with a start and a rate times a (36 to 42). The scale of Table 14
- * left is such a factor of W_O.
+ * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step moves
+ * U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out: U moves by a
+ * times its step, as if W were absent and U had start and lr times a, eps and wd
+ * divided by a (36 to 42). The scale of Table 14 left is such a factor of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. The authors'
- * code has AdamW's, which is not divided by sqrt(v), on every parameter (F5). A
- * number without gradient shrinks by 1 - lr wd a step: at lr = 4e-4 and wd = 0.1
- * to 0.45 in the paper's 20000 steps, at wd = 5, the end of Table 2, to 1/e in
- * 500.
+ * code has AdamW's, not divided by sqrt(v), on every parameter (F5). A number
+ * without gradient shrinks by 1 - lr wd per step: at lr = 4e-4 to 0.45 in the
+ * paper's 20000 steps for wd = 0.1, to 1/e in 500 for wd = 5, the end of Table 2.
  *
- * Numerics: in real, in the order of torch.optim.AdamW. Floats just below 1 lie
+ * Numerics: in real, in the order of torch.optim.AdamW. Floats just below 1 are
  * 6e-8 apart: 1 - lr wd loses an lr wd below 3e-8. Tests: optimizer_step__*. */
 
 typedef struct Step {                /* one step of the optimiser */
   int optimizer;                     /* OPTIMIZER_* */
   double lr, beta1, beta2, eps, wd;
-  long t;                            /* counts from 1 */
-  double shrink;                     /* what clipping leaves of the gradient */
+  long t;                            /* from 1 */
+  double shrink;                     /* the factor of g from clipping */
 } Step;
 
-/* AdamW on n <= CHUNK numbers: decay = 1 - lr wd, step = lr / (1 - b1^t), unbias =
- * 1 / sqrt(1 - b2^t). */
+/* AdamW on n <= CHUNK numbers; decay, step and unbias are optimizer_step's. */
 WIDE(adamw,
      (const Step *s, real decay, real step, real unbias, idx n,
       real *restrict w, const real *restrict g, real *restrict m,
@@ -2177,8 +2156,8 @@ WIDE(adamw,
     w[j] = decay * w[j] - step * m[j] / (sqrt_v[j] * unbias + eps);
 }
 
-/* One step of w [n] by shrink times its gradient g [n], and of the moments m, v
- * [n], which SGD does not touch. */
+/* One step of w [n] with gradient shrink g [n], and of m, v [n], which SGD does
+ * not touch. */
 static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m,
                            real *v) {
   double t = (double)s->t;
@@ -2196,8 +2175,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
     adamw(s, decay, step, unbias, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
-/* sum x^2 for x [n], in double: SHARES of fixed borders are added up in order, to
- * the same bits on any number of threads. */
+/* sum x^2 of x [n] in double. Fixed SHARES are added in order: the same bits on
+ * any number of threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2222,7 +2201,7 @@ static double square_sum(idx n, const real *x) {
  * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
  * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
  *
- * [T9] At one product of lr and steps, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4,
+ * [T9] With lr times steps held equal, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4,
  * 16.81 for 2e-4 and 6.29 for 1e-4. */
 static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
                           int steps, int step) {
@@ -2234,7 +2213,7 @@ static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
   return min_lr + (lr - min_lr) * (1 + cos(PI * fmin(done, 1))) / 2;
 }
 
-/* The global norm sqrt(sum g^2), for clipping; the authors clip at 1. *bad: the
+/* The global norm sqrt(sum g^2), for clipping (the authors': at 1). *bad is the
  * first tensor whose sum is not finite, else NULL. */
 static double gradient_norm(const Model *m, const Tensor **bad) {
   double total = 0;
