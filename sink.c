@@ -2,8 +2,7 @@
  *          C file.
  *
  *     cc -O3 sink.c -o sink -lm    the whole build; -fopenmp adds every core
- *     ./sink run                   three trainings: a sink emerges, moves, and
- *                                  fails to appear
+ *     ./sink run                   three runs: a sink emerges, moves, is absent
  *     ./sink check                 the propositions, confirmed or refuted
  *
  * SPDX-License-Identifier: MIT
@@ -11,9 +10,9 @@
  * Language models pour attention onto their first token, though it means
  * nothing. The paper trains some sixty models to learn why: softmax makes every
  * row of weights sum to one, so a head with nothing to say needs a place to put
- * its weight. This file has what checking that answer takes: the decoder with
- * every variant of the paper, forward and hand-written backward, the optimiser,
- * the metrics, and the propositions as executable checks.
+ * its weight. To check that answer, this file has the decoder with every
+ * variant of the paper, forward and hand-written backward, the optimiser, the
+ * metrics, and the propositions as executable checks.
  *
  * THE FORMULA. Every attention variant of the paper is these lines with one row
  * (one choice) on each axis; LETTERS, below, names the symbols:
@@ -33,11 +32,7 @@
  *   da_j    = scale <do, v_j>
  *   delta   = sum_j a_j da_j
  *   dz_j    = (s'_j / Z) da_j - dlogz_j delta
- *   dlogz_j = dlog Z / dz_j
- *           = s'_j / Z                                where Z = sum s
- *           = 0                                       where Z = 1
- *           = s'_j / sum s where |sum s| > 1, else 0  for the clamp
- *           = (|s_j| / Z)^(p-1) sign(s_j) s'_j / Z    for the p-norm
+ *   dlogz_j = dlog Z / dz_j                 3.6 has it for each Z
  *
  * For this the forward keeps one number per row, row_stat: log Z for softmax,
  * FlashAttention's logsumexp (others: 14.1). The backward recomputes the scores
@@ -56,7 +51,7 @@
  *   *  the extra column, with key k* and value v*: a null key, K or KV bias
  *   x* a sink token    v+ a learned value bias    b_h the bias of a distance
  *   R_i rotation, by an angle that grows with i (3.4)    phi kernel (3.5)
- *   w window    p prefix: its first p tokens; also the power of the p-norm
+ *   w window    p length of the prefix, and the power of the p-norm
  *   dw the gradient of the loss by w, for any w
  *
  * EQUATIONS. A tag leads to the function, here or in data/, and to the test
@@ -115,8 +110,8 @@
  * af49727), or are silent, this file does this:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
- *   F2  initialisation: PyTorch's (`torch`), which seems to replace their own
- *       (`authors`) on several GPUs (chapter 2)
+ *   F2  initialisation: PyTorch's, which seems to replace their own on several
+ *       GPUs (chapter 2)
  *   F3  relative positions: a fixed bias equal to the bucket number, as in
  *       their code; T5's is `t5`
  *   F4  rotary pairs dims (c, c + r/2), as in their code; absolute positions
@@ -156,8 +151,8 @@ Isa isa_best(void);
 /* PARALLEL shares a loop's iterations among threads.
  *
  * Read WIDE(f, (int n), (n)) { body } as void f(int n) { body }. It is compiled
- * for every instruction set of the processor family, and the best instance runs.
- * INSTANCES makes the table of instances by Isa; BYTES is their vector width. */
+ * for every instruction set of the processor family; the best instance runs.
+ * INSTANCES makes their table by Isa; BYTES is their vector width. */
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define INLINE static inline __attribute__((always_inline))
 #else
@@ -195,12 +190,12 @@ static inline Matrix transpose_of(const real *at, idx ld) {
 }
 
 /* c[m,n] = a[m,k] b[k,n], or c += a b when add. Rows of c begin ldc apart; c
- * overlaps neither a nor b. An element sums over k in one order: its bits depend
- * on the instruction set, not on threads, m or n. */
+ * overlaps neither a nor b. An element sums over k in one order: its bits
+ * depend on the instruction set, not on threads, m or n. */
 void matmul(real *c, idx ldc, Matrix a, Matrix b, idx m, idx n, idx k, bool add);
 
-/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), the cumulative
- * distribution of N(0,1), log(x[i]); i < n; y may be x. NaN stays NaN (13.3). */
+/* y[i] = e^(x[i] - less), 1 / (1 + e^-x[i]), sqrt(x[i]), N(0,1)'s cumulative
+ * distribution, log(x[i]); i < n; y may be x. NaN stays NaN (13.3). */
 void vec_exp(idx n, real *y, const real *x, real less);
 void vec_sigmoid(idx n, real *y, const real *x);
 void vec_sqrt(idx n, real *y, const real *x);
@@ -226,8 +221,8 @@ real real_pow(real x, real y);
 real real_abs(real x);
 
 /* Threads, errors, memory, random numbers (15). worker is this thread's number,
- * from 0; workers, how many threads a parallel loop uses; set_workers asks for
- * n, or for all with 0, and returns what it got. */
+ * from 0; workers, how many a parallel loop uses; set_workers asks for n, 0 for
+ * all, and returns what it got. */
 int worker(void);
 int workers(void);
 int set_workers(int n);
@@ -274,12 +269,12 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  * A test compares the gradients of every compatible pair of rows of two axes
  * with finite differences of the loss (gradients__every_pair).
  *
- * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID and
- * c->normalizer to NORMALIZER_ONE, and nothing else.
+ * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID
+ * and c->normalizer to NORMALIZER_ONE, and nothing else.
  *
- * The paper's model (section 4: L = 10, C = 768, H = 8, D = 96, F = 1536) has some
- * 60 million parameters besides the embeddings. Sink_1 and loss below are the
- * paper's for it; a smaller model does not reproduce them.
+ * The paper's model (section 4: L = 10, C = 768, H = 8, D = 96, F = 1536) has
+ * some 60 million parameters besides the embeddings. Sink_1 and loss below are
+ * the paper's for it; a smaller model does not reproduce them.
  *
  *   "18.18"             Sink_1 at threshold 0.3 and T = 64, in percent
  *   "* 74.12 / 0.00"    Sink_*, then Sink_1: the sink has moved to * or to x*
@@ -400,7 +395,7 @@ static void config_fill(Config *c) {
   if (!c->head_dim)
     c->head_dim = c->dim / c->heads;
   if (!c->kv_heads)
-    c->kv_heads = c->heads;          /* H/K query heads share a key head */
+    c->kv_heads = c->heads;
   if (!c->rotary_dims)
     c->rotary_dims = c->head_dim;
   if (c->normalizer == NORMALIZER_PNORM && c->pnorm == 0)
@@ -418,9 +413,9 @@ static void config_fill(Config *c) {
 /* ==========
  * 2  Parameters: one list of tensors   paper: sections 2 and 4, Table 4
  *
- * A tensor carries its gradient d, of the same shape as w. model_list names every
- * tensor once, in the order of checkpoints and dumps. A matrix is [in,out],
- * row-major: y = x W.
+ * A tensor carries its gradient d, of the same shape as w. model_list names
+ * every tensor once, in the order of checkpoints and dumps. A matrix is
+ * [in,out], row-major: y = x W.
  *
  *   wte [V,C]                         W_E
  *   xstar [C]                         x*                   --sink-token
@@ -455,8 +450,8 @@ static void config_fill(Config *c) {
  * stream, so that its 2L branches together have the variance of one unshrunk.
  *
  * In the paper's model a row of wte has length 27.7 (torch), 0.63 (authors) or
- * 0.55 (gpt2): the stream, and the norm ratios of Figure 7, start from it. Under
- * torch a tied wte gives logits a standard deviation near sqrt(C).
+ * 0.55 (gpt2): the stream, and the norm ratios of Figure 7, start from it.
+ * Under torch a tied wte gives logits a standard deviation near sqrt(C).
  *
  * Weights of the paper's model (chapter 1):
  *
@@ -478,8 +473,8 @@ static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
 /* Appends t [rows,cols], if present, to the list; cols 0 makes a vector, which
- * keeps cols 1. In block 0 its name is "l0." and `name`. A companion may leave it
- * out, or append its own after it. */
+ * keeps cols 1. In block 0 its name is "l0." and `name`. A companion may leave
+ * it out, or append its own after it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
   const Seams *s = &m->seams;
@@ -519,8 +514,8 @@ static void has_norm(Model *m, Norm *w, bool present, const char *name, int l) {
       INITIAL_ZERO);
 }
 
-/* W_Q, W_K and W_V hold heads side by side: head h has the columns h D .. h D +
- * D - 1. Table 12 left adds heads, and W_O then reads D numbers (F8). */
+/* In W_Q, W_K and W_V head h has the columns h D .. h D + D - 1. Where heads
+ * are added, W_O reads D numbers (F8). */
 static void has_attention(Model *m, Layer *w, int l) {
   const Config *c = &m->c;
   int C = c->dim, D = c->head_dim, H = c->heads, K = c->kv_heads;
@@ -563,8 +558,8 @@ static int model_list(Model *m, const Config *c, Error *e) {
   int C = c->dim, X = c->sink_token;
   if (model_begin(m, c, e))
     return e->status;
-  has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);   /* W_E */
-  has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);   /* Table 4 */
+  has(m, &m->wte, true, "wte", -1, c->vocab, m->embed, INITIAL_EMBED);
+  has(m, &m->xstar, X == 1, "xstar", -1, C, 0, INITIAL_STREAM);
   has(m, &m->xstar, X > 1, "xstar", -1, X, C, INITIAL_STREAM);
   has(m, &m->wpe, c->pos == POS_LEARNED, "wpe", -1, config_rows(c, c->context),
       C, INITIAL_EMBED);
@@ -648,12 +643,12 @@ static void model_init(Model *m, int init, uint64_t seed) {
  *   FFN      3.10
  *
  * Tokens mix in 3.7 only. A forward overwrites its output; a backward adds to
- * gradients unless it says that it overwrites. Each step of a backward stands
- * below the forward's line.
+ * gradients unless it says otherwise. Each backward step stands below the
+ * forward line that it differentiates.
  *
- * No two iterations of a PARALLEL loop write the same number, so the bits do not
- * depend on the number of threads. Acts (sink.h, 4) holds gradients in transit
- * (a->dq); its LayerActs hold what each block's forward keeps (la->q).
+ * No two iterations of a PARALLEL loop write the same number, so the bits do
+ * not depend on the number of threads. Acts (sink.h, 4) holds gradients in
+ * transit (a->dq); its LayerActs hold what each block's forward keeps (la->q).
  *
  * ----------
  * 3.1  Embedding and added positions   H^0 = X W_E + P   section 2, [E5] [T4]
@@ -663,9 +658,9 @@ static void model_init(Model *m, int init, uint64_t seed) {
  * The paper's X has one-hot rows: X W_E copies rows of W_E. P is sinusoidal
  * [E5], learned, or 0; if it is 0 the position enters the scores (3.4), or
  * nothing. Without P the states of a repeated token start equal, and softmax
- * keeps them equal in all blocks (7.2). So for repeated tokens Table 1 has a
- * Sink_1 of 62.28 % in GPT2-XL, whose P is learned, and 0.00 in LLaMA3-8B, which
- * is rotary. Positions count from 0, x* first; in the paper from 1.
+ * keeps them equal in all blocks (7.2). So for repeated tokens Table 1 has
+ * Sink_1 = 62.28 % in GPT2-XL (learned P) and 0.00 in LLaMA3-8B (rotary).
+ * Positions count from 0, x* first; in the paper from 1.
  *
  * Backward. h is linear in wte, x* and P. From dh_n, summed over sequences:
  *   dwte[id] += dh_n    over all n that hold id; other ids get 0
@@ -683,9 +678,9 @@ static real *offset(real *p, idx n) { return p ? p + n : NULL; }
 static idx chunk(idx n, idx from) { return at_most(n - from, CHUNK); }
 
 /* [E5] p_n = (sin w_1 n, cos w_1 n, sin w_2 n, ...), w_i = 10000^(-2(i-1)/C).
- * Channel ch, from 0, is the sine (even) or cosine (odd) of frequency i = ch/2 + 1,
- * rounded down. As sin^2 + cos^2 = 1, |p_n| = sqrt(C/2) at every n. With C = 4,
- * p_0 = (0, 1, 0, 1) and p_1 = (0.841, 0.540, 0.010, 1.000).
+ * Channel ch, from 0, is the sine (even) or cosine (odd) of frequency
+ * i = ch/2 + 1, rounded down. As sin^2 + cos^2 = 1, |p_n| = sqrt(C/2) at every
+ * n. With C = 4, p_0 = (0, 1, 0, 1) and p_1 = (0.841, 0.540, 0.010, 1.000).
  *
  * The authors' code has all sines first (F4), which permutes the channels. */
 static double absolute_position(int C, int n, int ch) {
@@ -726,8 +721,8 @@ static void add_columns(real *to, const real *from, idx first, idx width) {
     to[ch] += from[ch];
 }
 
-/* dh [B,N,C] is the gradient of H^0. As rows may share an id, a task owns columns
- * and adds the rows in order. */
+/* dh [B,N,C] is the gradient of H^0. As rows may share an id, a task owns
+ * columns and adds the rows in order. */
 static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
                            const real *dh) {
   idx C = m->c.dim, N = config_rows(&m->c, T), first = N - T;
@@ -758,29 +753,29 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   mu = mean_c x_c for LayerNorm, 0 for RMSNorm
  *
  * The paper's LN is an RMSNorm whose gain starts at 1, with eps = 1e-5. A norm
- * discards the length of a row: the massive h_1 of section 3.1 becomes as long as
- * the others but stays in a few channels, so its key has another direction.
+ * discards the length of a row: the massive h_1 of section 3.1 becomes as long
+ * as the others but stays in a few channels, so its key has another direction.
  *
- * Backward, through the normalised row xn. As y_c = g_c xn_c + b_c, dxn_c = g_c
- * dy_c. With v = mean_k (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
+ * Backward. As y_c = g_c xn_c + b_c, dxn_c = g_c dy_c. With v = mean_k
+ * (x_k - mu)^2, so that 1/sigma = (v + eps)^(-1/2):
  *
  *   dv/dx_c         = 2 (x_c - mu) / C    through mu: 0, as deviations sum to 0
  *   d(1/sigma)/dx_c = -dv/dx_c / (2 sigma^3)  =  -xn_c / (C sigma^2)
- *   dxn_k/dx_c      = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
+ *   d(xn_k)/dx_c    = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
  *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
- * RMSNorm, without mu, has no -1/C and no mean dxn. dx_c = sum_k dxn_k (dxn_k/dx_c):
+ * RMSNorm, without mu, has no -1/C and no mean dxn. Times dxn_k, summed over k:
  *
  *   dx_c += (dxn_c - mean dxn - xn_c mean(dxn xn)) / sigma
  *   dg_c += sum over rows of dy_c xn_c     db_c += sum over rows of dy_c
  *
- * By hand, RMSNorm with x = (3, 4), g = 1 and eps = 0: the mean square is 12.5, so
- * sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn) is
- * 0.424 and dx = (0.181, -0.136). <dx, x> = 0, as a longer x has the same y.
+ * By hand, RMSNorm with x = (3, 4), g = 1 and eps = 0: the mean square is 12.5,
+ * so sigma = 3.536 and y = xn = (0.849, 1.131). With dy = (1, 0), mean(dxn xn)
+ * is 0.424 and dx = (0.181, -0.136). <dx, x> = 0, as a longer x has the same y.
  *
  * The variance takes a second pass, so that no large squares are subtracted. */
 
-/* One row, x, y [C]: y = g (x - mu) / sigma + b. stat [2] becomes mu, 1/sigma. */
+/* One row, x, y [C]. stat [2] becomes mu, 1/sigma. */
 WIDE(norm_row,
      (idx C, double eps, real *restrict y, real *stat, const real *restrict x,
       const real *g, const real *b),
@@ -789,7 +784,7 @@ WIDE(norm_row,
   if (b)
     mu = vec_sum(C, x) / (real)C;
   for (idx ch = 0; ch < C; ch++)
-    y[ch] = x[ch] - mu;                  /* until sigma is known */
+    y[ch] = x[ch] - mu;
   real inverse = 1 / (real)sqrt((double)(vec_dot(C, y, y) / (real)C) + eps);
   for (idx ch = 0; ch < C; ch++)
     y[ch] *= inverse * g[ch];
@@ -812,7 +807,7 @@ static void norm_forward(real *y, real *stat, const real *x, const Norm *w,
     norm_row(C, w->eps, y + n * C, stat + 2 * n, x + n * C, w->g.w, w->b.w);
 }
 
-/* One row of dx += (dxn - mean dxn - xn mean(dxn xn)) / sigma. */
+/* One row of dx. */
 WIDE(norm_row_backward,
      (idx C, real *restrict dx, const real *restrict dy, const real *restrict x,
       const real *stat, const real *restrict g, bool centred),
@@ -830,13 +825,13 @@ WIDE(norm_row_backward,
     along += vec_dot(some, dxn, off);    /* off = x - mu = xn sigma */
   }
   mean *= inverse / (real)C;             /* mean dxn / sigma */
-  /* 1/sigma thrice: it makes xn of `off`, and of x - mu below; one is the formula's */
+  /* three 1/sigma: xn of `off`, xn of x - mu below, and the formula's own */
   along = along * inverse / (real)C * inverse * inverse;
   for (idx ch = 0; ch < C; ch++)
     dx[ch] += inverse * g[ch] * dy[ch] - mean - (x[ch] - mu) * along;
 }
 
-/* One row's part of dg += dy xn and db += dy, on `width` columns. */
+/* One row's part of dg and db, on `width` columns. */
 WIDE(norm_gains,
      (idx width, real *restrict dg, real *restrict db, const real *restrict dy,
       const real *restrict x, const real *stat),
@@ -875,9 +870,10 @@ static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
  *   dx += dy W^T        dW += x^T dy        db += sum over rows of dy
  *
  * From y_no = sum_i x_ni W_io + b_o: x_ni reaches the loss through the outputs
- * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row, dW_io =
- * sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1) give
- * y = (7, 2); dy = (1, -1) gives dx = (1, 2) and dW with rows (1, -1), (2, -2).
+ * of its own row, dx_ni = sum_o dy_no W_io, and W_io through every row,
+ * dW_io = sum_n x_ni dy_no. By hand: x = (1, 2) and W with rows (1, 0), (3, 1)
+ * give y = (7, 2); dy = (1, -1) gives dx = (1, 2) and dW with rows (1, -1),
+ * (2, -2).
  *
  * The paper's projections have no b. A product takes rows * in * out
  * multiplications forward, twice that backward. Test: model_forward__against_slow. */
@@ -900,8 +896,8 @@ static void linear_forward(real *y, const real *x, const Tensor *W, idx rows) {
     add_row(y, b->w, out, rows);
 }
 
-/* Adds to dx [rows,in], or overwrites it where `add` is false. dx overlaps neither
- * dy nor x. */
+/* Adds to dx [rows,in], or overwrites it where `add` is false. dx overlaps
+ * neither dy nor x. */
 static void linear_backward(real *dx, bool add, const real *dy, const real *x,
                             Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
@@ -927,18 +923,20 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   (x, y) <- (x cos - y sin, x sin + y cos)     angle = n w_c
  *   w_c = 10000^(-2c/r),  c = 0 .. r/2-1         radians per position
  *
- * The paper writes q as a row: q R_(-n) is (R_n q)^T, as R_(-n) = R_n^T. Rotations
- * add up, R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k> depends on the
- * distance alone. Lengths are kept. By hand, r = 8 gives w_c = 1, 0.1, 0.01, 0.001.
- * In pair c = 0, q = k = (1, 0) has <R_i q, R_j k> = cos(i - j): 1, 0.54, -0.42,
- * -0.99 at distances 0, 1, 2, 3. In pair c = 2 all are near 1.
+ * The paper writes q as a row: q R_(-n) is (R_n q)^T, as R_(-n) = R_n^T.
+ * Rotations add up, R_i^T R_j = R_(j-i), so <R_i q, R_j k> = <q, R_(j-i) k>
+ * depends on the distance alone. Lengths are kept. By hand, r = 8 gives
+ * w_c = 1, 0.1, 0.01, 0.001. In pair c = 0, q = k = (1, 0) has
+ * <R_i q, R_j k> = cos(i - j): 1, 0.54, -0.42, -0.99 at distances 0, 1, 2, 3.
+ * In pair c = 2 all are near 1.
  *
  *   dims of a head, r = 8    0   1   2   3   4   5   6   7
  *   half-split    pair       0   1   2   3   0   1   2   3   the authors' code
  *   interleaved   pair       0   0   1   1   2   2   3   3   equation 9
  *
- * The two are one model with dims permuted (F4). Backward: x' = R_n x gives dx =
- * R_(-n) dx', the sine negated. At an angle of 1, dx' = (1, 0) gives (0.540, -0.841).
+ * The two are one model with dims permuted (F4). Backward: x' = R_n x gives
+ * dx = R_(-n) dx', the sine negated. At an angle of 1, dx' = (1, 0) gives
+ * dx = (0.540, -0.841).
  *
  * Relative [E6], T5 and ALiBi [E7] add a bias b_h(i-j) to the score, after the
  * division by sqrt(D). A key ahead of its query, in a prefix, has distance 0:
@@ -947,18 +945,18 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
  *   t5         rel[bucket(i-j), h], learned, shared by all blocks
  *   alibi      -(i-j) 2^(-8h/H), h = 1..H
  *
- * The bias of `relative` grows with the distance, so it favours the farthest key:
- * with all <q, k> equal and T = 64 it alone gives every head alpha_1 = 0.334. So
- * Proposition 2 fails as printed (7.6), and Table 3's row "Relative" (Sink_1
- * 35.53, loss 5.45) may be partly the bias itself.
+ * The bias of `relative` grows with the distance, so it favours the farthest
+ * key: with all <q, k> equal and T = 64 it alone gives every head
+ * alpha_1 = 0.334. So Proposition 2 fails as printed (7.6), and Table 3's row
+ * "Relative" (Sink_1 35.53, loss 5.45) may be partly the bias itself.
  *
- * Backward: z_ij = .. + b_h(i-j), so the gradient of b_h(n) sums dz_ij over i - j
- * = n. Only T5 learns: drel[bucket(i-j),h] += dz_ij. */
+ * Backward (3.7): only T5 learns, drel[bucket(i-j),h] += dz_ij. */
 
-/* [E6] with the paper's B = 32 buckets and largest distance 128, as the authors'
- * code computes it: one bucket each for 0 to 15, then bucket 16 + k from distance
- * 16 * 8^(k/16) on, 8 = 128/16. The paper prints 16 floor(x), and x < 1 up to 127:
- * 16 to 127 would share bucket 16. T5 has floor(16 x). */
+/* [E6] with the paper's B = 32 buckets and largest distance 128, as the
+ * authors' code computes it: one bucket each for 0 to 15, then bucket 16 + k
+ * from distance 16 * 8^(k/16) on, 8 = 128/16. For distances n of 16 to 127 the
+ * paper prints 16 + 16 floor(x), x = log(n/16) / log 8 < 1: always 16. T5 has
+ * 16 + floor(16 x). */
 static int position_bucket(idx distance) {
   if (distance < 0)
     return 0;
@@ -994,7 +992,7 @@ static void positions_tabulate(const Config *c, Acts *a, int N) {
       a->sinusoid[n * C + ch] = (real)absolute_position(c->dim, n, ch);
 }
 
-/* bias [H,2N-1]: bias[N-1 + j-i] of head h is b_h(i-j). Row i adds a slice of it. */
+/* bias [H,2N-1]: bias[N-1 + j-i] of head h is b_h(i-j). Row i adds a slice. */
 static void biases_tabulate(const Model *m, Acts *a) {
   idx N = a->N;
   for (int h = 0; a->bias && h < m->c.heads; h++)
@@ -1087,7 +1085,7 @@ static void act_gelu(idx n, const real *x, real *f, real *df) {
   vec_cumulative(n, cdf, x);   /* (1 + erf)/2 has no digits left below -6 */
   if (df) {
     for (idx j = 0; j < n; j++)
-      density[j] = -x[j] * x[j] / 2;     /* times sqrt(2 pi): e^(-x^2/2) */
+      density[j] = -x[j] * x[j] / 2;
     vec_exp(n, density, density, 0);
     for (idx j = 0; j < n; j++)
       df[j] = cdf[j] + x[j] * density[j] * (real)INV_SQRT_2PI;
@@ -1121,11 +1119,11 @@ static real positive(real x) { return x > 0 ? x : 0; }
 static void elu_plus_one(idx n, const real *x, real *f, real *df) {
   for (idx j = 0; j < n; j++)
     f[j] = x[j] > 0 ? 0 : x[j];
-  vec_exp(n, f, f, 0);                   /* e^min(x,0) */
+  vec_exp(n, f, f, 0);
   if (df)
     copy(df, f, n);
   for (idx j = 0; j < n; j++)
-    f[j] += positive(x[j]);              /* + max(x,0) */
+    f[j] += positive(x[j]);
 }
 
 /* The activation of x W1, with or without a gate. */
@@ -1145,7 +1143,8 @@ _Static_assert(sizeof ACTS / sizeof ACTS[0] == ACT_ROWS, "one for each row");
  * and (3, 2), with product 7.1: any two rows become similar.
  *
  * All heads, q and k share the two matrices, as in the authors' code; the paper
- * has no formula. hidden [rows,D] is max(x phi1, 0). Test: attention__against_slow. */
+ * has no formula. hidden [rows,D] is max(x phi1, 0). Test:
+ * attention__against_slow. */
 static void kernel_forward(const Config *c, const Layer *w, real *y,
                            real *hidden, const real *x, idx rows) {
   idx n = rows * c->head_dim;
@@ -1194,9 +1193,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  *   s_j = e^z_j        Z = sum_j s_j        a_j = s_j / Z
  *
- * The weights are positive and sum to 1, whatever the scores. A head with nothing
- * to say must still put a weight of 1 somewhere: this, the paper finds, is partly
- * why there is a sink. So section 7.4 varies s and Z:
+ * The weights are positive and sum to 1, whatever the scores. A head with
+ * nothing to say must still put a weight of 1 somewhere: this, the paper finds,
+ * is partly why there is a sink. So section 7.4 varies s and Z:
  *
  *   sim        s            s'                normaliser   Z
  *   exp        e^z          s                 sum          sum s + 1e-8
@@ -1208,12 +1207,12 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  * Z = 1 hardly any (0.44 %).
  *
  * The sign of s limits Z. exp, sigmoid and elu + 1 are positive, and so is the
- * identity under the elu kernel. A sum of either sign can cross 0 during training:
- * hence the paper's clamp. For p < 1 the slope |s|^(p-1) of a p-norm is infinite
- * at s = 0; dlogz is 0 there.
+ * identity under the elu kernel. A sum of either sign can cross 0 during
+ * training: hence the paper's clamp. For p < 1 the slope |s|^(p-1) of a p-norm
+ * is infinite at s = 0; dlogz is 0 there.
  *
- * A key that the row does not see has z = -infinity, the mask M of equation 4, and
- * s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
+ * A key that the row does not see has z = -infinity, the mask M of equation 4,
+ * and s = s' = 0. The scale [E29] is not in a: 3.7 applies it to the output.
  *
  * BACKWARD. Here X|k is dX/dz_k, a partial derivative, and da_j is dL/da_j.
  *
@@ -1249,9 +1248,9 @@ static void kernel_backward(const Config *c, Layer *w, real *dx, const real *x,
  *
  * EDGES. Under softmax a single visible key has a = 1 and dz = 0: A_11 = 1 of
  * section 3.2. In a row of zeros the p-norm's formula is 0/0; here a = dz = 0.
- * [E44] With exp and p > 1 the weights' sum grows with t (7.9); at p = 2, 3, 4 the
- * paper's training diverged. The paper writes s^p, which is not real for negative
- * s and fractional p: hence |s|. */
+ * [E44] With exp and p > 1 the weights' sum grows with t (7.9); at p = 2, 3, 4
+ * the paper's training diverged. The paper writes s^p, which is not real for
+ * negative s and fractional p: hence |s|. */
 
 /* From the authors' code (Table 15, operations 3, 5, 6). */
 static const real NORMALIZER_EPS = (real)1e-8;
@@ -1280,8 +1279,7 @@ static real similarity(int sim, real z, real *slope) {
 }
 
 /* From z [n] the weights a = s/Z and, for the backward, deriv = s'/Z and dlogz.
- * Returns Z, for exp Z e^-top. --plain runs this plain form; a test compares it
- * with the fast one of chapter 14. */
+ * Returns Z, for exp Z e^-top. Chapter 14 has a faster form. */
 static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz) {
   real top = 0, sum = 0, most = 0, powers = 0, Z = 1;
@@ -1308,7 +1306,7 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
   for (idx j = 0; j < n; j++) {
     real sign = a[j] < 0 ? -1 : 1;
     a[j] /= over;
-    deriv[j] /= over;                    /* s'/Z */
+    deriv[j] /= over;
     dlogz[j] = 0;
     if (c->normalizer == NORMALIZER_SUM)
       dlogz[j] = deriv[j];
@@ -1324,12 +1322,12 @@ static real row(const Config *c, idx n, const real *z, real *a, real *deriv,
   return Z;
 }
 
-/* What the sink metric reads: m [n] = |s| / (sum |s| + 1e-8), section 7.4's proxy
- * scores. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z). m omits the scale, else no
- * head could pass 0.3 at scale 0.2, where Table 14 has Sink_1 = 9.41 %. A row of
- * zeros has m = 0; an infinite weight (exp with Z = 1) gives NaN. With Z = 1 a row
- * of little weight counts as much as any, so chapter 6 also has the raw mass, sum
- * |scale a|. */
+/* What the sink metric reads: m [n] = |s| / (sum |s| + 1e-8), section 7.4's
+ * proxy scores. As |s| = |a| Z, m = |a| / (sum |a| + 1e-8/Z). m omits the
+ * scale, else no head could pass 0.3 at scale 0.2, where Table 14 has
+ * Sink_1 = 9.41 %. A row of zeros has m = 0; an infinite weight (exp with
+ * Z = 1) gives NaN. With Z = 1 a row of little weight counts as much as any, so
+ * chapter 6 also has the raw mass, sum |scale a|. */
 static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
   for (idx j = 0; j < n; j++)
     m[j] = real_abs(a[j]);
@@ -1343,15 +1341,15 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
 /* ----------
  * 3.7  Attention   [E4] [E29] [T4] [T12], and THE FORMULA
  *
- * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. A row always has
- * a column 0 for *; a variant without * has z_i* = -infinity, and no * in maps:
+ * [E4] A = Softmax(Q K^T / sqrt(d_h) + M), O = A V in each head. Column 0 of a
+ * row is *; in a variant without it z_i* = -infinity, and maps have no *:
  *
  *     column     0       1 .. N
  *   z_i [1+N]   z_i*  |  <q_i, k_j> / sqrt(D) + b(i-j)      -infinity if unseen
  *   a_i [1+N]   s_ij / Z_i                                  3.6
  *   o_i [D]     scale (a_i* v* + sum_j a_ij v_j)
  *
- * q and k are rotated (3.4) and have passed through phi (3.5).
+ * q and k are rotated (3.4) and mapped by phi (3.5).
  *
  * THE EXTRA COLUMN, section 7.3, with Sink_* and Sink_1 of Table 4 in percent:
  *
@@ -1361,38 +1359,41 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *   K biases     the same with v* = 0                              73.34    0.00
  *   V biases     no column; v+ joins every output                   -      17.53
  *
- * A K bias takes weight and gives nothing: the value of token 1 is short too
- * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate: with
- * E the sum of e^z_ij over the keys, their weights sum to E / (E + e^z_i*), not 1.
- * Under Z = 1 it changes nothing. k*, a null key, has no position: it is not
- * rotated, gets no distance bias, and every row sees it. z_i* may also be 0
- * (softmax-off-by-one) or learned, with v* = 0.
+ * A K bias takes weight and gives nothing: token 1's value is small too
+ * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate:
+ * with E the sum of e^z_ij over the keys, their weights sum to
+ * E / (E + e^z_i*), not 1. Under Z = 1 it changes nothing. k*, a null key, has
+ * no position: it is not rotated, gets no distance bias, and every row sees it.
+ * z_i* may also be 0 (softmax-off-by-one) or learned, with v* = 0.
  *
  * BACKWARD, from do = dL/do. Component d of the output is
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),  so that
  *       da_ij = scale <do_i, v_j>               da_i* = scale <do_i, v*>
  *       dv_j  = scale sum_i a_ij do_i           dv*   = scale sum_i a_i* do_i
- *     a = s / Z in row i gives dz_ij and dz_i* by 3.6, * among the columns of delta.
+ *     a = s / Z in row i gives dz_i* and dz_ij by 3.6, delta_i over * too
  *     z_ij = <q_i, k_j> / sqrt(D) + b(i-j),  z_i* = <q_i, k*> / sqrt(D):
  *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
  *       db(n) = sum of dz_ij over i - j = n     dlogit = sum_i dz_i*
  *
- * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3), v = (1, -1)
- * give a = (1/4, 3/4) and o_2 = -1/2. do_2 = 1 gives da = v = (1, -1), so by 3.6
- * dz = (3/8, -3/8), dq_2 = -3/8 log 3, dk = (3/8, -3/8) and dv = (1/4, 3/4).
- * A K bias with k* = log 4 has weights (1/2; 1/8, 3/8) for (*; 1, 2) and o_2 = -1/4:
- * half the output in the same direction, as E / (E + e^z*) = 4 / (4 + 4).
+ * By hand, with D = 1 and row 2 of two tokens: q_2 = 1, k = (0, log 3),
+ * v = (1, -1) give a = (1/4, 3/4) and o_2 = -1/2. do_2 = 1 gives
+ * da = v = (1, -1), so by 3.6 dz = (3/8, -3/8), dq_2 = -3/8 log 3,
+ * dk = (3/8, -3/8) and dv = (1/4, 3/4). A K bias with k* = log 4 has weights
+ * (1/2; 1/8, 3/8) for (*; 1, 2) and o_2 = -1/4: half the output in the same
+ * direction, as E / (E + e^z*) = 4 / (4 + 4).
  *
  * Why the k* of a K bias learns: v* = 0 makes da_i* = 0, but s_i* is in Z. So
- * dz_i* = -dlogz_i* delta_i, -a_i* delta_i under softmax and 0 under Z = 1. If the
- * output raises the loss, delta_i > 0 and descent raises z_i*: the gate closes.
+ * dz_i* = -dlogz_i* delta_i, -a_i* delta_i under softmax and 0 under Z = 1. If
+ * the output raises the loss, delta_i > 0 and descent raises z_i*: the gate
+ * closes.
  *
- * A head takes D multiplications per pair (i,j), of N^2 pairs: twice forward (z, o),
- * five times backward (z again, da, dq, dk, dv). These loops are for the reader and
- * --plain; chapter 14 does the same in tiles, and tiles__as_plain compares them. */
+ * A head takes D multiplications per pair (i,j), of N^2 pairs: twice forward
+ * (z, o), five times backward (z again, da, dq, dk, dv). By default chapter 14
+ * does the same in tiles; tiles__as_plain compares the two. */
 
-/* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is visible:
+/* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is
+ * visible:
  *
  *     causal         window 3       prefix 3       window 2,      window 2,
  *                    (Figure 6)     (Figure 5)     prefix 2       prefix 2, x*
@@ -1404,24 +1405,25 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *  4  o o o o o .    o . o o o .    o o o o o .    o o o o o .  4   .  o o o o .
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
- * w, the block's window, counts the query itself, as in section 6; 0 is none. With
- * it only rows 1 .. w see token 1, so alpha_1 is at most w/T. A prefix begins at
+ * w, the block's window, counts the query itself, as in section 6; 0 is none.
+ * With it only rows 1 .. w see token 1, so alpha_1 <= w/T. A prefix begins at
  * token 1, so a window hides x*; the row of x* sees the prefix too. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
-/* [T13] Does k* learn dim d? In Table 13 it learns d_a of its D dims, the others
- * are 0; which, the paper does not say. With rotary positions it matters, as q is
- * rotated and k* is not. If the pair (0, D/2) is learned, by 3.4 with w_0 = 1
+/* [T13] Does k* learn dim d? In Table 13 it learns d_a of its D dims, the
+ * others are 0; which, the paper does not say. With rotary positions it
+ * matters, as q is rotated and k* is not. If the pair (0, D/2) is learned, by
+ * 3.4 with w_0 = 1
  *
  *   z_i* sqrt(D) = (q_0 cos i - q_(D/2) sin i) k*_0
  *                + (q_0 sin i + q_(D/2) cos i) k*_(D/2)
  *
- * oscillates with a period of 2 pi tokens. The slowest pair of the paper's D = 96
- * turns by 0.25 radians over all 2048 tokens: there every query sees about the
- * same k*. --extra-order says which dims are learned first:
+ * oscillates with a period of 2 pi tokens. The slowest pair of the paper's
+ * D = 96 turns by 0.25 radians over all 2048 tokens: there every query sees
+ * about the same k*. --extra-order says which dims are learned first:
  *
  *   first             0 1 2 3 4 5 6 7     (D = 8, all rotated)
  *   last              7 6 5 4 3 2 1 0
@@ -1454,8 +1456,8 @@ static void fixed_value(const Config *c, real *v) {
     v[0] = (real)c->extra_norm;
 }
 
-/* One head of one sequence and its gradients: arrays [N,D] whose rows are `of_q`
- * numbers apart (q, o: H heads) or `of_k` (k, v: K heads). */
+/* One head of one sequence and its gradients: arrays [N,D] whose rows are
+ * `of_q` numbers apart (q, o: H heads) or `of_k` (k, v: K heads). */
 typedef struct Head {
   RowAt at;                      /* block, sequence, head */
   idx N, D, of_q, of_k;
@@ -1475,9 +1477,9 @@ typedef struct Head {
 } Head;
 
 /* Head h of sequence b in block l, with N keys. Its gradients of k*, v*, v+ and
- * the logit go to its own slot, so that no two threads write the same number.
- * slots_begin zeroes what a block's heads add to; slots_end sums the slots in a
- * fixed order (14.3). */
+ * the logit go to its own slot, as heads run in parallel. slots_begin zeroes
+ * what a block's heads add to; slots_end sums the slots in a fixed order
+ * (14.3). */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N);
 static void slots_begin(Model *m, Acts *a, int l, int B, idx N);
 static void slots_end(Model *m, Acts *a, int l, int B, idx N);
@@ -1487,8 +1489,8 @@ static real *attention_scratch(const Acts *a) {
   return a->scratch + worker() * a->scratch_size;
 }
 
-/* Row i of every map asked for, at n keys from `lo` on; z, weight and metric begin
- * with * (14.3). */
+/* Fills row i of the maps asked for, at n keys from `lo` on; z, weight and
+ * metric begin with * (14.3). */
 static void map_rows(const Config *c, const Head *x, idx i, idx lo, idx n,
                      const real *z, const real *weight, const real *metric);
 
@@ -1514,7 +1516,7 @@ static void head_scores(const Model *m, const Acts *a, Head *x, idx i, real *z,
       continue;
     z[1 + j] = vec_dot(x->D, q_i, x->k + j * x->of_k) * x->root;
     if (x->bias)
-      z[1 + j] += x->bias[j - i];        /* [E6] [E7], after the division */
+      z[1 + j] += x->bias[j - i];        /* [E6] [E7] */
   }
   x->at.i = i;
   if (m->seams.scores)
@@ -1600,8 +1602,9 @@ static void attention_forward(const Model *m, Acts *a, int l, int B, idx N) {
   }
 }
 
-/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv [B,N,K,D], a->dbias and slots. A
- * task owns dk and dv of a sequence and key head; H/K query heads add to them. */
+/* From a->dout [B,N,H,D] to a->dq, a->dk, a->dv [B,N,K,D], a->dbias and slots.
+ * A task owns dk and dv of a sequence and key head; H/K query heads add to
+ * them. */
 static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
   idx K = m->c.kv_heads, group = m->c.heads / K;
   PARALLEL
@@ -1615,9 +1618,9 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 3.8  The value bias   o_i <- o_i + v+   [T4]
  *
- * v+ [H,D] is added to each head's output. It has no column: it takes no weight,
- * and the sink stays on token 1 (Table 4). The forward is add_row (3.3). Backward:
- * do stays, dv+ = sum_i do_i. */
+ * v+ [H,D] is added to each head's output. It has no column: it takes no
+ * weight, and the sink stays on token 1 (Table 4). The forward is add_row
+ * (3.3). Backward: do stays, dv+ = sum_i do_i. */
 
 /* From a->dout [B,N,H,D] to dv+ in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1636,10 +1639,10 @@ static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
  *   concat   O = [o_1, .., o_H] W_O         W_O [H*D,C]       equation 4
  *   add      O = (o_1 + .. + o_H) W_O       W_O [D,C]         Appendix C.4
  *
- * Added heads have a sink too (Sink_1 21.76 % against 18.18). The paper gives no
- * shape for "addition". Concatenation is already a sum, [o_1, .., o_H] W_O = sum_h
- * o_h W_O^h, with W_O^h the rows of W_O for head h, so "addition" must mean one W_O
- * of D rows for all heads.
+ * Added heads have a sink too (Sink_1 21.76 % against 18.18). The paper gives
+ * no shape for "addition". Concatenation is already a sum,
+ * [o_1, .., o_H] W_O = sum_h o_h W_O^h, with W_O^h the rows of W_O for head h,
+ * so "addition" must mean one W_O of D rows for all heads.
  *
  * Backward: osum = sum_h o_h gives do_h = dosum for every h. */
 
@@ -1673,8 +1676,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
  *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
  *
- * Every activation has a sink: Sink_1 is 13.88 to 18.18 % in Table 11, which calls
- * the last matrix W2 where there is no gate.
+ * Every activation has a sink: Sink_1 is 13.88 to 18.18 % in Table 11. Without
+ * a gate it calls the last matrix W2.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -1690,7 +1693,8 @@ static void ffn_forward(const Config *c, const Layer *w, LayerActs *la, real *y,
   linear_forward(la->f1, x, &w->w1, rows);
   if (gated)
     linear_forward(la->f2, x, &w->w2, rows);
-  PARALLEL                               /* fa = act(f1) * f2 */
+  /* fa = act(f1) * f2 */
+  PARALLEL
   for (idx from = 0; from < n; from += CHUNK) {
     ACTS[c->act](chunk(n, from), la->f1 + from, la->fa + from, NULL);
     if (gated)
@@ -1737,37 +1741,38 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * A block, drawn at the head of chapter 3, turns the stream x = h^{l-1} [B,N,C]
  * into y = h^l:
  *
- *   pre [E2]   u = x + MHSA(n1 x)     y = u + FFN(n2 u)     then a final norm
- *   post [E3]  u = n1(x + MHSA(x))    y = n2(u + FFN(u))    and no final norm
+ *   pre [E2]   u = x + MHSA(n1 x)     y = u + FFN(n2 u)
+ *   post [E3]  u = n1(x + MHSA(x))    y = n2(u + FFN(u))
  *
- * The output is Y = LN(H^L) W_cls. Under post-norm the last n2 is that LN, as in
- * the authors' code.
+ * The output is Y = LN(H^L) W_cls. Under post-norm the last n2 is that LN, as
+ * in the authors' code.
  *
- * Why the norm's place matters (section 7.2). Under pre-norm the stream is a plain
- * sum, h^L = h^0 + every block's two branches: a massive activation, once written,
+ * The norm's place (section 7.2). Under pre-norm the stream is a plain sum,
+ * h^L = h^0 + every block's two branches: a massive activation, once written,
  * stays until a block removes it. Post-norm rescales the sum in each block. The
- * sink survives (Sink_1 13.54 % against 18.18), and massive activations are then in
- * u + FFN(u), the "features before LN" of Figure 7 left.
+ * sink survives (Sink_1 13.54 % against 18.18), and massive activations are
+ * then in u + FFN(u), the "features before LN" of Figure 7 left.
  *
- * The first row. Under a causal mask row 1 sees only itself: with softmax A_11 = 1,
- * whatever W_Q, W_K and the positions in the score. So h_1 is a function of x_1
- * alone (section 3.1):
+ * The first row. Under a causal mask row 1 sees only itself: with softmax
+ * A_11 = 1, whatever W_Q, W_K and the positions in the score. So h_1 is a
+ * function of x_1 alone (section 3.1):
  *
  *   h_1^l = FFN(LN(o_1 + h_1)) + o_1 + h_1,   o_1 = LN(h_1) W_V W_O,  h_1 = h_1^{l-1}
  *
- * A token that is always first reaches each block as the same vector, a bias that
- * the model can shape. But an extra column takes a share of A_11, a prefix of 2 or
- * more shows row 1 other tokens, and a sink token makes x* the first row.
- * `sink check first` measures what changes row 1.
+ * A token that is always first reaches each block as the same vector, a bias
+ * that the model can shape. But an extra column takes a share of A_11, a prefix
+ * of 2 or more shows row 1 other tokens, and a sink token makes x* the first
+ * row. `sink check first` measures what changes row 1.
  *
  * Backward. The Jacobian of y = u + F(u) is 1 + F', so du = dy + F'^T dy: the
- * gradient of a sum goes to both terms. By hand, in one dim and without norms, two
- * branches F(x) = x/2 take x = 1 to u = 1.5 and y = 2.25; dy = 1 gives du = 1 + 0.5
- * and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the branches do. Each
- * backward below is its forward, read from the last line to the first. */
+ * gradient of a sum goes to both terms. By hand, in one dim and without norms,
+ * two branches F(x) = x/2 take x = 1 to u = 1.5 and y = 2.25; dy = 1 gives
+ * du = 1 + 0.5 and dx = 1.5 + 0.75: the 1 reaches x whole, whatever the
+ * branches do. Each backward below is its forward, read from the last line to
+ * the first. */
 
 /* y = MHSA(x) [B,N,C], the paper's O^l by equation 4. One product serves all
- * heads. K < H is grouped-query attention; the paper has K = H. */
+ * heads. K < H is grouped-query attention. */
 static void mhsa_forward(const Model *m, Acts *a, int l, real *y, const real *x,
                          int B, idx N) {
   const Config *c = &m->c;
@@ -1854,9 +1859,9 @@ static void add_rows(real *y, const real *x, idx n) {
     vec_add(chunk(n, j), y + j, x + j);
 }
 
-/* Block l takes the stream a->h [B,N,C] from h^{l-1} to h^l. Its arrays stay for
- * the backward; with ACTS_ONE all blocks share them, and y may be x's array: x is
- * last read by s1 = x + MHSA, before y is written. */
+/* Block l takes the stream a->h [B,N,C] from h^{l-1} to h^l. Its arrays stay
+ * for the backward; with ACTS_ONE all blocks share them, and y may be x's
+ * array: x is last read by s1 = x + MHSA, before y is written. */
 static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
   const Layer *w = &m->layer[l];
   LayerActs *la = &a->layer[l];
@@ -1892,10 +1897,11 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  *                                             ds1 = n1'^T du
  *   dx  =  du + n1'^T MHSA'^T du              dx  = ds1 + MHSA'^T ds1
  *
- * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0: s1 = (7, 4),
- * s2 = u = (1.228, 0.702). dy = (1, 0) gives du = (0.246, -0.431), ds1 = (0.043,
- * -0.076), dx = (0.043, -0.032). ffn_ and mhsa_backward overwrite a->dn, the
- * gradient of what they read; norm_backward adds. a->dx is scratch. */
+ * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0:
+ * s1 = (7, 4), s2 = u = (1.228, 0.702). dy = (1, 0) gives du = (0.246, -0.431),
+ * ds1 = (0.043, -0.076), dx = (0.043, -0.032). ffn_ and mhsa_backward overwrite
+ * a->dn, the gradient of what they read; norm_backward adds. a->dx is scratch.
+ * */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -1942,9 +1948,9 @@ static void forward_end(const Model *m, Acts *a, int B, idx N) {
   a->nf = a->fnorm;
 }
 
-/* ids [B,T] to a->nf [B,N,C], of which chapter 5 makes logits. B and T may be less
- * than the room. a->h is h^L before the final norm, as in Figures 11 to 14. With
- * ACTS_ALL a->layer[l].x is h^l for l < L. */
+/* ids [B,T] to a->nf [B,N,C], from which chapter 5 makes logits. B and T may be
+ * less than the room. a->h is h^L before the final norm, as in Figures 11 to
+ * 14. With ACTS_ALL a->layer[l].x is h^l for l < L. */
 static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T) {
   idx N = forward_begin(m, a, ids, B, T);
   for (int l = 0; l < m->c.layers; l++)
@@ -1954,12 +1960,12 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every
  * parameter but W_cls, which model_loss has done. Gradients add up: two half
- * batches, each with share 1/2 of the loss, make one step of the whole. Leaves the
- * gradient of H^0 in a->dh. */
+ * batches, each with share 1/2 of the loss, make one step of the whole. Leaves
+ * the gradient of H^0 in a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), rows = B * N, n = rows * c->dim;
-  /* all blocks share T5's table and add to its gradient */
+  /* T5's: all blocks add to it */
   if (a->dbias)
     zero(a->dbias, B * c->heads * (2 * N - 1));
   /* nf = normf(h^L) */
@@ -1980,9 +1986,9 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
 /* ==========
  * 5  Loss, AdamW, schedule   sections 2, 4, 6; [E1]
  *
- * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees) over the
- * scored targets of a batch. (The paper minimises the sum of log p: it lacks a minus.)
- * A sequence has T + 1 tokens: T inputs and T targets.
+ * [E1] The loss is the mean of -log p(x_{t+1} | the tokens that row t sees)
+ * over the scored targets of a batch. (The paper prints the sum of log p,
+ * without a minus.) A sequence has T + 1 tokens: T inputs and T targets.
  *
  * With a prefix of p tokens (section 6, Figure 5) the first p-1 predictions are
  * not scored, since those rows see their answer:
@@ -1991,21 +1997,22 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   predicts     x_2   x_3   x_4   x_5   x_6
  *   scored        -     -    yes   yes   yes         3 targets a sequence
  *
- * A batch has n scored targets. share is 1, or 1/k if a step adds the gradients of
- * k forwards. v runs over the vocabulary, and here Z is the sum over it:
+ * A batch has n scored targets. share is 1, or 1/k if a step adds the gradients
+ * of k forwards. v runs over the vocabulary, and here Z is the sum over it:
  *
  *   y = nf W_cls     L = (1/n) sum of (log Z - y_target)     Z = sum_v e^{y_v}
  *
  *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log Z / dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
- * By hand: logits (0, log 3), the second the target, have p = 3/4, loss log 4/3 =
- * 0.288 and dy = (1/4, -1/4).
+ * By hand: logits (0, log 3), the second the target, have p = 3/4, the loss log
+ * 4/3 = 0.288 and dy = (1/4, -1/4).
  *
- * Numerics. The maximum is subtracted before exp: no term overflows. A row's loss
- * is a double. A NaN logit makes the loss NaN, which ends a training. Equal logits
- * have loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432, whose model ends
- * at 3.73. A row takes C V multiplications, twice that backward. */
+ * Numerics. The maximum is subtracted before exp: no term overflows. A row's
+ * loss is a double. A NaN logit makes the loss NaN, which ends a training.
+ * Equal logits have loss ln V: 7.62 for V = 2048, 10.83 for the paper's 50432,
+ * whose model ends at 3.73. A row takes C V multiplications, twice that
+ * backward. */
 
 /* y [R,V] = nf W_cls, for R <= SLICE rows of nf. A tied W_cls is W_E^T. */
 static void model_logits(const Model *m, Acts *a, const real *rows, idx R,
@@ -2037,8 +2044,8 @@ static void logits_backward(Model *m, Acts *a, idx R) {
   }
 }
 
-/* -log p of the target. y [V] are the logits on entry and, if weight = share / n is
- * not 0, dy on return. */
+/* -log p of the target. y [V] are the logits on entry and, if
+ * weight = share / n is not 0, dy on return. */
 static double cross_entropy(idx V, real *y, int target, real weight) {
   real most = vec_max(V, y), right = y[target];
   vec_exp(V, y, y, most);
@@ -2050,14 +2057,14 @@ static double cross_entropy(idx V, real *y, int target, real weight) {
   return log(sum) + most - right;
 }
 
-/* After model_forward: the mean of -log p over the scored targets [B,T]; 0 if the
- * prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 if not scored.
- * SLICE rows at a time pass through a->slice: all logits of the authors' 16
- * sequences would take 6.6 GB.
+/* After model_forward: the mean of -log p over the scored targets [B,T]; 0 if
+ * the prefix leaves none. Each -log p goes to a->loss_row [B,T], -1 if not
+ * scored. SLICE rows at a time pass through a->slice: all logits of the
+ * authors' 16 sequences would take 6.6 GB.
  *
- * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with share
- * dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn through rows
- * that see them. */
+ * with_grads also adds share dL to dW_cls, and overwrites a->dh [B,N,C] with
+ * share dL/dnf. Rows not scored, x*'s among them, keep dh = 0: they learn
+ * through rows that see them. */
 static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
                          bool with_grads, double share) {
   const Config *c = &m->c;
@@ -2093,7 +2100,7 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
     for (idx r = 0; r < R; r++)
       copy(a->dh + place[r] * C, a->dslice + r * C, C);
   }
-  /* in the order of the tokens: neither threads nor slices change the sum */
+  /* in token order: neither threads nor slices change the sum */
   for (idx b = 0; b < B; b++)
     for (idx t = from; t < T; t++)
       sum += a->loss_row[b * T + t];
@@ -2111,30 +2118,32 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * SGD has the same decay, then w <- w - lr g (equation 32). t counts from 1.
  *
  * m and v are running means that start at 0. After t steps of a constant g they
- * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is lr
- * times the sign of g, whatever b1 and b2 (the authors': 0.9, 0.95).
+ * are (1 - b1^t) g and (1 - b2^t) g^2: hence the division. So the first step is
+ * lr times the sign of g, whatever b1 and b2 (the authors': 0.9, 0.95).
  *
- * By hand, from w = 1 with lr = 0.1 and wd = 0: g = 2 gives m = v = 0.2, divided 2
- * and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided 0.421 and 2.46:
- * w = 0.873. The step follows m, not yet the new sign of g.
+ * By hand, from w = 1 with lr = 0.1 and wd = 0: g = 2 gives m = v = 0.2,
+ * divided 2 and 4: w = 0.9. Then g = -1 gives m = 0.08, v = 0.24, divided 0.421
+ * and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
- * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step moves
- * U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out: U moves by a
- * times its step, as if W were absent and U had start and lr times a, eps and wd
- * divided by a (36 to 42). The scale of Table 14 left is such a factor of W_O.
+ * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step
+ * moves U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out: it
+ * moves U as if U were trained with start and lr times a, eps and wd divided by
+ * a, and no clipping (36 to 42). The scale of Table 14 left is such a factor of
+ * W_O.
  *
- * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. The authors'
- * code has AdamW's, not divided by sqrt(v), on every parameter (F5). A number
- * without gradient shrinks by 1 - lr wd per step: at lr = 4e-4 to 0.45 in the
- * paper's 20000 steps for wd = 0.1, to 1/e in 500 for wd = 5, the end of Table 2.
+ * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
+ * decay, in the authors' code on every parameter (F5), is not divided by
+ * sqrt(v). A number without gradient shrinks by 1 - lr wd per step: at
+ * lr = 4e-4 to 0.45 in the paper's 20000 steps for wd = 0.1, to 1/e in 500 for
+ * wd = 5, the end of Table 2.
  *
  * Numerics: in real, in the order of torch.optim.AdamW. Floats just below 1 are
  * 6e-8 apart: 1 - lr wd loses an lr wd below 3e-8. Tests: optimizer_step__*. */
 
-typedef struct Step {                /* one step of the optimiser */
+typedef struct Step {
   int optimizer;                     /* OPTIMIZER_* */
   double lr, beta1, beta2, eps, wd;
-  long t;                            /* from 1 */
+  long t;
   double shrink;                     /* the factor of g from clipping */
 } Step;
 
@@ -2175,7 +2184,7 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
     adamw(s, decay, step, unbias, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
-/* sum x^2 of x [n] in double. Fixed SHARES are added in order: the same bits on
+/* sum x^2 of x [n] in double, of SHARES parts added in order: the same bits for
  * any number of threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
@@ -2201,8 +2210,8 @@ static double square_sum(idx n, const real *x) {
  * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
  * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
  *
- * [T9] With lr times steps held equal, Sink_1 is 23.44 % for 8e-4, 18.18 for 4e-4,
- * 16.81 for 2e-4 and 6.29 for 1e-4. */
+ * [T9] With lr times steps held equal, Sink_1 is 23.44 % for 8e-4, 18.18 for
+ * 4e-4, 16.81 for 2e-4 and 6.29 for 1e-4. */
 static double schedule_lr(int schedule, double lr, double min_lr, int warmup,
                           int steps, int step) {
   if (step < warmup)
