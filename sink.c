@@ -19,12 +19,11 @@
  *
  *   q, k, v = LN(x) W + b            query head h reads key head floor(h K/H)
  *   z_ij = <phi(R_i q_i), phi(R_j k_j)> / sqrt(D) + b_h(i-j)
- *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     the extra column; or a number
+ *   z_i* = <phi(R_i q_i), k*> / sqrt(D)     extra column: this, 0 or learned
  *   s_ij = sim(z_ij) where visible, else 0     i-w < j <= i, or j in the prefix
  *   Z_i  = sum s + 1e-8 | 1 | max(|sum s|, 1) | (sum |s|^p)^(1/p)
  *                                    exp has no 1e-8, here or in m
- *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        every sum is over * and all
- *                                    visible keys
+ *   o_i  = scale sum_j (s_ij / Z_i) v_j + v+        sums: * and visible keys
  *   m_ij = |s_ij| / (sum |s| + 1e-8)        what the sink metric reads
  *
  * and its backward, from do to dz, with a_j = s_j / Z and s' = sim'(z):
@@ -107,7 +106,7 @@
  *   a check       a function of chapter 7; CHECKS (7.11)
  *
  * WHERE THE PAPER AND ITS AUTHORS' CODE DIFFER (sail-sg/Attention-Sink
- * af49727), or are silent, this file does this:
+ * af49727), or are silent, this file has:
  *   F1  learning rate: constant after the warm-up as in their code; the paper's
  *       cosine is an option
  *   F2  initialisation: PyTorch's, which seems to replace their own on several
@@ -266,8 +265,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n);
  *   (+) not in the paper but common in decoders, as are linear biases and a
  *       tied embedding
  *
- * A test compares the gradients of every compatible pair of rows of two axes
- * with finite differences of the loss (gradients__every_pair).
+ * gradients__every_pair compares the gradients of every compatible pair of rows
+ * with finite differences of the loss.
  *
  * A variant is a set of flags: `--variant sigmoid` sets c->sim to SIM_SIGMOID
  * and c->normalizer to NORMALIZER_ONE, and nothing else.
@@ -357,7 +356,6 @@ const Variant VARIANTS[] = {
   {0}
 };
 
-/* The gated rows multiply act(x W1) by x W2 (3.10). */
 static bool config_gated(const Config *c) { return c->act <= ACT_GEGLUTANH; }
 
 /* The rows and columns that T tokens have in an attention map:
@@ -504,7 +502,6 @@ static void has_bias(Model *m, Tensor *W, Tensor *b, const char *name, int l) {
   W->bias = b;
 }
 
-/* "l0.norm1", and LayerNorm's "l0.norm1.b". */
 static void has_norm(Model *m, Norm *w, bool present, const char *name, int l) {
   char bias[16];
   snprintf(bias, sizeof bias, "%s.b", name);
@@ -612,7 +609,7 @@ static void tensor_draw(const Config *c, const Tensor *t, uint64_t seed,
     double x = spread < 0 ? 1 - 2 * rng_uniform(&rng) : rng_normal(&rng);
     t->w[n] = (real)(mean + spread * x);
     if (kstar && !config_learned_dim(c, (int)(n % c->head_dim)))
-      t->w[n] = 0;                       /* frozen: Table 13 */
+      t->w[n] = 0;   /* frozen: Table 13 */
   }
 }
 
@@ -626,8 +623,8 @@ static void model_init(Model *m, int init, uint64_t seed) {
 /* ==========
  * 3  Operators, forward and backward side by side
  *
- * These operators make one block (section 2; Figure 1 left [FIG1]; chapter 4).
- * It reads the residual stream x = h^{l-1} and writes y = h^l:
+ * These operators make one block (section 2; Figure 1 left [FIG1]; chapter 4),
+ * which reads the residual stream x = h^{l-1} and writes y = h^l:
  *
  *   pre [E2]     x --> n1 --> MHSA --> + --> u --> n2 --> FFN --> + --> y
  *                |                     |     |                    |
@@ -764,7 +761,7 @@ static void embed_backward(Model *m, Acts *a, const int *ids, int B, int T,
  *   d(xn_k)/dx_c    = (1[k = c] - 1/C) / sigma + (x_k - mu) d(1/sigma)/dx_c
  *                   = (1[k = c] - 1/C - xn_k xn_c / C) / sigma
  *
- * RMSNorm, without mu, has no -1/C and no mean dxn. Times dxn_k, summed over k:
+ * RMSNorm, without mu, has no -1/C and no mean dxn. Summed over k with dxn_k:
  *
  *   dx_c += (dxn_c - mean dxn - xn_c mean(dxn xn)) / sigma
  *   dg_c += sum over rows of dy_c xn_c     db_c += sum over rows of dy_c
@@ -843,7 +840,7 @@ WIDE(norm_gains,
     db[ch] += dy[ch];
 }
 
-/* Adds to dx [rows,C] and to w's gradients, from dy and the input x [rows,C]. */
+/* Adds to dx [rows,C] and w's gradients; x [rows,C] is the norm's input. */
 static void norm_backward(real *dx, const real *dy, const real *x, real *stat,
                           Norm *w, idx rows) {
   idx C = w->g.rows;
@@ -902,7 +899,7 @@ static void linear_backward(real *dx, bool add, const real *dy, const real *x,
                             Tensor *W, idx rows) {
   idx in = W->rows, out = W->cols;
   Tensor *b = W->bias;
-  /* y = x W + b:  dx = dy W^T,  dW += x^T dy: the product sums over rows */
+  /* y = x W + b:  dx = dy W^T,  dW += x^T dy */
   matmul(dx, in, rows_of(dy, out), transpose_of(W->w, out), rows, in, out, add);
   matmul(W->d, out, transpose_of(x, in), rows_of(dy, out), in, out, rows, true);
   if (!b || !b->d)
@@ -1272,7 +1269,7 @@ static real similarity(int sim, real z, real *slope) {
   case SIM_IDENTITY:
     *slope = z == -INFINITY ? 0 : 1;
     return *slope != 0 ? z : 0;
-  default:                               /* a similarity not written yet */
+  default:   /* a similarity not written yet */
     *slope = NAN;
     return NAN;
   }
@@ -1353,11 +1350,11 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *
  * THE EXTRA COLUMN, section 7.3, with Sink_* and Sink_1 of Table 4 in percent:
  *
- *   default      no column *                                        -      18.18
- *   sink token   x* is a row of the input, a key like any other    74.12    0.00
- *   KV biases    z_i* = <q_i, k*> / sqrt(D), v* learned            72.76    0.04
- *   K biases     the same with v* = 0                              73.34    0.00
- *   V biases     no column; v+ joins every output                   -      17.53
+ *   default      no column *                                -      18.18
+ *   sink token   x* is an input row, a key like others     74.12    0.00
+ *   KV biases    z_i* = <q_i, k*> / sqrt(D), v* learned    72.76    0.04
+ *   K biases     the same with v* = 0                      73.34    0.00
+ *   V biases     no column; v+ joins every output           -      17.53
  *
  * A K bias takes weight and gives nothing: token 1's value is small too
  * (section 7.3), and v* = 0 is the limit. Under softmax the column is a gate:
@@ -1392,8 +1389,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * (z, o), five times backward (z again, da, dq, dk, dv). By default chapter 14
  * does the same in tiles; tiles__as_plain compares the two. */
 
-/* [FIG5] [FIG6] The mask: (j <= i and j > i-w), or j in the prefix. o is
- * visible:
+/* [FIG5] [FIG6] The mask: i-w < j <= i, or j in the prefix. o is visible:
  *
  *     causal         window 3       prefix 3       window 2,      window 2,
  *                    (Figure 6)     (Figure 5)     prefix 2       prefix 2, x*
@@ -1413,8 +1409,8 @@ static bool visible(const Config *c, int w, idx i, idx j) {
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
 }
 
-/* [T13] Does k* learn dim d? In Table 13 it learns d_a of its D dims, the
- * others are 0; which, the paper does not say. With rotary positions it
+/* [T13] Does k* learn dim d? In Table 13 it learns d_a of its D dims and the
+ * others are 0; the paper does not say which. With rotary positions this
  * matters, as q is rotated and k* is not. If the pair (0, D/2) is learned, by
  * 3.4 with w_0 = 1
  *
@@ -1437,7 +1433,7 @@ static bool config_learned_dim(const Config *c, int d) {
     return d < learned;
   if (c->extra_order == ORDER_LAST)
     return D - 1 - d < learned;
-  if (d >= r)                        /* unrotated dims come first */
+  if (d >= r)   /* unrotated dims come first */
     return d - r < learned;
   int pair = d % half, second = d / half;
   if (c->rope_pairing == PAIR_INTERLEAVED) {
@@ -1620,7 +1616,7 @@ static void attention_backward(Model *m, Acts *a, int l, int B, idx N) {
  *
  * v+ [H,D] is added to each head's output. It has no column: it takes no
  * weight, and the sink stays on token 1 (Table 4). The forward is add_row
- * (3.3). Backward: do stays, dv+ = sum_i do_i. */
+ * (3.3). Backward: do passes unchanged, dv+ = sum_i do_i. */
 
 /* From a->dout [B,N,H,D] to dv+ in each head's slot. */
 static void vplus_backward(const Model *m, Acts *a, int l, int B, idx N) {
@@ -1676,8 +1672,8 @@ static void combine_backward(const Config *c, Acts *a, idx rows) {
  *   gated   y = (act(x W1) * x W2) W3     swiglu, geglu, reglu, geglutanh
  *   else    y = act(x W1) W3              swish, gelu, relu, gelutanh
  *
- * Every activation has a sink: Sink_1 is 13.88 to 18.18 % in Table 11. Without
- * a gate it calls the last matrix W2.
+ * Table 11 has a sink for every activation, Sink_1 = 13.88 to 18.18 %, and
+ * calls the last matrix W2 if there is no gate.
  *
  * Backward, with f1 = x W1, f2 = x W2 and fa = act(f1) * f2, element by element:
  *   y = fa W3            dfa = dy W3^T           dW3 += fa^T dy
@@ -1747,7 +1743,7 @@ static void ffn_backward(const Config *c, Layer *w, const LayerActs *la, Acts *a
  * The output is Y = LN(H^L) W_cls. Under post-norm the last n2 is that LN, as
  * in the authors' code.
  *
- * The norm's place (section 7.2). Under pre-norm the stream is a plain sum,
+ * Norm placement (section 7.2). Under pre-norm the stream is a plain sum,
  * h^L = h^0 + every block's two branches: a massive activation, once written,
  * stays until a block removes it. Post-norm rescales the sum in each block. The
  * sink survives (Sink_1 13.54 % against 18.18), and massive activations are
@@ -1900,8 +1896,7 @@ static void block_forward(const Model *m, Acts *a, int l, int B, idx N) {
  * By hand, post-norm, x = (3, 4), MHSA(x) = (x_2, 0), FFN = 0, eps = 0:
  * s1 = (7, 4), s2 = u = (1.228, 0.702). dy = (1, 0) gives du = (0.246, -0.431),
  * ds1 = (0.043, -0.076), dx = (0.043, -0.032). ffn_ and mhsa_backward overwrite
- * a->dn, the gradient of what they read; norm_backward adds. a->dx is scratch.
- * */
+ * a->dn, the gradient of their input; norm_backward adds. a->dx is scratch. */
 static void block_backward(Model *m, Acts *a, int l, int B, idx N) {
   Layer *w = &m->layer[l];
   const LayerActs *la = &a->layer[l];
@@ -1941,7 +1936,7 @@ static idx forward_begin(const Model *m, Acts *a, const int *ids, int B, int T) 
 
 /* The LN of Y = LN(H^L) W_cls: a->h = h^L to a->nf [B,N,C]. */
 static void forward_end(const Model *m, Acts *a, int B, idx N) {
-  a->nf = a->h;                      /* post-norm: the last n2 */
+  a->nf = a->h;   /* post-norm: the last n2 */
   if (m->c.place == PLACE_POST)
     return;
   norm_forward(a->fnorm, a->nfstat, a->h, &m->normf, B * N);
@@ -1959,9 +1954,8 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 }
 
 /* From a->dh [B,N,C], the gradient of a->nf that model_loss left, to every
- * parameter but W_cls, which model_loss has done. Gradients add up: two half
- * batches, each with share 1/2 of the loss, make one step of the whole. Leaves
- * the gradient of H^0 in a->dh. */
+ * parameter but W_cls, which model_loss has done. Leaves the gradient of H^0 in
+ * a->dh. */
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), rows = B * N, n = rows * c->dim;
@@ -1995,7 +1989,7 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *
  *   rows          1     2     3     4     5          T = 5, p = 3
  *   predicts     x_2   x_3   x_4   x_5   x_6
- *   scored        -     -    yes   yes   yes         3 targets a sequence
+ *   scored        -     -    yes   yes   yes         3 targets per sequence
  *
  * A batch has n scored targets. share is 1, or 1/k if a step adds the gradients
  * of k forwards. v runs over the vocabulary, and here Z is the sum over it:
@@ -2005,8 +1999,8 @@ static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
  *   dy_v = share (softmax(y)_v - 1[v = target]) / n   as d log Z / dy_v = e^{y_v}/Z
  *   dnf  = dy W_cls^T          dW_cls += nf^T dy          a row of dy sums to 0
  *
- * By hand: logits (0, log 3), the second the target, have p = 3/4, the loss log
- * 4/3 = 0.288 and dy = (1/4, -1/4).
+ * By hand: logits (0, log 3), the second the target, have p = 3/4, -log
+ * p = 0.288 and dy = (1/4, -1/4).
  *
  * Numerics. The maximum is subtracted before exp: no term overflows. A row's
  * loss is a double. A NaN logit makes the loss NaN, which ends a training.
@@ -2126,14 +2120,13 @@ static double model_loss(Model *m, Acts *a, const int *targets, int B, int T,
  * and 2.46: w = 0.873. The step follows m, not yet the new sign of g.
  *
  * If a model uses U = a W, with a number a, then dL/dW = a dL/dU. An SGD step
- * moves U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out: it
- * moves U as if U were trained with start and lr times a, eps and wd divided by
- * a, and no clipping (36 to 42). The scale of Table 14 left is such a factor of
- * W_O.
+ * moves U by a^2 lr dL/dU (equations 32 to 35). AdamW divides one a out:
+ * without clipping, U moves as if trained itself, start and lr times a, eps and
+ * wd over a (36 to 42). The scale of Table 14 left is such a factor of W_O.
  *
  * Weight decay ([T2]). Section 6 adds gamma |theta|^2 to the loss. AdamW's
  * decay, in the authors' code on every parameter (F5), is not divided by
- * sqrt(v). A number without gradient shrinks by 1 - lr wd per step: at
+ * sqrt(v). A weight without gradient shrinks by 1 - lr wd per step: at
  * lr = 4e-4 to 0.45 in the paper's 20000 steps for wd = 0.1, to 1/e in 500 for
  * wd = 5, the end of Table 2.
  *
@@ -2184,8 +2177,8 @@ static void optimizer_step(const Step *s, idx n, real *w, const real *g, real *m
     adamw(s, decay, step, unbias, chunk(n, j), w + j, g + j, m + j, v + j);
 }
 
-/* sum x^2 of x [n] in double, of SHARES parts added in order: the same bits for
- * any number of threads. */
+/* sum x^2 of x [n] in double, of SHARES parts added in order, whatever the
+ * threads. */
 static double square_sum(idx n, const real *x) {
   enum { SHARES = 64 };
   double part[SHARES], sum = 0;
@@ -2203,11 +2196,11 @@ static double square_sum(idx n, const real *x) {
 
 /* (F1) The learning rate of step s, from 0: lr (s+1)/warmup while s < warmup; then
  *
- *   constant   lr, as every configuration of the authors' code has it
- *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, as section 4 says
+ *   constant   lr, as in every configuration of the authors' code
+ *   cosine     min_lr + (lr - min_lr) (1 + cos(pi done)) / 2, section 4
  *              done = (s - warmup) / (steps - warmup)
  *
- * With lr = 4e-4, 100 steps of warm-up, 1000 in all and min_lr = 4e-5, step 0 has
+ * With lr = 4e-4, warmup = 100, steps = 1000 and min_lr = 4e-5, step 0 has
  * 4e-6, step 99 has 4e-4, and under cosine step 550 has 2.2e-4.
  *
  * [T9] With lr times steps held equal, Sink_1 is 23.44 % for 8e-4, 18.18 for
