@@ -31,7 +31,7 @@
  *   da_j    = scale <do, v_j>
  *   delta   = sum_j a_j da_j
  *   dz_j    = (s'_j / Z) da_j - dlogz_j delta
- *   dlogz_j = dlog Z / dz_j                 3.6 has it for each Z
+ *   dlogz_j = dlog Z / dz_j                 for each Z in (3.6)
  *
  * For this the forward keeps one number per row, row_stat: log Z for softmax,
  * FlashAttention's logsumexp (others: 14.1). The backward recomputes the scores
@@ -221,7 +221,7 @@ real real_abs(real x);
 
 /* Threads, errors, memory, random numbers (15). worker is this thread's number,
  * from 0; workers, how many a parallel loop uses; set_workers asks for n, 0 for
- * all, and returns what it got. */
+ * all, and returns 1 if it cannot have them. */
 int worker(void);
 int workers(void);
 int set_workers(int n);
@@ -470,9 +470,9 @@ static Sublayer mhsa_forward, feed_forward;   /* chapters 4 and 3.10 */
 
 static idx tensor_count(const Tensor *t) { return (idx)t->rows * t->cols; }
 
-/* Appends t [rows,cols], if present, to the list; cols 0 makes a vector, which
- * keeps cols 1. In block 0 its name is "l0." and `name`. A companion may leave
- * it out, or append its own after it. */
+/* Appends t [rows,cols], if present, to the list; cols 0 makes a vector, with
+ * t->cols 1. In block 0 its name is "l0." and `name`. A companion may leave it
+ * out, or append its own after it. */
 static void has(Model *m, Tensor *t, bool present, const char *name, int l,
                 int rows, int cols, int init) {
   const Seams *s = &m->seams;
@@ -1367,7 +1367,7 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *     o_id = scale (sum_j a_ij v_jd + a_i* v*_d),  so that
  *       da_ij = scale <do_i, v_j>               da_i* = scale <do_i, v*>
  *       dv_j  = scale sum_i a_ij do_i           dv*   = scale sum_i a_i* do_i
- *     a = s / Z in row i gives dz_i* and dz_ij by 3.6, delta_i over * too
+ *     a = s / Z in row i gives dz_i* and dz_ij (3.6), * in delta_i too
  *     z_ij = <q_i, k_j> / sqrt(D) + b(i-j),  z_i* = <q_i, k*> / sqrt(D):
  *       dq_i = (sum_j dz_ij k_j + dz_i* k*) / sqrt(D)
  *       dk_j = sum_i dz_ij q_i / sqrt(D)        dk* = sum_i dz_i* q_i / sqrt(D)
@@ -1385,9 +1385,9 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  * the output raises the loss, delta_i > 0 and descent raises z_i*: the gate
  * closes.
  *
- * A head takes D multiplications per pair (i,j), of N^2 pairs: twice forward
- * (z, o), five times backward (z again, da, dq, dk, dv). By default chapter 14
- * does the same in tiles; tiles__as_plain compares the two. */
+ * A head takes D multiplications per pair (i,j), N^2 pairs at most: twice
+ * forward (z, o), five times backward (z again, da, dq, dk, dv). By default
+ * chapter 14 does the same in tiles; tiles__as_plain compares the two. */
 
 /* [FIG5] [FIG6] The mask: i-w < j <= i, or j in the prefix. o is visible:
  *
@@ -1402,8 +1402,8 @@ static void row_metric(const Config *c, idx n, const real *a, real Z, real *m) {
  *  5  o o o o o o    o . . o o o    o o o o o o    o o o . o o  5   .  o o . o o
  *
  * w, the block's window, counts the query itself, as in section 6; 0 is none.
- * With it only rows 1 .. w see token 1, so alpha_1 <= w/T. A prefix begins at
- * token 1, so a window hides x*; the row of x* sees the prefix too. */
+ * With it, and no prefix, only rows 1 .. w see token 1, so alpha_1 <= w/T. A
+ * prefix begins at token 1, so a window hides x*, whose row sees the prefix. */
 static bool visible(const Config *c, int w, idx i, idx j) {
   int first = c->sink_token;
   return (j <= i && (!w || j > i - w)) || (j >= first && j < first + c->prefix);
@@ -1959,7 +1959,7 @@ static void model_forward(const Model *m, Acts *a, const int *ids, int B, int T)
 static void model_backward(Model *m, Acts *a, const int *ids, int B, int T) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), rows = B * N, n = rows * c->dim;
-  /* T5's: all blocks add to it */
+  /* the gradient of T5's bias, to which all blocks add */
   if (a->dbias)
     zero(a->dbias, B * c->heads * (2 * N - 1));
   /* nf = normf(h^L) */
