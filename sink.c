@@ -2266,35 +2266,37 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
  *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
  *
- * so this head has a sink on token 1 at eps = 0.3. With a K bias it may read
+ * This head has a sink on token 1 at eps = 0.3. With a K bias its map may be
  *
  *                *    1    2    3
  *        row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
  *        row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
  *        row 3   0.8  0.0  0.1  0.1
  *
- * and the sink has moved from token 1 to *, as in Table 4. The indicator is taken for
- * each sequence, then averaged over the sequences, 100 in the paper (F7): a head
- * counts by how often it has a sink. The paper's eps is 0.3 and its T 64.
+ * Its sink has moved from token 1 to *, as in Table 4. The indicator is taken
+ * in each sequence, then averaged over sequences, 100 in the paper (F7): a head
+ * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
- * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i != 0
- * should read i != 1). Even rows give alpha_1 = 0.0741 at T = 64 (sink_uniform):
- * eps = 0.3 is four times that. Below T = 10 even rows pass for sinks. Sink moves
- * only when a head crosses eps, by 1/(L H). So mean alpha_1, which moves earlier, and
- * its multiple of the even value stand beside it.
+ * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
+ * != 0 should read i != 1). Rows that spread their weight evenly give alpha_1 =
+ * 0.0741 at T = 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they
+ * pass for sinks. Sink_1 moves only when a head crosses eps, by 1/(L H). Tables
+ * therefore also show mean alpha_1, which moves earlier, and its multiple of
+ * the even value.
  *
- * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s own row is no
- * token's. Alpha of * and of x* is a mean over the T real rows.
+ * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
+ * token's: alpha of * and of x* is a mean over the T real rows.
  *
- * The authors' code (--metric-rows plus1) adds a row that gives * all its weight
- * (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, where the paper sums
- * over i >= k; that differs inside a prefix, whose rows see ahead. */
+ * The authors' code (--metric-rows plus1) adds a row that gives * all its
+ * weight (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, the paper
+ * over i >= k: these differ inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of a map m [N,S]. plus1: of * and x* over T+1 rows. */
+/* [M1] alpha of column j of a map m [N,S]. plus1 sums over all rows, T+1 of
+ * them for * and x*. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
-  idx k = j > token1 ? j - token1 : 0;   /* [M1]'s k less 1; *, x*: all T rows */
+  idx k = j > token1 ? j - token1 : 0;   /* [M1]'s k, less 1; 0 for * and x* */
   bool plus1 = rows == METRIC_PLUS1;
   double sum = 0, count = (double)(T - k);
   for (idx i = plus1 ? first : first + k; i < N; i++)
@@ -2306,8 +2308,8 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
-/* Of one head's map m [N,S] in one sequence, lh = l H + h: adds alpha of every
- * column, and for each eps the 1[alpha > eps] of this sequence (F7). NaN stays. */
+/* Adds, for one head's map m [N,S] in one sequence, alpha of every column, and
+ * 1[alpha > eps] for each eps (F7). lh = l H + h. A NaN stays. */
 static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m) {
   idx S = s->S, all = s->L * s->H;
@@ -2320,8 +2322,8 @@ static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
   }
 }
 
-/* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. A
- * measurement has divided its sums by the number of sequences (chapter 11). */
+/* The mean of one column of at [L,H,n] over the s->heads heads that attend; the
+ * others hold 0. sinks_finish (11.0) has made the sums means over sequences. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
   for (idx i = 0; i < s->L * s->H; i++)
@@ -2329,23 +2331,23 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   return sum / s->heads;
 }
 
-/* [M1] of a column, averaged over blocks, heads and sequences; raw mass. */
+/* [M1] of a column, and raw mass: means over blocks, heads and sequences. */
 static double sinks_alpha(const Sinks *s, int k) {
   return column_mean(s, s->alpha, s->S, k);
 }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
-/* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
+/* [M2] Sink of a column at eps[x], in 0..1. Sink_1 has config_column_first. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
 
-/* Does block l attend? A companion may mix tokens otherwise. */
+/* Does block l attend? A companion's may mix tokens differently. */
 static bool block_attends(const Model *m, int l) {
   return m->layer[l].mix == mhsa_forward;
 }
 
-/* How many keys row i of N sees under a window w: n_i. */
+/* How many keys row i of N sees under a window w. */
 static idx keys_seen(const Config *c, int w, idx N, idx i) {
   idx seen = 0;
   for (idx j = 0; j < N; j++)
@@ -2353,9 +2355,9 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
   return seen;
 }
 
-/* Even rows: one that sees n_i columns gives each 1/n_i. The mean of what token 1
- * gets, over blocks and rows 1 .. T; with `own` of what a row's own token gets, over
- * rows 2 .. T (self_uniform, 11). */
+/* Even rows: row i gives 1/n_i to each of the n_i columns that it sees. Returns
+ * the mean weight of token 1 over blocks and rows 1 .. T; with `own` that of a
+ * row's own token, over rows 2 .. T (self_uniform, 11.0). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
@@ -2382,9 +2384,9 @@ static double sink_uniform(const Model *m, int T) {
   return even_weight(m, T, false);
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
- * means over sequences. Captions print t != 0 for t != 1. NaN where there are no
- * others, or all of these are 0. */
+/* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others; norms
+ * [N] are means over sequences. The captions print t != 0 for t != 1. NaN where
+ * there are no others, or all of them are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++)
@@ -2398,7 +2400,7 @@ static double norm_ratio(const double *norms, idx N) {
  * activations where weights are non-negative and sum to 1 (Figure 8 left), none
  * for sigmoid with Z = 1 (Figure 8 middle), nor with K biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
-  double most = NAN;                     /* which fmax passes over */
+  double most = NAN;                     /* fmax ignores a NaN */
   for (int l = 1; l <= s->L; l++)
     most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
@@ -2407,13 +2409,15 @@ static double sinks_ratio(const Sinks *s) {
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
-/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions and
- * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
- * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions
+ * and before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is
+ * rather small, but cos(q_t, k_1) large. (It prints "keys and values" for keys
+ * and queries.)
  *
- * Adds both, of a head of sequence b, as means over the rows but the first. Index
- * 0: with the first row's key, as in Figure 2 even where a window hides it. Index
- * 1: over the other keys that a row sees, up to its own. */
+ * Adds the cosine and the product of norms of one head of sequence b, as means
+ * over all rows but the first. Index 0: with the first row's key, as in Figure
+ * 2, even where a window hides it. Index 1: over the other keys that a row
+ * sees, up to its own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
@@ -2443,25 +2447,26 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
- * Statements of the paper that need no training are decided here, on toys:
- * three blocks, two heads, a dozen tokens, and weights of order 1, so that
- * nothing hides in rounding. Each check is a function that measures what the
- * paper states and prints a line for it, which is one of
+ * The paper's statements that need no training are decided here on toys: three
+ * blocks, two heads, a dozen tokens, and weights of order 1, so that nothing
+ * hides in rounding. A check measures what the paper states and prints lines,
+ * each with a verdict:
  *
- *   holds               the deviation is within its bound, or the number right
+ *   holds               the deviation is within its bound, or the number is right
  *   control             without its premise it must fail, and does
- *   refuted as printed  what is printed is wrong: this is a counterexample
- *   WRONG               anything else: `sink check` then ends with status 1
+ *   refuted as printed  the statement is wrong: this is a counterexample
+ *   WRONG               anything else; `sink check` then ends with status 1
  *
- * As in Appendix B.1, A_ti has the query t and the key i, both from 1.
+ * As in Appendix B.1, A_ti has query t and key i, both from 1.
  *
- * Bounds are multiples of REAL_EPS, so that one page serves the float and the
- * double build. STATES: through three blocks a number passes some 60 additions
- * of terms of order 1 in each, and an error grows at most 25 times (measured).
- * SCORES: a weight's relative error is its score's absolute one, the largest
- * score, about 40, times its rotation, at most 64 radians. EPS_IN_Z: a row sums
- * to 1 - 1e-8/sum where Z = sum + 1e-8. APART: what must differ differs by as
- * much. NINE_DECIMALS: a number that is stated has so many. */
+ * Bounds on rounding are multiples of REAL_EPS, which serve the float and the
+ * double build. STATES: in each block a number passes some 60 additions of
+ * terms of order 1, and through all three an error grows at most 25 times
+ * (measured). SCORES: a weight's relative error is its score's absolute one:
+ * REAL_EPS times the largest score, about 40, times its rotation, at most 64
+ * radians. EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART:
+ * the least difference of what must differ. NINE_DECIMALS: half of the last
+ * decimal of a stated number. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2471,9 +2476,9 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ----------
  * 7.1  The page, and toys to measure on */
 
-enum { TOYS = 8, TOKENS = 512 };   /* that a page keeps; of the longest toy */
+enum { TOYS = 8, TOKENS = 512 };   /* kept by a page; of the longest toy */
 
-/* A tiny model, and the T tokens of its last run, with every map recorded. */
+/* A tiny model, with the tokens and all maps of its last run. */
 typedef struct Toy {
   Model m;
   Acts a;
@@ -2485,22 +2490,25 @@ enum {
   LINE_HOLDS, LINE_EQUALS, LINE_CONTROL, LINE_REFUTED, LINE_WRONG, LINE_KINDS
 };
 
-/* How many lines came out how, and the last toys: an older one is freed. */
+/* What a run of checks prints: its lines counted by verdict, and the last TOYS
+ * toys; older ones are freed. */
 typedef struct Page {
   FILE *out;
   Error *e;
   int count[LINE_KINDS], toys;
   Toy toy[TOYS];
-  char text[64];   /* page_text's */
+  char text[64];   /* of page_text */
 } Page;
 
-/* `run` prints a line for each statement by holds(), control() or refutes(). */
+/* `run` prints a line per statement, by holds(), equals(), control() or
+ * refutes(). */
 typedef struct Check {
-  const char *name, *about;     /* a heading, and a sentence in a line of its own */
+  const char *name, *about;     /* a heading, then a sentence on its own line */
   void (*run)(Page *p);
 } Check;
 
-/* What was measured, its bound, and what follows; NaN and infinity: WRONG. */
+/* Prints what was measured, its bound and the verdict; NaN and infinity are
+ * WRONG. */
 static void page_line(Page *p, int kind, const char *what, double x,
                       double bound) {
   static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
@@ -2517,8 +2525,9 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* The statement holds: x is at most its bound, or it is the number stated. It
- * fails by at least the bound: without its premise, or as it is printed. */
+/* holds: x is at most its bound; equals: it is the number stated. Without its
+ * premise (control) or as printed (refutes) a statement fails by at least the
+ * bound. */
 #define VERDICT(name, kind)                                                    \
   static void name(Page *p, const char *what, double x, double bound) {        \
     page_line(p, kind, what, x, bound);                                        \
@@ -2528,13 +2537,14 @@ VERDICT(equals, LINE_EQUALS)
 VERDICT(control, LINE_CONTROL)
 VERDICT(refutes, LINE_REFUTED)
 
-/* What a line in a loop says, with a number in it. */
+/* The text of a line, with a number in it. */
 static const char *page_text(Page *p, const char *format, double x) {
   snprintf(p->text, sizeof p->text, format, x);
   return p->text;
 }
 
-/* Normal numbers. Matrices nearly keep a vector's length; gains are near 1. */
+/* Draws normal numbers. Matrices nearly keep a vector's length; gains are near
+ * 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
@@ -2562,9 +2572,9 @@ static void toy_free(Toy *y) {
 static int config_from_flags(Config *c, const char *flags, Error *e);
 static real *maps_create(Acts *a, const Config *c, Error *e);
 
-/* A toy with these flags behind its default ones, run on one token that
- * repeats, or, for another seed than REPEATED, on drawn ones. Where it cannot
- * be made it is empty, with no block and T = 0, and the page ends. */
+/* A toy with these flags after the default ones, run on one repeated token
+ * (seed REPEATED) or on random ones (any other seed). If it cannot be made it
+ * is empty, with no block and T = 0, and the checks end. */
 enum { REPEATED, RANDOM };
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 "
@@ -2594,7 +2604,7 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   return y;
 }
 
-/* The toy again, of its first token alone. */
+/* Runs the toy again on its first token alone. */
 static Toy *alone(Toy *y) {
   y->T = y->T > 0;
   toy_forward(y);
@@ -2611,8 +2621,8 @@ static const real *toy_state(const Toy *y, int l, int t) {
   return h + (y->m.c.sink_token + t - 1) * y->m.c.dim;
 }
 
-/* The largest |a - b| / |b|, where a is the state of one of these tokens of y,
- * and b that of the first of them in another toy, behind the same block. */
+/* The largest |a - b| / |b| over blocks and tokens from .. to: a is the token's
+ * state in y, b that of token `from` in `other`, after the same block. */
 static double toy_spread(const Toy *y, int from, int to, const Toy *other) {
   double worst = 0;
   for (int l = 0; l <= y->m.c.layers && other->T; l++)
@@ -2628,8 +2638,8 @@ static double toy_spread(const Toy *y, int from, int to, const Toy *other) {
   return worst;
 }
 
-/* The place of a number in a toy's maps: block, head, query t, key i; i = 0 is
- * the extra column's or the sink token's. A_ti is the metric's map. */
+/* A place in a toy's maps: block, head, query t, key i; i = 0 is the extra
+ * column or the sink token. A_ti reads the metric's map. */
 typedef struct Place { const Toy *y; int l, h, t, i; } Place;
 
 static double entry(Place s, const real *map) {
@@ -2642,7 +2652,7 @@ static double score(Place s) { return entry(s, s.y->a.probe[s.l].z); }
 static double weight(Place s) { return entry(s, s.y->a.probe[s.l].weight); }
 static double A_ti(Place s) { return entry(s, s.y->a.probe[s.l].metric); }
 
-/* The largest f over all blocks, heads and rows, and keys that a row sees. */
+/* The largest f over all blocks, heads, rows and the keys that a row sees. */
 static double greatest(const Toy *y, double f(Place s)) {
   double most = -INFINITY;
   for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
@@ -2669,7 +2679,7 @@ static double alpha(const Toy *y, int k) {
   return sum / heads;
 }
 
-/* [M2] Sink_1 of a sequence: the share of heads whose alpha_1 is above eps. */
+/* [M2] Sink_1 of one sequence: the share of heads with alpha_1 > eps. */
 static double sink_share(const Toy *y, double eps) {
   int heads = y->m.c.layers * y->m.c.heads;
   double over = 0;
@@ -2694,17 +2704,18 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
 /* ----------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * Proof. Let h_1 = .. = h_T enter a block. All values are one v then, and a
+ * Proof. Let h_1 = .. = h_T enter a block. All values are then one v, and a
  * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
  * else in a block acts on each token alone. So the states that leave it are
  * equal if A_t is the same for all t in every head (and, but for chance, only
  * then), whatever the norm, the ffn or the score; and so on, block by block.
- * Where A_t is that of a single token's row, they are its states alone, T = 1.
+ * Where a single token's row has the same sum, they are the states of the token
+ * alone, T = 1.
  *
- * Positions that are added to the input part the states, as h_t^0 = x W_E +
- * p_t; the rest is A_t. s(n) is s at the distance n, sum_t its sum over n < t:
+ * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
+ * rest is A_t. With s(n) for s at distance n, and sum_t for its sum over n < t:
  *
- *   softmax, a positive s over its sum   A_t = 1, times the scale, in any mask
+ *   softmax, a positive s over its sum   A_t = 1, times the scale, under any mask
  *   V biases                             o_t = v + v+
  *   clamp                                A_t = sum_t / max(|sum_t|, 1)
  *   Z = 1                                A_t = sum_t; no positions: t s(0)
@@ -2726,8 +2737,8 @@ static const char *const OTHER_SUMS[] = {
   "--extra k --sim sigmoid", "--extra k " SIGMOID_1, "--extra kv",
   "--extra zero", "--extra logit", "--sink-token", NULL};
 
-/* For each of these flags: the states agree with those of the token alone
- * under the first `inside` schemes, and part under the others. */
+/* For each of these flags: the states equal those of the token alone under the
+ * first `inside` schemes, and differ from each other under the rest. */
 static void state_rows(Page *p, const char *const *flags, int inside,
                        double bound) {
   for (; *flags; flags++) {
@@ -2757,10 +2768,10 @@ static void check_states(Page *p) {
  *
  *   u = h_t^(l-1) + Concat_h(LN(h_t^(l-1)) W_V^h) W_O    h_t^l = u + FFN(LN(u))
  *
- * No other token comes in, and neither W_Q nor W_K. So these are the states of
- * the token alone, T = 1, in a model where both are 0. */
+ * This has no other token in it, and neither W_Q nor W_K. So these are the
+ * states of the token alone, T = 1, in a model where both are 0. */
 
-/* The toy again with W_Q = W_K = 0. */
+/* Runs the toy again with W_Q = W_K = 0. */
 static Toy *without_scores(Toy *y) {
   int n = y->m.c.dim * y->m.c.heads * y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -2771,7 +2782,8 @@ static Toy *without_scores(Toy *y) {
   return y;
 }
 
-/* How far the states of tokens 1 .. n are off that, under 5 schemes. */
+/* How far the states of tokens 1 .. n are from that, under the first INSIDE
+ * schemes. */
 static double off_equation16(Page *p, uint64_t seed, int n) {
   double worst = 0;
   for (int x = 0; x < INSIDE; x++) {
@@ -2790,11 +2802,11 @@ static void check_rules(Page *p) {
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * Proof. Row 1 sees one key, so A_11 = e^z / e^z = 1, to the bit, since z - max
- * = 0 and e^0 = 1: its output is v_1, whatever z. With Z = 1 A_11 is s instead,
- * and with an extra column it is less than 1, so that W_Q and W_K do matter. A
- * prefix lets row 1 see ahead. */
+ * = 0 and e^0 = 1: its output is v_1, whatever z is. With Z = 1 A_11 is s
+ * instead, and with an extra column it is less than 1: W_Q and W_K then matter.
+ * A prefix lets row 1 see ahead. */
 
-/* The toy again with other tokens behind the first, which may be x*. */
+/* Runs the toy again with other tokens after the first, which may be x*. */
 static Toy *other_tokens(Toy *y) {
   for (int t = 1 - y->m.c.sink_token; t < y->T; t++)
     y->ids[t] = (y->ids[t] + 1) % 13;
@@ -2802,7 +2814,7 @@ static Toy *other_tokens(Toy *y) {
   return y;
 }
 
-/* How far such a change moves the states of the first token, or of x*. */
+/* How far a change moves the states of the first token, or of x*. */
 static double moved(Page *p, const char *flags, Toy *change(Toy *y)) {
   Toy *was = toy(p, RANDOM, flags), *is = toy(p, RANDOM, flags);
   int t = 1 - is->m.c.sink_token;
@@ -2834,8 +2846,9 @@ static void check_first(Page *p) {
  * and every score of a row is the same z: A_ti = e^z / (t e^z) = 1/t.
  *
  * So alpha_k, the mean of A_tk over t = k .. T, is (H_T - H_(k-1))/(T-k+1) with
- * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Under a window
- * a row sees min(t,w) keys, under a prefix max(t,p), and A_ti is 1/that. */
+ * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Row t sees
+ * min(t,w) keys under a window, max(t,p) under a prefix, and A_ti is one over
+ * that. */
 
 static double harmonic(int n) {
   return n < 1 ? 0 : 1.0 / n + harmonic(n - 1);
@@ -2885,10 +2898,10 @@ static void check_prop1(Page *p) {
  * Proof. States are equal, so a score is z + g(t-i) with one z: e^z cancels.
  *
  * The paper's conclusion, no sink, does not follow. It calls g "a monotonic
- * non-increasing function"; equation 6 and the authors' code both let it grow,
- * so that the first token has the largest score of every row. Those from the
- * distance 113 on (128 as printed) tie with it; at T = 64 there are none. What
- * does hold:
+ * non-increasing function"; in equation 6 and in the authors' code g grows, so
+ * that no score of a row exceeds the first token's. Only keys in its bucket tie
+ * with it. The paper argues from the last bucket, which holds distances from
+ * 113 on (128 as printed): none at T = 64. What does hold:
  *
  *   g non-increasing    A_t1 is the least of its row: A_t1 <= 1/t, and so
  *                       alpha_1 <= H_T/T
@@ -2932,10 +2945,10 @@ static void check_prop2(Page *p) {
  *
  *   A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt)
  *
- * Proof. It is equation 20 with g(n) = -m n, m equation 7's slope, and the sum
- * of a geometric series. A row grows by e^m from key to key, so A_t1 is less
- * than the mean 1/t of its row for t > 1, and alpha_1 < H_T/T. But the last
- * columns of a steep head pass 0.3. */
+ * Proof. This is equation 20 with g(n) = -m n, where m is equation 7's slope: a
+ * geometric series. Weights grow by e^m from key to key, so A_t1 is less than
+ * the mean 1/t of its row for t > 1, and alpha_1 < H_T/T. But the last columns
+ * of a steep head pass 0.3. */
 
 static double off_equation22(Place s) {
   double m = pow(2, -8.0 * (s.h + 1) / s.y->m.c.heads);
@@ -2973,13 +2986,13 @@ static void check_prop3(Page *p) {
  *   A_ti <= e^(2 xi) / (e^(2 xi) + t - 1)         xi = |q||k| / sqrt(d_h)
  *
  * Proof. States are equal, so all queries are one q and all keys one k but for
- * their rotations, which keep lengths. By Cauchy and Schwarz every score lies
- * within xi of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), where t - 1
- * terms are e^(-2 xi) or more.
+ * their rotations, which keep lengths. By Cauchy-Schwarz every score lies
+ * within xi of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), with t - 1
+ * terms of at least e^(-2 xi).
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
- * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is
- * possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that a
+ * sink is possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
@@ -3006,7 +3019,8 @@ static double off_equation4(Place s) {
   return fabs(score(s) - dot_of(s) / sqrt(s.y->m.c.head_dim));
 }
 
-/* Equation 28's bound, divided through: no xi overflows; and A_ti over it. */
+/* Equation 28's bound, divided by e^(2 xi), which may overflow; A_ti over
+ * it. */
 static double equation28(double xi, int t) {
   return 1 / (1 + (t - 1) * exp(-2 * xi));
 }
@@ -3027,9 +3041,10 @@ static double off_equation25(Place s) {
   return fabs(size * cos(dot_of(s) / size) - dot_of(s));
 }
 
-/* A toy with z(n) = -xi cos(w n), w the frequency of that pair. States of a
- * repeated token do not depend on W_Q and W_K (7.3): one forward gives every
- * n = LN(h). W_Q is a n^T/|n|^2 in the pair's column, else 0; W_K is -W_Q. */
+/* Gives a toy z = -xi cos(w (t-i)), w the frequency of that pair. A repeated
+ * token's states do not depend on W_Q and W_K (7.3), so its n = LN(h) stays
+ * what the toy's forward left. W_Q is a n^T/|n|^2 in the pair's column, else 0;
+ * W_K is -W_Q. */
 static Toy *aimed(Toy *y, int pair, double xi) {
   int C = y->m.c.dim, D = y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -3045,7 +3060,7 @@ static Toy *aimed(Toy *y, int pair, double xi) {
   return y;
 }
 
-/* Of one head, whose pair 1 has the frequency 400^(-1/2) = 0.05. */
+/* One head, whose pair 1 has the frequency 400^(-1/2) = 0.05. */
 #define SLOW_PAIR "--heads 1 --head-dim 4 --rope-base 400 "
 
 static void check_prop4(Page *p) {
@@ -3067,9 +3082,9 @@ static void check_prop4(Page *p) {
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = (exp(p z_j) / sum exp(p z))^(1/p) is
- * softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives a row
- * softmax's proportions back, e^(z_i - z_j). It sums to between 1 and
- * t^(1-1/p), which t equal scores reach. */
+ * softmax(p z)_j^(1/p): a temperature 1/p, then a root that restores softmax's
+ * proportions e^(z_i - z_j) in a row. A row sums to between 1 and t^(1-1/p),
+ * the sum at t equal scores. */
 
 static double off_equation44(Place s) {
   double p = s.y->m.c.pnorm, sum = 0;
@@ -3090,9 +3105,10 @@ static void check_pnorm(Page *p) {
 /* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
- * alpha_1, the mean of A_t1 over T rows, is at least A_11/T = 1/T, and at most
- * 1: Sink_1 falls from 1 to 0 between these eps. That needs softmax without an
- * extra column, which leaves A_11 less, or a kernel that can make a row 0. */
+ * alpha_1, the mean of A_t1 over T rows, is at least A_11/T = 1/T and at most
+ * 1: Sink_1 falls from 1 to 0 between these eps. That needs A_11 = 1, as under
+ * softmax; an extra column takes a share of it, and the mlp kernel can make a
+ * row 0. */
 
 static double row_sum(Place s) {
   double sum = 0;
@@ -3147,7 +3163,7 @@ static const Check CHECKS[] = {
    "Sink_1 falls with eps; neither reads the scale.", check_metric},
   {0}};
 
-/* The last line of a page, and the status that it means. */
+/* Prints the last line, and returns the status that it means. */
 static int page_total(const Page *p, const char *program) {
   const int *n = p->count;
   fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as "
@@ -3159,7 +3175,8 @@ static int page_total(const Page *p, const char *program) {
               "Try: %s check | grep WRONG", n[LINE_WRONG], program);
 }
 
-/* The checks whose names begin with `name`, all for NULL; "list" names them. */
+/* Runs the checks whose names begin with `name`, all for NULL; "list" names
+ * them. */
 static int checks_run(const Check *more, const char *program, const char *name,
                       FILE *out, Error *e) {
   const Check *const tables[] = {CHECKS, more};
