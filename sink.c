@@ -3209,16 +3209,15 @@ static int checks_run(const Check *more, const char *program, const char *name,
 /* ==========
  * PART II   THE DATA */
 
-/* ==========
- * The types of Parts II to IV. A program that includes this file sees them here. */
+/* The types of Parts II to IV. A program that includes this file sees them. */
 
 typedef struct Bytes {           /* a growing array */
   unsigned char *at;
   size_t size, room;
 } Bytes;
 
-/* A file in the making. After writing_begin returned 0, writing_end must follow: it
- * gives the file its name, or where e holds an error leaves what stood there. */
+/* A file being written. After writing_begin returns 0, writing_end must follow:
+ * it gives the file its name, or if e holds an error leaves the old file. */
 typedef struct Writing {
   FILE *f;
   const char *path;              /* the caller's */
@@ -3236,23 +3235,24 @@ void bytes_free(Bytes *b);
 void number_put(unsigned char *p, uint64_t x, int bytes);
 uint64_t number_at(const unsigned char *p, int bytes);
 
-size_t utf8_length(const unsigned char *text, size_t n); /* before what is not */
+size_t utf8_length(const unsigned char *text, size_t n); /* of its valid start */
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);
-/* Appends path and a 0; of a folder the paths of its plain files, each with a
- * 0, sorted by their bytes, hidden ones left out. None is an error. */
+/* Appends path, or for a folder the paths of its plain files but for hidden
+ * ones, sorted by bytes; a 0 ends each. A folder without such files is an
+ * error. */
 int files_list(const char *path, Bytes *names, Error *e);
 int writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int writing_end(Writing *w, Error *e);
-double seconds(void);           /* of a clock on the wall: never in a result */
+double seconds(void);           /* of the wall clock: never in a result */
 double cpu_seconds(void);       /* of all threads together */
-int free_cores(int own);        /* for so many threads: 1 to own */
+int free_cores(int own);        /* for up to `own` threads; at least 1 */
 
 void sinks_free(Sinks *s);
 
-/* Behind the place where a NaN was met. */
+/* Follows the place where a NaN was met. */
 #define NOT_FINITE                                                             \
     ": expected numbers, found NaN or infinity. Try: another copy of the model"
 idx acts_size(const Model *m, int B, int T, int what, Error *e);
@@ -3265,21 +3265,21 @@ typedef struct Ids {             /* a growing array of token ids */
 } Ids;
 
 typedef struct TokenEntry {
-  uint32_t start;               /* of its spelling in Tokenizer.pool, to the next one's */
+  uint32_t start;               /* of its spelling in Tokenizer.pool; the next start ends it */
   int32_t left, right;          /* of a merge: the pair that becomes this token */
 } TokenEntry;
 
 /* Never changed once made. */
 typedef struct Tokenizer {
   int vocab;                    /* V */
-  int end, bos, fix;            /* ids after a document, before one, of --fix-token; -1 none */
-  bool blank;                   /* a space goes before a text */
+  int end, bos, fix;            /* ids after and before a document, of --fix-token; -1: none */
+  bool blank;                   /* put a space before a text */
   TokenEntry *token;            /* [V + 1] */
   Bytes pool;                   /* their spellings, joined */
-  int32_t *slot;                /* [slots] ids that merges make, by their pair's hash; 0: empty */
+  int32_t *slot;                /* [slots] hash table from a pair to its merge's id; 0: empty */
   size_t slots;
-  uint64_t hash;                /* of the file that it was read from, which checkpoints keep */
-  /* of a published model's (data/models/words.c): its ways, and what it knows; or NULL */
+  uint64_t hash;                /* of its file; checkpoints keep it */
+  /* a published model's own (data/models/words.c), or NULL */
   int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n,
                 Ids *out, Error *e);
   void (*close)(struct Tokenizer *t);
@@ -3291,26 +3291,27 @@ typedef int TokenizerReader(const unsigned char *bytes, size_t n,
 #define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
 #define SHIPPED_TEXT "data/text/stories.txt"
 
-/* Where a training's tokens come from, and how far it has read. */
+/* A training's tokens, and how far it has read them. */
 typedef struct Data {
   Tokenizer tokenizer;
   int vocab;                    /* how many ids there are */
-  int end, bos, fix;            /* ids that are not text's */
-  Ids train, held;              /* tokens; tokens held back */
+  int end, bos, fix;            /* ids that no text has */
+  Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
-  bool alike;                   /* its documents are: the first ones show as much as all */
-  idx blocks, pass;             /* the pass that order [blocks] is of */
+  bool alike;                   /* the documents are: the first ones serve for all */
+  idx blocks, pass;             /* the pass of order [blocks] */
   int32_t *order;
-  /* 9.3: draw `number` of a seed for --first-tokens, or NULL */
+  /* draw `number` of a seed for --first-tokens (9.3), or NULL */
   int (*draw)(const struct Data *d, uint64_t seed, uint64_t number);
   double *first, draws;         /* [V] weights; their sum */
   bool first_kept;              /* does a checkpoint keep them? */
-  char drawn[800];              /* the same in words */
+  char drawn[800];              /* these in words */
   uint64_t seed, sample;        /* sample: blocks read so far */
-  uint64_t source;              /* its hash64 */
-  char name[PATH_ROOM], read[80];              /* read: what is held of it */
-  /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the
-   * place in it, which a checkpoint keeps; what it knows; frees that. */
+  uint64_t source;              /* hash64 of the text */
+  char name[PATH_ROOM], read[80];              /* read: how much is held */
+  /* Of an endless text (data/text, toys.c), else NULL: n tokens, block
+   * `number`; the place in it, which a checkpoint keeps; its state; frees
+   * that. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
   uint64_t document;
   size_t offset;
@@ -3318,25 +3319,26 @@ typedef struct Data {
   void (*close)(struct Data *d);
 } Data;
 
-/* Where tokens come from, and what is done to them. */
+/* What the command line says of tokens: their source, and what is done to
+ * them. */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab;         /* of --tokens; --vocab */
   char home[PATH_ROOM];         /* the program's folder */
-  int fix_token;                /* where <|fix|> is, 0 nowhere */
-  char first_tokens[16];        /* in its place */
-  double *first_counts;         /* of a model's training: Data.first, if kept */
+  int fix_token;                /* place of <|fix|>, 0: none */
+  char first_tokens[16];        /* what stands there instead */
+  double *first_counts;         /* the training's Data.first, if kept */
   char first_own[16];           /* and its --first-tokens */
   char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
-  double data_tokens;           /* at most so many training tokens, 0 all (Figure 5) */
+  double data_tokens;           /* most training tokens, 0: all (Figure 5) */
   int bos;                      /* <|bos|> before every document */
-  double valid;                 /* share of them for validation */
+  double valid;                 /* share of documents held back */
   uint64_t own;                 /* hash64 of a model's own text; 0: not known */
   char own_name[PATH_ROOM];
-  int whole;                    /* no --valid is said: all of another text is held */
+  int whole;                    /* without --valid: all of another text is held */
   int from_start;               /* as if Data.alike */
-  int toy;                      /* a task of ./paper instead, 0 none */
-  const struct Program *program;           /* who opens it */
+  int toy;                      /* a task of ./paper instead, 0: none */
+  const struct Program *program;           /* opens it */
 } Source;
 
 /* ---------- Part III */
@@ -3361,7 +3363,7 @@ typedef struct Train {
 #endif
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
-#define MORE_READS(names)       /* files that these are links to, behind them */
+#define MORE_READS(names)       /* adds the files that these link to */
 #endif
 
 enum { WORDS_MOST = 64 };
@@ -3375,21 +3377,21 @@ typedef struct Settings {
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
   char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM];
-  const struct Program *program;                 /* who is asked */
-  struct Films *watched;        /* a companion's, for Program.watch */
+  const struct Program *program;                 /* the one that runs */
+  struct Films *watched;        /* for a companion's Program.watch */
   int argc;                     /* the command as it was given */
   char **argv;
   const char *verb;
   unsigned groups;              /* flags it takes */
   bool given[200];              /* which of OPTIONS were given */
-  const char *words[WORDS_MOST];                 /* those that are no flags */
+  const char *words[WORDS_MOST];                 /* without the flags */
   int n_words;
   MORE_SETTINGS
 } Settings;
 
 #define SINK_VERSION "1.0"
 void settings_default(Settings *s);
-int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
+int settings_count(const Settings *s, Error *e);      /* 2: a flag changes nothing */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
 typedef struct Trainer {
@@ -3401,31 +3403,31 @@ typedef struct Trainer {
   double *first;                /* first_counts */
   int *ids;                     /* [2,B,T] */
   uint64_t tokenizer_hash;
-  uint64_t start;               /* of the parameters that it began from, 0: drawn */
-  bool random_tokens;           /* of a model that was read: its training had some */
+  uint64_t start;               /* hash64 of the parameters of --start, or 0 */
+  bool random_tokens;           /* a read model's training had some */
   long step;                    /* steps done */
   double loss, norm, lr;        /* of the last step */
-  double loss_sum;              /* over the steps since the last look at the sink */
+  double loss_sum;              /* over the steps since the last look */
   long loss_steps;
 } Trainer;
 
-/* What an evaluation says of a model in a row: a column each of its tables. */
+/* An evaluation's numbers: a row of its tables, with these columns. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
        HELD_LOSS, ROW };
 
-/* The line that a training shows, and its last look. */
+/* A training's progress line, and its last look at the sink. */
 typedef struct Progress {
   const char *name;
   bool quiet;
-  bool has_star;                /* a column * */
-  double start, shown;          /* seconds; when it was last shown, 0: not */
+  bool has_star;                /* or x* */
+  double start, shown;          /* seconds: it began, was last shown */
   long from;                    /* the step at `start` */
   double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
   MORE_PROGRESS
 } Progress;
 
-/* What a training and an evaluation leave of a model: a column of the tables and of
- * the page. */
+/* What a training and an evaluation leave: a column of the tables and the
+ * page. */
 typedef struct Outcome {
   const char *name, *source;    /* "softmax", "Table 10" */
   Config c;
@@ -3434,16 +3436,16 @@ typedef struct Outcome {
   double even, loss;            /* alpha of even rows; nats a token */
   double row[ROW];              /* with that loss */
   idx tokens;                   /* over so many */
-  char text[PATH_ROOM], read[80];              /* of what Data.name and .read say */
-  bool star;                    /* has it a column * or x*? */
-  char ended[640];              /* why its training ended early, or "" */
-  struct HeadMap *map;          /* NULL, or a companion's for a page */
+  char text[PATH_ROOM], read[80];              /* Data.name and .read */
+  bool star;                    /* has it * or x*? */
+  char ended[640];              /* why training ended early, or "" */
+  struct HeadMap *map;          /* a companion's, or NULL */
 } Outcome;
 
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
              Error *e);
-enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
+enum { HELD_BLOCKS = 64 };       /* of context tokens, for a result's held loss */
 
 /* ---------- Part IV */
 
@@ -3465,7 +3467,7 @@ enum {
   GENERATE = 4096,
   DUMP = 8192,
   STREAM = 1 << 14,             /* of companions */
-  OWN = 1 << 15                 /* from here on: of one program */
+  OWN = 1 << 15                 /* and up: of one program */
 };
 
 typedef struct Option {
@@ -3504,7 +3506,7 @@ extern const Option OPTIONS[];   /* ends with a NULL flag */
 
 bool has_word(const char *words, const char *word);   /* of "word word" */
 const Option *option_find(const char *flag, unsigned groups);
-/* NULL, or "with --window": when alone a flag changes something. */
+/* NULL where the flag acts; else when it would, "with --window", say. */
 const char *option_idle(const char *flag, const Settings *s);
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e);
@@ -3521,41 +3523,40 @@ typedef struct Verb {
 } Verb;
 
 /* ./sink has a name and verbs. A companion in data/ has more, its own verbs
- * before SINK_VERBS; what it has not is NULL. */
+ * before SINK_VERBS; what it lacks is NULL. */
 extern const Verb VERBS[];
 typedef struct Program {
   const char *name;
   const Verb *verbs;            /* ended by a NULL name */
-  const Check *checks;          /* more checks, ended by one without lines */
-  const Verb *other;            /* whose word is the first, if that is no verb */
+  const Check *checks;          /* more checks, ended by a NULL name */
+  const Verb *other;            /* taken where the first word is no verb */
   /* before a training's first step and after each, where s->watched is set */
   int (*watch)(Trainer *t, const Progress *p, Error *e);
-  /* what else becomes of a run: its arms and what was said of them */
+  /* makes a page of a run: its arms, and the verdict in words */
   int (*page)(const Outcome *o, const Settings *s, const char *verdict,
               FILE *out, Error *e);
   /* in place of text_open: --grammar, --tokens, --toy; --first-tokens (9.3) */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;         /* of a published model, too */
-  /* --start, --resume; and of a log what it begins with, line NULL, and each
-   * line of it */
+  TokenizerReader *read_tokenizer;         /* reads published ones, too */
+  /* --start and --resume; what a log begins with (line NULL), and each of its
+   * lines */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
   int (*log)(Trainer *t, Progress *p, Bytes *log, const char *line, Error *e);
-  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
-   * puts it back; without a it only says what cannot be */
+  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, or
+   * with `back` restores it; without a it only checks */
   int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
 } Program;
 
 /* ==========
  * 8  Tokenizer   section 2
  *
- * A model reads numbers, ids. Byte pair encoding (BPE) makes them of a text:
- * the text is cut into pieces, and every byte of a piece becomes an id. Then
- * neighbours are merged. There is a list of pairs of ids, each with the id
- * that it becomes; of the pairs in a piece the one that stands first in the
- * list is taken, and again, until no pair in the piece is in the list. The
- * list is learnt from a text (data/text/vocabulary.c): its pairs were the most
- * frequent ones, so a common word ends as one id.
+ * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
+ * and makes every byte of a piece an id. Then it merges neighbours by a list of
+ * pairs, each with the id that replaces it: of the pairs in a piece it replaces
+ * the one that stands first in the list, until the piece has no pair of the
+ * list. The list is learnt from a text (data/text/vocabulary.c), the most
+ * frequent pairs first, so a common word ends as one id.
  *
  * A piece is the longest of
  *     [ ] letters   one space or none, then bytes A-Z, a-z, and from 0x80 up
@@ -3568,11 +3569,10 @@ typedef struct Program {
  * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut
  * It|'|s| 1|,|024| | km.
  *
- * Ids 0 to 2 never come out of text, not even of text that spells their names:
- * chapter 9 writes them between documents.
+ * No text encodes to ids 0 to 2, even where it spells their names: chapter 9
+ * writes them.
  *
- * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M is how
- * many merges there are.
+ * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
  *     offset      bytes
  *     0           8       the letters SINKTOK1
  *     8           4       version, 1
@@ -3602,7 +3602,7 @@ enum {
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
-/* By the rule of pieces; not ctype.h's, which depends on the locale. */
+/* The kinds of that rule. Those of ctype.h depend on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
   if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80)
     return LETTER;
@@ -3632,7 +3632,7 @@ static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   return 0;
 }
 
-/* What every vocabulary has: three ids that are no text's, and the bytes. */
+/* Begins any vocabulary: three ids that no text has, then the bytes. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {
     DOCUMENT_END, "<|bos|>", "<|fix|>"};
@@ -3657,8 +3657,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* Where the id stands that a pair becomes. A pair that is no merge has a 0
- * there, which no merge makes. */
+/* The slot of the id that a pair becomes. A 0 there, which no merge makes, says
+ * that the pair is no merge. */
 static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
@@ -3670,8 +3670,8 @@ static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   }
 }
 
-/* Adds the next merge and its token. Were tokens of any length, each could
- * have twice the bytes of the one before. */
+/* Adds the next merge and its token. Without a limit each token could be twice
+ * as long as the one before. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
                            const char *name, Error *e) {
   unsigned char both[2 * PIECE_MAX];
@@ -3811,11 +3811,11 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  *
  * 9.1  Text   section 2
  *
- * A text is a row of documents: stories, chapters, articles, what stands by
- * itself. Between two of them stands <|endoftext|>, and white space before a
- * document does not count. --text names a file, standard input, or a folder,
- * whose files follow by name; a file's end ends a document. What is not UTF-8
- * is refused. Without --text sink reads the stories that come with it. */
+ * A text is a sequence of documents: stories, chapters, articles. <|endoftext|>
+ * separates them, and white space before one does not count. --text names a
+ * file, standard input (-) or a folder, whose files follow by name; the end of
+ * a file ends a document. Text that is not UTF-8 is refused. Without --text
+ * sink reads the stories that come with it. */
 
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
@@ -3851,7 +3851,7 @@ static const char *source_name(const Source *s) {
   return SHIPPED_TEXT;
 }
 
-/* A file of that name, or where there is none the one beside the program. */
+/* The file `name`, or if there is none the one beside the program. */
 static const char *located(char path[PATH_ROOM], const char *name,
                            const Source *s, Error *e) {
   if (!*s->home || !strcmp(name, "-") || !file_missing(name)
@@ -3877,7 +3877,8 @@ typedef struct Document {
   size_t from, to;   /* its bytes, in all that was read */
 } Document;
 
-/* All that --text names, and its documents, but for those of white space. */
+/* Reads all that --text names, and lists its documents but for those of white
+ * space. */
 static void source_read(const Source *s, Bytes *all, Bytes *documents,
                         Error *e) {
   Bytes names = {0};
@@ -3901,17 +3902,17 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
 /* ----------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
- * A document becomes ids, followed by <|endoftext|> (after <|bos|> when asked).
- * All documents are joined and cut into blocks of T+1 tokens: T inputs, and the
- * same tokens one later as targets. A block may start inside a document, and
- * attention crosses documents, as in the paper. A training reads every block
- * once, which is a pass, then passes again, each time in a new random order.
+ * A document becomes ids, then <|endoftext|>; with --bos, <|bos|> comes first.
+ * All are joined and cut into blocks of T+1 tokens: T inputs, and the same
+ * tokens one later as targets. A block may start inside a document, as in the
+ * paper, and attention crosses documents. A pass reads every block once; each
+ * pass has a new random order.
  *
- * Some documents are held back, so that there is text to measure a loss on that
- * no training has seen: those whose number hashes below --valid, whatever the
- * seed. Where that leaves one side empty, the end of the last document is held
- * back instead, its share by length. An evaluation reads what was held back of
- * the model's own text, and all of another one, unless --valid is said. */
+ * Some documents are held back from training, to measure a loss on: those whose
+ * number hashes below --valid, whatever the seed. If that leaves one side
+ * empty, the end of the last document is held back instead, --valid of its
+ * length. An evaluation reads what was held back of the model's own text, and
+ * all of any other, unless --valid is given. */
 
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
   unsigned char bytes[8];
@@ -3929,8 +3930,8 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* Fills d->read: how much of the text is held, and in an evaluation, where T
- * is 0, whose text it is. */
+/* Fills d->read: how much of the text is held, and in an evaluation (T = 0)
+ * whose text it is. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
@@ -3962,7 +3963,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* Where the last document is cut: of a text at white space. */
+/* Where to cut the last document: a text at white space. */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -3972,9 +3973,9 @@ static size_t document_cut(const Bytes *all, Document last, double share,
   return at;
 }
 
-/* Shares out the documents, of a text or of ids (data/text/shards.c), between
- * training and what is held. An evaluation, T 0, trains on none, and holds all
- * of a text that is not the model's own. */
+/* Splits the documents, of a text or of ids (data/text/shards.c), into training
+ * and held tokens. An evaluation (T = 0) trains on none, and holds all of a
+ * text that is not the model's own. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4004,7 +4005,7 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
       data_encode(d, s, all->at + mid, to - mid, &d->held, e);
   }
   data_describe(d, s, share, T || (s->whole && share < 1), T);
-  if (d->held.size > INT32_MAX)   /* what d->starts can tell */
+  if (d->held.size > INT32_MAX)   /* d->starts has 32 bits */
     fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller "
          "--valid", d->name, d->held.size);
   return e->status;
@@ -4047,8 +4048,8 @@ static void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
- * a failure d is empty. */
+/* `seed` orders the data, as a d->seed that is never HELD_SEED; T = 0 reads
+ * held documents alone. After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.pass = -1};
@@ -4100,16 +4101,17 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
 /* ----------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10: --batch
  *
- * They overwrite, they do not insert: with token p changes the target before
- * it, which is scored.
+ * They overwrite and never insert. So the target before token p changes with
+ * it, and is scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
  *                        block
  *   --first-tokens ..    at p, or 1, an id that data/text/first.c draws once
- *                        for a block; so it then does for --random-tokens
- * While the sink is read no token is random, but for one of --first-tokens. */
+ *                        for a block; --random-tokens then has such ids too
+ * While the sink is measured only ids of --first-tokens are random. */
 
-/* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
+/* Reads "1,2" into positions [room + 1], a 0 after them; 2 for anything
+ * else. */
 static int positions_parse(const char *flag, const char *text, int *positions,
                            int room, Error *e) {
   int n = 0;
@@ -4139,7 +4141,7 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
     targets[p - 2] = id;
 }
 
-/* Where a sequence is overwritten, 0 for nowhere. */
+/* The fixed token's position, 0 for none. */
 static int fixed_at(const Source *s) {
   if (!strcmp(s->first_tokens, "natural"))
     return 0;
@@ -4151,7 +4153,7 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
-/* HELD_SEED says that the sink is read. 1024 is the authors' script's seed. */
+/* HELD_SEED: the sink is being measured. 1024 is the authors' script's seed. */
 static void intervene(const Data *d, const Source *s, uint64_t seed,
                       uint64_t number, int T, int *ids, int *targets,
                       Error *e) {
@@ -4192,13 +4194,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
 /* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as in the paper; then
- *             further stretches
- *   random    T tokens drawn evenly from the vocabulary
- *   repeat    one such token, T times
- * A fixed token is written here too; one of --first-tokens is repeated. What is
- * read is spread over a text, since neighbours may be of one chapter; where
- * documents are alike the first serve, as they do for ./paper's results. */
+ * A fixed token is written here too; with --first-tokens it is the one
+ * repeated. Sequences are spread over a text, since neighbours may be of one
+ * chapter; where documents are alike the first ones serve, as for ./paper's
+ * results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4211,8 +4210,8 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
     spare = (size / T - documents) / n;
   idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
-  /* a pass over the documents takes the stretch at `skip` of each that has it;
-   * one that finds none is the last */
+  /* each pass takes the stretch at `skip` of every document that has it; a pass
+   * that finds none is the last */
   for (idx skip = 0; before < got && got < n; skip += stride) {
     before = got;
     for (int i = 0; i < documents && got < n; i++) {
@@ -4230,7 +4229,7 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
   return got;
 }
 
-/* Fills ids [n,T], of natural input targets too; returns how many sequences
+/* Fills ids [n,T], and targets of natural input. Returns how many sequences
  * there are, *starts of them at a document's start. */
 static int data_probe(const Data *d, const Source *s, int input, int n, int T,
                       int *ids, int *targets, int *starts) {
@@ -4254,7 +4253,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
   return n;
 }
 
-/* Up to n blocks for a held loss; how many. */
+/* Fills up to n blocks for a held loss; returns how many. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
@@ -4281,8 +4280,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 3 moments and the run, plus 4
- *       the start; plus 8 with --first-tokens text, N^X or N:SET: the weight
- *       of each id, doubles, before the moments
+ *       the start; plus 8 with --first-tokens text, N^X or N:SET: each id's
+ *       weight, a double, before the moments
  *   8   count of parameters .. parameters in the order of the table of
  *       tensors; then m and v
  *   8   8   8   8   the run: loss of the last step (a double); sum of the
@@ -4291,18 +4290,18 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   the start: hash64 of the parameters that a fine-tuning began from
  *   8   hash64 of all that
  *
- * It holds no clock and no number of threads, so the same run has the same
- * bytes everywhere. Every draw of a run follows from --seed and the draw's
- * place, so no generator's state is kept. */
+ * It holds no clock and no number of threads, so a run that is repeated writes
+ * the same bytes. Every draw follows from --seed and the draw's place, so no
+ * generator's state is kept. */
 enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* One walk over the fields writes and reads a file, so their order is said
- * once. On the way out a pass_ function takes a number and returns it; on the
- * way in it returns the file's. */
+/* The same walk over the fields writes and reads a file, so their order stands
+ * in one place. Writing, a pass_ function takes a number and returns it;
+ * reading, it returns the file's. */
 typedef struct Passage {
   bool out;
-  Writing w;                 /* out: the file, and the hash of what is in it */
+  Writing w;                 /* out: the file, and the hash of its bytes */
   uint64_t hash;
   const unsigned char *at;   /* in: the bytes that are left */
   size_t left;
@@ -4362,8 +4361,7 @@ static double pass_double(Passage *c, double x) {
   return double_of(pass(c, bits_of_double(x), 8));
 }
 
-/* x [n], `width` bytes each in the file; NULL where a reader has no use for
- * them. */
+/* x [n], of `width` bytes each in the file; NULL: skip them. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx i = 0; i < n && !c->e->status; i++) {
     double y = x ? (double)x[i] : 0;
@@ -4376,16 +4374,16 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* What files say of a companion's flag that is not used, if it is not 0. */
+/* How files say that a companion's flag is unused, where not by 0. */
 static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-scaling none\n"
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
     "bias-in all\ntoy none\n";
 
-/* Lines "flag value" into s. A default may lie outside its flag's bounds: 0
- * often stands for another field's value. A flag that only a companion knows
- * may be there if it is not used. */
+/* Reads lines "flag value" into s. A default may lie outside its flag's bounds:
+ * 0 often stands for another field's value. A flag that only a companion knows
+ * may stand there if it is unused. */
 static void settings_lines(Passage *c, Settings *s, unsigned groups,
                            char *text) {
   Error wrong = {0};
@@ -4397,7 +4395,7 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
       *value++ = 0;
     const Option *o = option_find(line, groups);
     bool embed = !strcmp(line, "embed-dim") && atoi(value) == s->model.dim;
-    bool reads = has_word("grammar tokens end-token", line);   /* another's */
+    bool reads = has_word("grammar tokens end-token", line);   /* a companion's */
     if (o)
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else if (!embed && !reads && strcmp(value, "0")
@@ -4411,7 +4409,7 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
-/* The settings of `groups` pass as a text behind its length. */
+/* Settings of `groups`, as a text after its length. */
 static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   char value[PATH_ROOM];
   Bytes text = {0};
@@ -4448,8 +4446,8 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Room for a model of `count` parameters, once the file is known to hold as
- * many. A model to evaluate has neither gradients nor moments. */
+/* Makes room for `count` parameters, once the file is known to hold as many. A
+ * model to evaluate has neither gradients nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4518,8 +4516,8 @@ static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
   return writing_end(&c.w, e);
 }
 
-/* The n bytes at p, into t, which is empty after a failure. A model to evaluate
- * needs no moments. */
+/* Reads the n bytes at p into t, which a failure leaves empty. A model to
+ * evaluate needs no moments. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            bool with_moments, Trainer *t, Error *e) {
   Passage c = {.at = p, .left = n - 8, .with_moments = with_moments,
@@ -4556,13 +4554,13 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * 10.2  A run begins   section 4
  *
  * A Trainer is a run: its settings, model, moments and place in the text. It
- * begins from the seed. With ./paper it can go on where --out's file stopped,
- * and then ends in the bytes of a run that never stopped: data/paper/resume.c.
- * Fine-tuning ([FIG30], appendix D) begins from another model's parameters:
- * data/paper/pages.c. */
+ * starts from the seed. With ./paper a run can resume from --out's file, and
+ * then ends in the bytes of one that never stopped: data/paper/resume.c.
+ * Fine-tuning ([FIG30], appendix D) starts from another model's parameters:
+ * data/paper/drawn.c. */
 
-/* A trainer by its settings. A model and moments that were read stay; else the
- * model is drawn from the seed. */
+/* Makes a trainer ready by its settings. A model and moments that were read
+ * stay; else the model is drawn from the seed. */
 static int trainer_ready(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   Source *d = &t->s.data;
@@ -4611,8 +4609,8 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               : "eval --tokens: it had none");
 }
 
-/* One line of warning. Models as small as these have formed no sink where each
- * sequence begins with whatever its text has there and positions are rotary. */
+/* Warns that models this small have formed no sink under rotary positions where
+ * sequences begin with whatever the text has there. */
 static void sink_foretell(const Trainer *t) {
   const Config *c = &t->m.c;
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
@@ -4621,7 +4619,7 @@ static void sink_foretell(const Trainer *t) {
             "tokens. --fix-token 1 gives one\n");
 }
 
-/* `flags`: a row's, on top of s. After a failure t holds no memory. */
+/* `flags` of a row come on top of s. After a failure t holds no memory. */
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
                          Error *e) {
   Settings now = *s;
@@ -4639,13 +4637,13 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
  * A step draws B blocks of T+1 tokens. A forward and a backward add to every dw
  * the gradient of the blocks' mean loss; --accumulate N does so N times, each
  * for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
- * allows, and the optimiser moves every parameter by the schedule's rate. What
- * is not finite ends a step before a parameter moves. */
+ * allows, and the optimiser moves every parameter at the schedule's rate. A NaN
+ * or infinity ends the step before any parameter moves. */
 
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);   /* 11.0 */
 
-/* An error about what is not finite becomes one that says at which step the
- * training diverged, with t->loss NAN. Any other stays as it is. */
+/* Turns an error about a NaN or infinity into one that names the step at which
+ * training diverged, and sets t->loss to NAN. Any other stays. */
 static int step_fault(Trainer *t, Error *e) {
   const Error why = *e;
   const char *end = strstr(why.text, NOT_FINITE);
@@ -4658,8 +4656,7 @@ static int step_fault(Trainer *t, Error *e) {
               why.text);
 }
 
-/* Each parameter by its own gradient. `shrink`: what the clip leaves of that, 1
- * or less. */
+/* Moves each parameter by `shrink`, 1 or less, times its gradient: the clip. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
@@ -4678,7 +4675,7 @@ static void trainer_update(Trainer *t, double shrink) {
   }
 }
 
-/* The clip and the update. */
+/* Clips and updates. */
 static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
@@ -4718,9 +4715,8 @@ static int trainer_step(Trainer *t, Error *e) {
  * 10.4  A training to its end: looks at the sink, the log, checkpoints
  * section 4, [FIG4] */
 
-/* This is the one mutable global. At Ctrl-C a training ends after the step in
- * hand, and saves; at a second one the program ends at once, and every file is
- * still whole. */
+/* The one mutable global. Ctrl-C ends a training after the current step, and
+ * saves; a second one ends the program at once, with every file still whole. */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number;
@@ -4748,7 +4744,7 @@ static void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
 }
 
-/* A look at the sink measures so many held sequences. */
+/* The held sequences that a look at the sink measures. */
 enum { LOOK_N = 16 };
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
@@ -4765,8 +4761,8 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* Mean cross-entropy over up to n held blocks of the model's context; NAN where
- * there is none. */
+/* Mean cross-entropy over up to n held blocks of the model's context; NAN
+ * without any. */
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   enum { BATCH = 16 };
   Model *m = &t->m;
@@ -4789,9 +4785,9 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, e);
 }
 
-/* A line of the log is a look at the sink: loss is the mean of the steps since
- * the line before, norm the last step's gradient before the clip, sink_1 at
- * --eps, norm_ratio the largest over the blocks (chapter 6). */
+/* A line of the log is a look at the sink: loss is the mean over the steps
+ * since the line before, norm the gradient's at the last step, before the clip,
+ * sink_1 at --eps, norm_ratio the largest over the blocks (chapter 6). */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
@@ -4814,7 +4810,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   return e->status;
 }
 
-/* The log goes first, so that it has every line of a checkpoint's run. */
+/* Writes the log first: it then has every line of the checkpoint's run. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
                     Error *e) {
   if (t->s.log[0])
@@ -4824,15 +4820,15 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
   return checkpoint_write(t->s.out, t, e);
 }
 
-/* To the last step, a fault or Ctrl-C, saving on the way. A look at the sink
- * and a line of the log come every --log-every steps and at the end, a
- * checkpoint every --save-every steps and at the end.
+/* Trains to the last step, a fault or Ctrl-C. A look at the sink and a line of
+ * the log come every --log-every steps and at the end, a checkpoint every
+ * --save-every steps and at the end.
  *
- * Of a run that diverges the log ends with a line "# step N: why", which
- * --resume drops, and the checkpoint before stays. Where a resumed run's first
- * look meets a NaN, the steps go on until one of them does. */
+ * When a run diverges, its log ends with a line "# step N: why", which --resume
+ * drops, and the checkpoint before stays. If a resumed run's first look meets a
+ * NaN, training goes on until a step does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
+  enum { FOLLOW = 2 };   /* seconds from one save of the log to the next */
   const Train *r = &t->s.train;
   Bytes log = {0};
   Error passed = {0};
