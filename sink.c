@@ -2273,16 +2273,15 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  *        row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
  *        row 3   0.8  0.0  0.1  0.1
  *
- * Its sink has moved from token 1 to *, as in Table 4. The indicator is taken
- * in each sequence, then averaged over sequences, 100 in the paper (F7): a head
+ * The sink has moved from token 1 to *, as in Table 4. The indicator is taken
+ * per sequence, then averaged over sequences (F7), 100 in the paper: a head
  * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
  * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
- * != 0 should read i != 1). Rows that spread their weight evenly give alpha_1 =
- * 0.0741 at T = 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they
- * pass for sinks. Sink_1 moves only when a head crosses eps, by 1/(L H). Tables
- * therefore also show mean alpha_1, which moves earlier, and its multiple of
- * the even value.
+ * != 0 should read i != 1). Rows of even weights give alpha_1 = 0.0741 at T =
+ * 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they pass for sinks.
+ * Sink_1 moves only when a head crosses eps, by 1/(L H). So tables also show
+ * mean alpha_1, which moves earlier, and its multiple of the even value.
  *
  * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
  * token's: alpha of * and of x* is a mean over the T real rows.
@@ -2291,8 +2290,8 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * weight (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, the paper
  * over i >= k: these differ inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of a map m [N,S]. plus1 sums over all rows, T+1 of
- * them for * and x*. */
+/* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for * and
+ * x*. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
@@ -2414,10 +2413,10 @@ static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
  * rather small, but cos(q_t, k_1) large. (It prints "keys and values" for keys
  * and queries.)
  *
- * Adds the cosine and the product of norms of one head of sequence b, as means
- * over all rows but the first. Index 0: with the first row's key, as in Figure
- * 2, even where a window hides it. Index 1: over the other keys that a row
- * sees, up to its own. */
+ * Adds cosine and product of one head of sequence b, as means over all rows but
+ * the first. Index 0: with the first row's key, as in Figure 2, even where a
+ * window hides it. Index 1: over the other keys that a row sees, up to its
+ * own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
@@ -2465,8 +2464,8 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  * (measured). SCORES: a weight's relative error is its score's absolute one:
  * REAL_EPS times the largest score, about 40, times its rotation, at most 64
  * radians. EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART:
- * the least difference of what must differ. NINE_DECIMALS: half of the last
- * decimal of a stated number. */
+ * the least difference of what must differ. NINE_DECIMALS: half a unit of a
+ * stated number's last. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2490,8 +2489,7 @@ enum {
   LINE_HOLDS, LINE_EQUALS, LINE_CONTROL, LINE_REFUTED, LINE_WRONG, LINE_KINDS
 };
 
-/* What a run of checks prints: its lines counted by verdict, and the last TOYS
- * toys; older ones are freed. */
+/* Counts a run's lines by verdict, and keeps its last TOYS toys. */
 typedef struct Page {
   FILE *out;
   Error *e;
@@ -2500,15 +2498,12 @@ typedef struct Page {
   char text[64];   /* of page_text */
 } Page;
 
-/* `run` prints a line per statement, by holds(), equals(), control() or
- * refutes(). */
 typedef struct Check {
   const char *name, *about;     /* a heading, then a sentence on its own line */
   void (*run)(Page *p);
 } Check;
 
-/* Prints what was measured, its bound and the verdict; NaN and infinity are
- * WRONG. */
+/* Prints what was measured, its bound and verdict: WRONG for NaN, infinity. */
 static void page_line(Page *p, int kind, const char *what, double x,
                       double bound) {
   static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
@@ -2525,9 +2520,8 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* holds: x is at most its bound; equals: it is the number stated. Without its
- * premise (control) or as printed (refutes) a statement fails by at least the
- * bound. */
+/* holds: x <= bound. equals: x is the number stated. control and refutes: the
+ * statement fails, x >= bound, without its premise or as printed. */
 #define VERDICT(name, kind)                                                    \
   static void name(Page *p, const char *what, double x, double bound) {        \
     page_line(p, kind, what, x, bound);                                        \
@@ -2537,14 +2531,12 @@ VERDICT(equals, LINE_EQUALS)
 VERDICT(control, LINE_CONTROL)
 VERDICT(refutes, LINE_REFUTED)
 
-/* The text of a line, with a number in it. */
 static const char *page_text(Page *p, const char *format, double x) {
   snprintf(p->text, sizeof p->text, format, x);
   return p->text;
 }
 
-/* Draws normal numbers. Matrices nearly keep a vector's length; gains are near
- * 1. */
+/* Draws normal numbers: matrices nearly keep lengths, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
@@ -2572,9 +2564,9 @@ static void toy_free(Toy *y) {
 static int config_from_flags(Config *c, const char *flags, Error *e);
 static real *maps_create(Acts *a, const Config *c, Error *e);
 
-/* A toy with these flags after the default ones, run on one repeated token
- * (seed REPEATED) or on random ones (any other seed). If it cannot be made it
- * is empty, with no block and T = 0, and the checks end. */
+/* A toy of the default flags and these, run on one repeated token (seed
+ * REPEATED) or on random ones (other seeds). If it cannot be made it is empty,
+ * with no block and T = 0, and the checks end. */
 enum { REPEATED, RANDOM };
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 "
@@ -2771,7 +2763,6 @@ static void check_states(Page *p) {
  * This has no other token in it, and neither W_Q nor W_K. So these are the
  * states of the token alone, T = 1, in a model where both are 0. */
 
-/* Runs the toy again with W_Q = W_K = 0. */
 static Toy *without_scores(Toy *y) {
   int n = y->m.c.dim * y->m.c.heads * y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -2782,8 +2773,7 @@ static Toy *without_scores(Toy *y) {
   return y;
 }
 
-/* How far the states of tokens 1 .. n are from that, under the first INSIDE
- * schemes. */
+/* How far tokens 1 .. n are off that, under the first INSIDE schemes. */
 static double off_equation16(Page *p, uint64_t seed, int n) {
   double worst = 0;
   for (int x = 0; x < INSIDE; x++) {
@@ -2847,8 +2837,8 @@ static void check_first(Page *p) {
  *
  * So alpha_k, the mean of A_tk over t = k .. T, is (H_T - H_(k-1))/(T-k+1) with
  * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Row t sees
- * min(t,w) keys under a window, max(t,p) under a prefix, and A_ti is one over
- * that. */
+ * min(t,w) keys under a window, max(t,p) under a prefix: A_ti is its
+ * inverse. */
 
 static double harmonic(int n) {
   return n < 1 ? 0 : 1.0 / n + harmonic(n - 1);
@@ -2991,8 +2981,8 @@ static void check_prop3(Page *p) {
  * terms of at least e^(-2 xi).
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
- * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that a
- * sink is possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
+ * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that a sink is
+ * possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
  *
@@ -3019,8 +3009,7 @@ static double off_equation4(Place s) {
   return fabs(score(s) - dot_of(s) / sqrt(s.y->m.c.head_dim));
 }
 
-/* Equation 28's bound, divided by e^(2 xi), which may overflow; A_ti over
- * it. */
+/* Equation 28's bound, in a form that cannot overflow; A_ti over it. */
 static double equation28(double xi, int t) {
   return 1 / (1 + (t - 1) * exp(-2 * xi));
 }
@@ -3041,10 +3030,9 @@ static double off_equation25(Place s) {
   return fabs(size * cos(dot_of(s) / size) - dot_of(s));
 }
 
-/* Gives a toy z = -xi cos(w (t-i)), w the frequency of that pair. A repeated
- * token's states do not depend on W_Q and W_K (7.3), so its n = LN(h) stays
- * what the toy's forward left. W_Q is a n^T/|n|^2 in the pair's column, else 0;
- * W_K is -W_Q. */
+/* Gives a toy z = -xi cos(w (t-i)), w the frequency of that pair. New W_Q and
+ * W_K leave n = LN(h) as the toy's forward made it (7.3). W_Q is a n^T/|n|^2 in
+ * the pair's column, else 0; W_K is -W_Q. */
 static Toy *aimed(Toy *y, int pair, double xi) {
   int C = y->m.c.dim, D = y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -3105,10 +3093,9 @@ static void check_pnorm(Page *p) {
 /* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
- * alpha_1, the mean of A_t1 over T rows, is at least A_11/T = 1/T and at most
- * 1: Sink_1 falls from 1 to 0 between these eps. That needs A_11 = 1, as under
- * softmax; an extra column takes a share of it, and the mlp kernel can make a
- * row 0. */
+ * alpha_1 is at least A_11/T = 1/T and at most 1: Sink_1 falls from 1 to 0
+ * between these eps. That needs A_11 = 1, as under softmax; an extra column
+ * takes a share of it, and the mlp kernel can make a row 0. */
 
 static double row_sum(Place s) {
   double sum = 0;
@@ -3163,7 +3150,6 @@ static const Check CHECKS[] = {
    "Sink_1 falls with eps; neither reads the scale.", check_metric},
   {0}};
 
-/* Prints the last line, and returns the status that it means. */
 static int page_total(const Page *p, const char *program) {
   const int *n = p->count;
   fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as "
@@ -3175,7 +3161,7 @@ static int page_total(const Page *p, const char *program) {
               "Try: %s check | grep WRONG", n[LINE_WRONG], program);
 }
 
-/* Runs the checks whose names begin with `name`, all for NULL; "list" names
+/* Runs checks whose names begin with `name`, all for NULL; "list" lists
  * them. */
 static int checks_run(const Check *more, const char *program, const char *name,
                       FILE *out, Error *e) {
@@ -3239,9 +3225,8 @@ size_t utf8_length(const unsigned char *text, size_t n); /* of its valid start *
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);
-/* Appends path, or for a folder the paths of its plain files but for hidden
- * ones, sorted by bytes; a 0 ends each. A folder without such files is an
- * error. */
+/* Appends path, or for a folder the paths of its plain files, sorted by bytes,
+ * hidden ones left out; a 0 ends each. A folder without any is an error. */
 int files_list(const char *path, Bytes *names, Error *e);
 int writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
@@ -3309,9 +3294,8 @@ typedef struct Data {
   uint64_t seed, sample;        /* sample: blocks read so far */
   uint64_t source;              /* hash64 of the text */
   char name[PATH_ROOM], read[80];              /* read: how much is held */
-  /* Of an endless text (data/text, toys.c), else NULL: n tokens, block
-   * `number`; the place in it, which a checkpoint keeps; its state; frees
-   * that. */
+  /* An endless text's (data/text, toys.c), else NULL: n tokens, block `number`;
+   * the place in it, which a checkpoint keeps; its state; frees that. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
   uint64_t document;
   size_t offset;
@@ -3319,8 +3303,7 @@ typedef struct Data {
   void (*close)(struct Data *d);
 } Data;
 
-/* What the command line says of tokens: their source, and what is done to
- * them. */
+/* What a command line says of the tokens and what is done to them. */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab;         /* of --tokens; --vocab */
@@ -3426,8 +3409,7 @@ typedef struct Progress {
   MORE_PROGRESS
 } Progress;
 
-/* What a training and an evaluation leave: a column of the tables and the
- * page. */
+/* What a training and an evaluation leave: a column of tables and page. */
 typedef struct Outcome {
   const char *name, *source;    /* "softmax", "Table 10" */
   Config c;
@@ -3539,8 +3521,7 @@ typedef struct Program {
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
   TokenizerReader *read_tokenizer;         /* reads published ones, too */
-  /* --start and --resume; what a log begins with (line NULL), and each of its
-   * lines */
+  /* --start and --resume; what a log begins with (line NULL), and its lines */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
   int (*log)(Trainer *t, Progress *p, Bytes *log, const char *line, Error *e);
   /* --replace-position, --swap-position, of T tokens (Table 7): edits P, or
@@ -3553,10 +3534,10 @@ typedef struct Program {
  *
  * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
  * and makes every byte of a piece an id. Then it merges neighbours by a list of
- * pairs, each with the id that replaces it: of the pairs in a piece it replaces
- * the one that stands first in the list, until the piece has no pair of the
- * list. The list is learnt from a text (data/text/vocabulary.c), the most
- * frequent pairs first, so a common word ends as one id.
+ * pairs, each with an id: it replaces the pair of the piece that stands first
+ * in the list by its id, until the piece has no pair of the list. The list is
+ * learnt from a text (data/text/vocabulary.c), the most frequent pairs first,
+ * so a common word ends as one id.
  *
  * A piece is the longest of
  *     [ ] letters   one space or none, then bytes A-Z, a-z, and from 0x80 up
@@ -3602,7 +3583,7 @@ enum {
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
-/* The kinds of that rule. Those of ctype.h depend on the locale. */
+/* Not ctype.h's kinds, which depend on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
   if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80)
     return LETTER;
@@ -3877,8 +3858,7 @@ typedef struct Document {
   size_t from, to;   /* its bytes, in all that was read */
 } Document;
 
-/* Reads all that --text names, and lists its documents but for those of white
- * space. */
+/* Reads all that --text names; lists its documents but for blank ones. */
 static void source_read(const Source *s, Bytes *all, Bytes *documents,
                         Error *e) {
   Bytes names = {0};
@@ -3930,8 +3910,8 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* Fills d->read: how much of the text is held, and in an evaluation (T = 0)
- * whose text it is. */
+/* Fills d->read: how much is held; in an evaluation (T = 0) also whose it
+ * is. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
@@ -3949,7 +3929,6 @@ static void data_describe(Data *d, const Source *s, double share, bool held,
   snprintf(d->read, sizeof d->read, "%s%s", much, whose);
 }
 
-/* Appends a document's tokens: --bos, its own, its end. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n,
                        Ids *out, Error *e) {
   if (out == &d->held)
@@ -4101,8 +4080,8 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
 /* ----------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10: --batch
  *
- * They overwrite and never insert. So the target before token p changes with
- * it, and is scored.
+ * They overwrite, never insert. The target before token p changes with it, and
+ * is scored.
  *   --fix-token p        <|fix|>, an id that text never has
  *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
  *                        block
@@ -4110,8 +4089,7 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  *                        for a block; --random-tokens then has such ids too
  * While the sink is measured only ids of --first-tokens are random. */
 
-/* Reads "1,2" into positions [room + 1], a 0 after them; 2 for anything
- * else. */
+/* Reads "1,2" into positions [room + 1], a 0 after them; else returns 2. */
 static int positions_parse(const char *flag, const char *text, int *positions,
                            int room, Error *e) {
   int n = 0;
@@ -4516,8 +4494,7 @@ static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
   return writing_end(&c.w, e);
 }
 
-/* Reads the n bytes at p into t, which a failure leaves empty. A model to
- * evaluate needs no moments. */
+/* Reads the n bytes at p into t, which a failure leaves empty. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            bool with_moments, Trainer *t, Error *e) {
   Passage c = {.at = p, .left = n - 8, .with_moments = with_moments,
@@ -4559,8 +4536,8 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * Fine-tuning ([FIG30], appendix D) starts from another model's parameters:
  * data/paper/drawn.c. */
 
-/* Makes a trainer ready by its settings. A model and moments that were read
- * stay; else the model is drawn from the seed. */
+/* A model and moments that were read stay; else the model is drawn from the
+ * seed. */
 static int trainer_ready(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   Source *d = &t->s.data;
@@ -4675,7 +4652,6 @@ static void trainer_update(Trainer *t, double shrink) {
   }
 }
 
-/* Clips and updates. */
 static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
@@ -4761,8 +4737,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* Mean cross-entropy over up to n held blocks of the model's context; NAN
- * without any. */
+/* Mean cross-entropy over up to n held blocks of context tokens; NAN: none. */
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   enum { BATCH = 16 };
   Model *m = &t->m;
@@ -4821,7 +4796,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
 }
 
 /* Trains to the last step, a fault or Ctrl-C. A look at the sink and a line of
- * the log come every --log-every steps and at the end, a checkpoint every
+ * the log come every --log-every steps and at the last, a checkpoint every
  * --save-every steps and at the end.
  *
  * When a run diverges, its log ends with a line "# step N: why", which --resume
