@@ -2262,16 +2262,16 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * m is the paper's A where weights sum to 1, and its proxy score elsewhere
  * (section 7.4; row_metric of 3.6). With T = 3:
  *
- *        row 1   1.0                 alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
- *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
- *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
+ *   row 1   1.0               alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
+ *   row 2   0.8  0.2          alpha_2 = (0.2 + 0.2) / 2       = 0.2
+ *   row 3   0.6  0.2  0.2     alpha_3 = 0.2
  *
  * This head has a sink on token 1 at eps = 0.3. With a K bias its map may be
  *
- *                *    1    2    3
- *        row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
- *        row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
- *        row 3   0.8  0.0  0.1  0.1
+ *           *    1    2    3
+ *   row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
+ *   row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
+ *   row 3   0.8  0.0  0.1  0.1
  *
  * The sink has moved from token 1 to *, as in Table 4. The indicator is taken
  * per sequence, then averaged over sequences (F7), 100 in the paper: a head
@@ -2290,8 +2290,7 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * weight (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, the paper
  * over i >= k: these differ inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for * and
- * x*. */
+/* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for *, x*. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
@@ -2301,9 +2300,9 @@ static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j)
   for (idx i = plus1 ? first : first + k; i < N; i++)
     sum += m[i * S + j];
   if (plus1 && c->extra && j == 0)
-    sum += 1;                            /* *'s dummy row */
+    sum += 1;   /* *'s dummy row */
   else if (plus1 && first)
-    sum += m[j];                         /* x*'s own row */
+    sum += m[j];   /* x*'s own row */
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
@@ -2321,8 +2320,8 @@ static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
   }
 }
 
-/* The mean of one column of at [L,H,n] over the s->heads heads that attend; the
- * others hold 0. sinks_finish (11.0) has made the sums means over sequences. */
+/* The mean of a column of at [L,H,n] over the s->heads heads that attend; the
+ * others are 0. sinks_finish (11.0) has made sums means over sequences. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
   for (idx i = 0; i < s->L * s->H; i++)
@@ -2346,7 +2345,6 @@ static bool block_attends(const Model *m, int l) {
   return m->layer[l].mix == mhsa_forward;
 }
 
-/* How many keys row i of N sees under a window w. */
 static idx keys_seen(const Config *c, int w, idx N, idx i) {
   idx seen = 0;
   for (idx j = 0; j < N; j++)
@@ -2354,8 +2352,8 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
   return seen;
 }
 
-/* Even rows: row i gives 1/n_i to each of the n_i columns that it sees. Returns
- * the mean weight of token 1 over blocks and rows 1 .. T; with `own` that of a
+/* Even rows: row i gives 1/n_i to each of the n_i columns it sees. Returns the
+ * mean weight of token 1 over blocks and rows 1 .. T; with `own` that of a
  * row's own token, over rows 2 .. T (self_uniform, 11.0). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
@@ -2375,17 +2373,17 @@ static double even_weight(const Model *m, int T, bool own) {
 
 /* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
  *
- *   causal        H_T / T                           0.0741
- *   * or x*       (H_(T+1) - 1) / T                 0.0587
- *   window w      H_w / T                           0.0634 at w = 32
- *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5 */
+ *   causal     H_T / T               0.0741
+ *   * or x*    (H_(T+1) - 1) / T     0.0587
+ *   window w   H_w / T               0.0634 at w = 32
+ *   prefix p   (1 + H_T - H_p) / T   0.0541 at p = 5 */
 static double sink_uniform(const Model *m, int T) {
   return even_weight(m, T, false);
 }
 
 /* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others; norms
- * [N] are means over sequences. The captions print t != 0 for t != 1. NaN where
- * there are no others, or all of them are 0. */
+ * [N] are means over sequences. Captions print t != 0 for t != 1. NaN where
+ * there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++)
@@ -2395,11 +2393,11 @@ static double norm_ratio(const double *norms, idx N) {
   return norms[0] / (sum / (double)(N - 1));
 }
 
-/* The largest ratio over the outputs of the blocks. The paper finds massive
+/* The largest ratio over the blocks' outputs. The paper finds massive
  * activations where weights are non-negative and sum to 1 (Figure 8 left), none
  * for sigmoid with Z = 1 (Figure 8 middle), nor with K biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
-  double most = NAN;                     /* fmax ignores a NaN */
+  double most = NAN;   /* fmax ignores a NaN */
   for (int l = 1; l <= s->L; l++)
     most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
@@ -2421,7 +2419,7 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
   idx at = 2 * (l * H + h);
-  const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
+  const real *q = la->q + (b * N * H + h) * D;   /* rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
@@ -2446,12 +2444,11 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
- * The paper's statements that need no training are decided here on toys: three
- * blocks, two heads, a dozen tokens, and weights of order 1, so that nothing
- * hides in rounding. A check measures what the paper states and prints lines,
- * each with a verdict:
+ * What the paper states that needs no training is decided here on toys: three
+ * blocks, two heads, a dozen tokens, weights of order 1 so that nothing hides
+ * in rounding. A check measures it and prints lines, each with a verdict:
  *
- *   holds               the deviation is within its bound, or the number is right
+ *   holds               a deviation is within its bound, a number is right
  *   control             without its premise it must fail, and does
  *   refuted as printed  the statement is wrong: this is a counterexample
  *   WRONG               anything else; `sink check` then ends with status 1
@@ -2464,8 +2461,8 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  * (measured). SCORES: a weight's relative error is its score's absolute one:
  * REAL_EPS times the largest score, about 40, times its rotation, at most 64
  * radians. EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART:
- * the least difference of what must differ. NINE_DECIMALS: half a unit of a
- * stated number's last. */
+ * the least difference of what must differ. NINE_DECIMALS: half a unit of the
+ * ninth, the last of a stated number. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2644,7 +2641,6 @@ static double score(Place s) { return entry(s, s.y->a.probe[s.l].z); }
 static double weight(Place s) { return entry(s, s.y->a.probe[s.l].weight); }
 static double A_ti(Place s) { return entry(s, s.y->a.probe[s.l].metric); }
 
-/* The largest f over all blocks, heads, rows and the keys that a row sees. */
 static double greatest(const Toy *y, double f(Place s)) {
   double most = -INFINITY;
   for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
@@ -2698,16 +2694,15 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  *
  * Proof. Let h_1 = .. = h_T enter a block. All values are then one v, and a
  * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
- * else in a block acts on each token alone. So the states that leave it are
- * equal if A_t is the same for all t in every head (and, but for chance, only
- * then), whatever the norm, the ffn or the score; and so on, block by block.
- * Where a single token's row has the same sum, they are the states of the token
- * alone, T = 1.
+ * else in a block acts on each token alone. So equal states leave it if (and,
+ * but for chance, only if) A_t is the same for all t in every head, whatever
+ * the norm, the ffn or the score; and so on, block by block. If a single
+ * token's row has that sum too, they are the states of the token alone, T = 1.
  *
  * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
  * rest is A_t. With s(n) for s at distance n, and sum_t for its sum over n < t:
  *
- *   softmax, a positive s over its sum   A_t = 1, times the scale, under any mask
+ *   softmax, a positive s over its sum   A_t = 1, times the scale, for any mask
  *   V biases                             o_t = v + v+
  *   clamp                                A_t = sum_t / max(|sum_t|, 1)
  *   Z = 1                                A_t = sum_t; no positions: t s(0)
@@ -2837,8 +2832,8 @@ static void check_first(Page *p) {
  *
  * So alpha_k, the mean of A_tk over t = k .. T, is (H_T - H_(k-1))/(T-k+1) with
  * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Row t sees
- * min(t,w) keys under a window, max(t,p) under a prefix: A_ti is its
- * inverse. */
+ * min(t,w) keys under a window, max(t,p) under a prefix, and A_ti is one over
+ * that. */
 
 static double harmonic(int n) {
   return n < 1 ? 0 : 1.0 / n + harmonic(n - 1);
@@ -3197,7 +3192,7 @@ static int checks_run(const Check *more, const char *program, const char *name,
 
 /* The types of Parts II to IV. A program that includes this file sees them. */
 
-typedef struct Bytes {           /* a growing array */
+typedef struct Bytes {          /* a growing array */
   unsigned char *at;
   size_t size, room;
 } Bytes;
@@ -3206,22 +3201,22 @@ typedef struct Bytes {           /* a growing array */
  * it gives the file its name, or if e holds an error leaves the old file. */
 typedef struct Writing {
   FILE *f;
-  const char *path;              /* the caller's */
-  char beside[1100];             /* PATH.new */
+  const char *path;             /* the caller's */
+  char beside[1100];            /* PATH.new */
 } Writing;
 
-uint64_t hash_start(uint64_t seed);      /* hash64 in pieces */
+uint64_t hash_start(uint64_t seed);   /* hash64 in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
-int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* <= 2047 bytes */
 void bytes_free(Bytes *b);
 /* Numbers of 1 to 8 bytes, little-endian. */
 void number_put(unsigned char *p, uint64_t x, int bytes);
 uint64_t number_at(const unsigned char *p, int bytes);
 
-size_t utf8_length(const unsigned char *text, size_t n); /* of its valid start */
+size_t utf8_length(const unsigned char *text, size_t n); /* its valid start */
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);
@@ -3244,24 +3239,24 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e);
 
 /* ---------- Part II */
 
-typedef struct Ids {             /* a growing array of token ids */
+typedef struct Ids {            /* a growing array of token ids */
   int32_t *at;
   size_t size, room;
 } Ids;
 
 typedef struct TokenEntry {
-  uint32_t start;               /* of its spelling in Tokenizer.pool; the next start ends it */
-  int32_t left, right;          /* of a merge: the pair that becomes this token */
+  uint32_t start;               /* spelling in pool, to the next start */
+  int32_t left, right;          /* of a merge: the pair it replaces */
 } TokenEntry;
 
 /* Never changed once made. */
 typedef struct Tokenizer {
   int vocab;                    /* V */
-  int end, bos, fix;            /* ids after and before a document, of --fix-token; -1: none */
+  int end, bos, fix;            /* ids around a document, --fix-token; or -1 */
   bool blank;                   /* put a space before a text */
   TokenEntry *token;            /* [V + 1] */
   Bytes pool;                   /* their spellings, joined */
-  int32_t *slot;                /* [slots] hash table from a pair to its merge's id; 0: empty */
+  int32_t *slot;                /* [slots] a pair's hash to its id; 0: empty */
   size_t slots;
   uint64_t hash;                /* of its file; checkpoints keep it */
   /* a published model's own (data/models/words.c), or NULL */
@@ -3273,17 +3268,17 @@ typedef struct Tokenizer {
 typedef int TokenizerReader(const unsigned char *bytes, size_t n,
                             const char *name, Tokenizer *t, Error *e);
 
-#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
+#define DOCUMENT_END "<|endoftext|>"   /* between the documents of a text */
 #define SHIPPED_TEXT "data/text/stories.txt"
 
 /* A training's tokens, and how far it has read them. */
 typedef struct Data {
   Tokenizer tokenizer;
-  int vocab;                    /* how many ids there are */
+  int vocab;                    /* V */
   int end, bos, fix;            /* ids that no text has */
   Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
-  bool alike;                   /* the documents are: the first ones serve for all */
+  bool alike;                   /* the documents are: the first ones will do */
   idx blocks, pass;             /* the pass of order [blocks] */
   int32_t *order;
   /* draw `number` of a seed for --first-tokens (9.3), or NULL */
@@ -3293,7 +3288,7 @@ typedef struct Data {
   char drawn[800];              /* these in words */
   uint64_t seed, sample;        /* sample: blocks read so far */
   uint64_t source;              /* hash64 of the text */
-  char name[PATH_ROOM], read[80];              /* read: how much is held */
+  char name[PATH_ROOM], read[80];   /* read: how much is held */
   /* An endless text's (data/text, toys.c), else NULL: n tokens, block `number`;
    * the place in it, which a checkpoint keeps; its state; frees that. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
@@ -3312,16 +3307,16 @@ typedef struct Source {
   char first_tokens[16];        /* what stands there instead */
   double *first_counts;         /* the training's Data.first, if kept */
   char first_own[16];           /* and its --first-tokens */
-  char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
+  char random_tokens[64];       /* "1,2": where they stand (section 5) */
   double data_tokens;           /* most training tokens, 0: all (Figure 5) */
   int bos;                      /* <|bos|> before every document */
   double valid;                 /* share of documents held back */
   uint64_t own;                 /* hash64 of a model's own text; 0: not known */
   char own_name[PATH_ROOM];
-  int whole;                    /* without --valid: all of another text is held */
+  int whole;                    /* no --valid: all of another text is held */
   int from_start;               /* as if Data.alike */
   int toy;                      /* a task of ./paper instead, 0: none */
-  const struct Program *program;           /* opens it */
+  const struct Program *program;   /* opens it */
 } Source;
 
 /* ---------- Part III */
@@ -3360,21 +3355,21 @@ typedef struct Settings {
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
   char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM];
-  const struct Program *program;                 /* the one that runs */
+  const struct Program *program;   /* the one that runs */
   struct Films *watched;        /* for a companion's Program.watch */
-  int argc;                     /* the command as it was given */
+  int argc;                     /* as given */
   char **argv;
   const char *verb;
   unsigned groups;              /* flags it takes */
-  bool given[200];              /* which of OPTIONS were given */
-  const char *words[WORDS_MOST];                 /* without the flags */
+  bool given[200];              /* which OPTIONS were given */
+  const char *words[WORDS_MOST];   /* without the flags */
   int n_words;
   MORE_SETTINGS
 } Settings;
 
 #define SINK_VERSION "1.0"
 void settings_default(Settings *s);
-int settings_count(const Settings *s, Error *e);      /* 2: a flag changes nothing */
+int settings_count(const Settings *s, Error *e);   /* 2: an idle flag */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
 typedef struct Trainer {
@@ -3418,7 +3413,7 @@ typedef struct Outcome {
   double even, loss;            /* alpha of even rows; nats a token */
   double row[ROW];              /* with that loss */
   idx tokens;                   /* over so many */
-  char text[PATH_ROOM], read[80];              /* Data.name and .read */
+  char text[PATH_ROOM], read[80];   /* Data.name and .read */
   bool star;                    /* has it * or x*? */
   char ended[640];              /* why training ended early, or "" */
   struct HeadMap *map;          /* a companion's, or NULL */
@@ -3427,7 +3422,7 @@ typedef struct Outcome {
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
              Error *e);
-enum { HELD_BLOCKS = 64 };       /* of context tokens, for a result's held loss */
+enum { HELD_BLOCKS = 64 };   /* of context tokens, for a result's held loss */
 
 /* ---------- Part IV */
 
@@ -3458,7 +3453,7 @@ typedef struct Option {
   char kind;             /* i int, d double, b switch, c choice, s string, */
   size_t field;          /* f a name of what is read; offset in Settings */
   const char *fallback;  /* the default as text; "": the first choice, none */
-  double least, most;    /* bounds of a number that is given; room of a string */
+  double least, most;    /* bounds of a given number; room of a string */
   const char *value;     /* its name; of a choice SIM_WORDS, say (chapter 1) */
   const char *help;
 } Option;
@@ -3520,7 +3515,7 @@ typedef struct Program {
   /* in place of text_open: --grammar, --tokens, --toy; --first-tokens (9.3) */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;         /* reads published ones, too */
+  TokenizerReader *read_tokenizer;   /* reads published ones, too */
   /* --start and --resume; what a log begins with (line NULL), and its lines */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
   int (*log)(Trainer *t, Progress *p, Bytes *log, const char *line, Error *e);
@@ -3540,30 +3535,30 @@ typedef struct Program {
  * so a common word ends as one id.
  *
  * A piece is the longest of
- *     [ ] letters   one space or none, then bytes A-Z, a-z, and from 0x80 up
- *                   (so all of UTF-8 beyond ASCII)
- *     [ ] digits    one space or none, then one to three bytes 0-9
- *     [ ] others    one space or none, then bytes that are no letter, digit or
- *                   white space
- *     white         space, \t \n \v \f \r; if its last byte is a space and a
- *                   piece of another kind follows, that space is the follower's
+ *   letters   one space or none, then bytes A-Z, a-z, and from 0x80 up (so
+ *             all of UTF-8 beyond ASCII)
+ *   digits    one space or none, then one to three bytes 0-9
+ *   others    one space or none, then bytes that are no letter, digit or white
+ *             space
+ *   white     space, \t \n \v \f \r; if its last byte is a space and a piece
+ *             of another kind follows, that space is the follower's
  * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut
  * It|'|s| 1|,|024| | km.
  *
  * No text encodes to ids 0 to 2, even where it spells their names: chapter 9
  * writes them.
  *
- * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M merges.
- *     offset      bytes
- *     0           8       the letters SINKTOK1
- *     8           4       version, 1
- *     12          4       vocabulary size, 259 + M, at most 262144
- *     16          4       M
- *     20          8 M     in the list's order: left id, right id, 4 bytes each,
- *                         of tokens before it, from 3 on; no pair twice; no
- *                         token longer than 128 bytes
- *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the
- *                         tokenizer's hash
+ * THE FILE, tokenizer.bin. Unsigned little-endian numbers; M merges:
+ *   offset    bytes
+ *   0         8      the letters SINKTOK1
+ *   8         4      version, 1
+ *   12        4      vocabulary size, 259 + M, at most 262144
+ *   16        4      M
+ *   20        8 M    in the list's order: left id, right id, 4 bytes each, of
+ *                    tokens before it, from 3 on; no pair twice; no token
+ *                    longer than 128 bytes
+ *   20 + 8 M  8      hash64(0, .) of all bytes before it: also the tokenizer's
+ *                    hash
  * A file of version 2 has a published model's tokenizer, which ./hf reads.
  */
 
@@ -3795,8 +3790,8 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  * A text is a sequence of documents: stories, chapters, articles. <|endoftext|>
  * separates them, and white space before one does not count. --text names a
  * file, standard input (-) or a folder, whose files follow by name; the end of
- * a file ends a document. Text that is not UTF-8 is refused. Without --text
- * sink reads the stories that come with it. */
+ * a file ends a document. A text that is not UTF-8 or has a zero byte is
+ * refused. Without --text sink reads the stories that come with it. */
 
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
@@ -3885,14 +3880,14 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
  * A document becomes ids, then <|endoftext|>; with --bos, <|bos|> comes first.
  * All are joined and cut into blocks of T+1 tokens: T inputs, and the same
  * tokens one later as targets. A block may start inside a document, as in the
- * paper, and attention crosses documents. A pass reads every block once; each
- * pass has a new random order.
+ * paper, and attention crosses documents. A pass reads every block once, in a
+ * new random order.
  *
- * Some documents are held back from training, to measure a loss on: those whose
- * number hashes below --valid, whatever the seed. If that leaves one side
- * empty, the end of the last document is held back instead, --valid of its
- * length. An evaluation reads what was held back of the model's own text, and
- * all of any other, unless --valid is given. */
+ * Documents whose number hashes below --valid, whatever the seed, are held back
+ * from training, to measure a loss on. If that leaves one side empty, the end
+ * of the last document is held back instead, --valid of its length. An
+ * evaluation reads what was held back of the model's own text, and all of any
+ * other, unless --valid is given. */
 
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
   unsigned char bytes[8];
@@ -3953,8 +3948,7 @@ static size_t document_cut(const Bytes *all, Document last, double share,
 }
 
 /* Splits the documents, of a text or of ids (data/text/shards.c), into training
- * and held tokens. An evaluation (T = 0) trains on none, and holds all of a
- * text that is not the model's own. */
+ * and held tokens; an evaluation (T = 0) has held ones alone. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -4027,8 +4021,8 @@ static void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* `seed` orders the data, as a d->seed that is never HELD_SEED; T = 0 reads
- * held documents alone. After a failure d is empty. */
+/* `seed` orders the data, as d->seed, never HELD_SEED. T = 0: an evaluation.
+ * After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.pass = -1};
@@ -4083,10 +4077,9 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
  * They overwrite, never insert. The target before token p changes with it, and
  * is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
- *                        block
- *   --first-tokens ..    at p, or 1, an id that data/text/first.c draws once
- *                        for a block; --random-tokens then has such ids too
+ *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
+ *   --first-tokens ..    at p, or 1, an id drawn once for a block by
+ *                        data/text/first.c; --random-tokens then has such ids
  * While the sink is measured only ids of --first-tokens are random. */
 
 /* Reads "1,2" into positions [room + 1], a 0 after them; else returns 2. */
@@ -4262,9 +4255,9 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *       weight, a double, before the moments
  *   8   count of parameters .. parameters in the order of the table of
  *       tensors; then m and v
- *   8   8   8   8   the run: loss of the last step (a double); sum of the
- *       losses since the last look at the sink; how many those are; hash64 of
- *       the text or grammar
+ *   8   8   8   8   the run: loss of the last step, and sum of the losses since
+ *       the last look at the sink, doubles; how many those are; hash64 of the
+ *       text or grammar
  *   8   the start: hash64 of the parameters that a fine-tuning began from
  *   8   hash64 of all that
  *
@@ -4373,7 +4366,7 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
       *value++ = 0;
     const Option *o = option_find(line, groups);
     bool embed = !strcmp(line, "embed-dim") && atoi(value) == s->model.dim;
-    bool reads = has_word("grammar tokens end-token", line);   /* a companion's */
+    bool reads = has_word("grammar tokens end-token", line);   /* not sink's */
     if (o)
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else if (!embed && !reads && strcmp(value, "0")
@@ -4611,9 +4604,9 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
 /* ----------
  * 10.3  A step   [E1]
  *
- * A step draws B blocks of T+1 tokens. A forward and a backward add to every dw
- * the gradient of the blocks' mean loss; --accumulate N does so N times, each
- * for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
+ * A step draws B blocks of T+1 tokens; a forward and a backward add the
+ * gradient of their mean loss to every dw. --accumulate N does this N times,
+ * each for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
  * allows, and the optimiser moves every parameter at the schedule's rate. A NaN
  * or infinity ends the step before any parameter moves. */
 
@@ -4720,8 +4713,7 @@ static void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
 }
 
-/* The held sequences that a look at the sink measures. */
-enum { LOOK_N = 16 };
+enum { LOOK_N = 16 };   /* held sequences in a look at the sink */
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   int T = (int)at_most(t->s.eval_T, t->s.model.context);
@@ -4803,7 +4795,7 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
  * drops, and the checkpoint before stays. If a resumed run's first look meets a
  * NaN, training goes on until a step does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  enum { FOLLOW = 2 };   /* seconds from one save of the log to the next */
+  enum { FOLLOW = 2 };   /* seconds between saves of a log that is watched */
   const Train *r = &t->s.train;
   Bytes log = {0};
   Error passed = {0};
