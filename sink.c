@@ -2394,8 +2394,8 @@ static double norm_ratio(const double *norms, idx N) {
 }
 
 /* The largest ratio over the blocks' outputs. The paper finds massive
- * activations where weights are non-negative and sum to 1 (Figure 8 left), none
- * for sigmoid with Z = 1 (Figure 8 middle), nor with K biases (Figure 7). */
+ * activations for weights that are non-negative and sum to 1 (Figure 8 left),
+ * none for sigmoid with Z = 1 (middle), nor with K biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
   double most = NAN;   /* fmax ignores a NaN */
   for (int l = 1; l <= s->L; l++)
@@ -2455,14 +2455,14 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
  *
  * As in Appendix B.1, A_ti has query t and key i, both from 1.
  *
- * Bounds on rounding are multiples of REAL_EPS, which serve the float and the
- * double build. STATES: in each block a number passes some 60 additions of
- * terms of order 1, and through all three an error grows at most 25 times
- * (measured). SCORES: a weight's relative error is its score's absolute one:
- * REAL_EPS times the largest score, about 40, times its rotation, at most 64
- * radians. EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART:
- * the least difference of what must differ. NINE_DECIMALS: half a unit of the
- * ninth, the last of a stated number. */
+ * Bounds on rounding are multiples of REAL_EPS, for the float and the double
+ * build. STATES: in each block a number passes some 60 additions of terms of
+ * order 1, and through all three an error grows at most 25 times (measured).
+ * SCORES: a weight's relative error is its score's absolute one: REAL_EPS times
+ * the largest score, about 40, times its rotation, at most 64 radians.
+ * EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART: the least
+ * difference of what must differ. NINE_DECIMALS: half a unit of the ninth, the
+ * last of a stated number. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2700,7 +2700,7 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
  * token's row has that sum too, they are the states of the token alone, T = 1.
  *
  * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
- * rest is A_t. With s(n) for s at distance n, and sum_t for its sum over n < t:
+ * rest is A_t; s(n) is s at distance n, and sum_t its sum over n < t:
  *
  *   softmax, a positive s over its sum   A_t = 1, times the scale, for any mask
  *   V biases                             o_t = v + v+
@@ -2755,8 +2755,8 @@ static void check_states(Page *p) {
  *
  *   u = h_t^(l-1) + Concat_h(LN(h_t^(l-1)) W_V^h) W_O    h_t^l = u + FFN(LN(u))
  *
- * This has no other token in it, and neither W_Q nor W_K. So these are the
- * states of the token alone, T = 1, in a model where both are 0. */
+ * No other token is in it, nor W_Q, nor W_K. So these are the states of the
+ * token alone, T = 1, in a model where both matrices are 0. */
 
 static Toy *without_scores(Toy *y) {
   int n = y->m.c.dim * y->m.c.heads * y->m.c.head_dim;
@@ -2883,10 +2883,10 @@ static void check_prop1(Page *p) {
  * Proof. States are equal, so a score is z + g(t-i) with one z: e^z cancels.
  *
  * The paper's conclusion, no sink, does not follow. It calls g "a monotonic
- * non-increasing function"; in equation 6 and in the authors' code g grows, so
- * that no score of a row exceeds the first token's. Only keys in its bucket tie
- * with it. The paper argues from the last bucket, which holds distances from
- * 113 on (128 as printed): none at T = 64. What does hold:
+ * non-increasing function"; equation 6 and the authors' code let g grow, so no
+ * score of a row exceeds the first token's. Only keys in its bucket tie with
+ * it. The paper argues from the last bucket, which holds distances from 113 on
+ * (128 as printed): none at T = 64. What does hold:
  *
  *   g non-increasing    A_t1 is the least of its row: A_t1 <= 1/t, and so
  *                       alpha_1 <= H_T/T
@@ -2971,9 +2971,9 @@ static void check_prop3(Page *p) {
  *   A_ti <= e^(2 xi) / (e^(2 xi) + t - 1)         xi = |q||k| / sqrt(d_h)
  *
  * Proof. States are equal, so all queries are one q and all keys one k but for
- * their rotations, which keep lengths. By Cauchy-Schwarz every score lies
- * within xi of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), with t - 1
- * terms of at least e^(-2 xi).
+ * rotations, which keep lengths. By Cauchy-Schwarz every score lies within xi
+ * of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), with t - 1 terms of at
+ * least e^(-2 xi).
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
  * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that a sink is
@@ -3633,8 +3633,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* The slot of the id that a pair becomes. A 0 there, which no merge makes, says
- * that the pair is no merge. */
+/* The slot of the id that a pair becomes; of a pair that is no merge it holds
+ * 0, which no merge makes. */
 static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
@@ -3793,6 +3793,7 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  * a file ends a document. A text that is not UTF-8 or has a zero byte is
  * refused. Without --text sink reads the stories that come with it. */
 
+/* Seeds of what is held back and measured; of --first-tokens to train on. */
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
@@ -4262,8 +4263,8 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   hash64 of all that
  *
  * It holds no clock and no number of threads, so a run that is repeated writes
- * the same bytes. Every draw follows from --seed and the draw's place, so no
- * generator's state is kept. */
+ * the same bytes. It holds no generator's state: every draw follows from --seed
+ * and the draw's place. */
 enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
@@ -4353,8 +4354,8 @@ static const char NOT_USED[] =
     "bias-in all\ntoy none\n";
 
 /* Reads lines "flag value" into s. A default may lie outside its flag's bounds:
- * 0 often stands for another field's value. A flag that only a companion knows
- * may stand there if it is unused. */
+ * 0 often stands for another field's value. A companion's flag may stand there
+ * if it is unused. */
 static void settings_lines(Passage *c, Settings *s, unsigned groups,
                            char *text) {
   Error wrong = {0};
@@ -4524,10 +4525,10 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * 10.2  A run begins   section 4
  *
  * A Trainer is a run: its settings, model, moments and place in the text. It
- * starts from the seed. With ./paper a run can resume from --out's file, and
- * then ends in the bytes of one that never stopped: data/paper/resume.c.
- * Fine-tuning ([FIG30], appendix D) starts from another model's parameters:
- * data/paper/drawn.c. */
+ * starts from the seed. With ./paper it can resume from --out's file, to end in
+ * the bytes of a run that never stopped (data/paper/resume.c), or start from
+ * another model's parameters, to fine-tune it ([FIG30], appendix D;
+ * data/paper/drawn.c). */
 
 /* A model and moments that were read stay; else the model is drawn from the
  * seed. */
@@ -4753,7 +4754,7 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
 }
 
 /* A line of the log is a look at the sink: loss is the mean over the steps
- * since the line before, norm the gradient's at the last step, before the clip,
+ * since the line before, norm the last step's gradient norm before the clip,
  * sink_1 at --eps, norm_ratio the largest over the blocks (chapter 6). */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
