@@ -2768,7 +2768,7 @@ static Toy *without_scores(Toy *y) {
   return y;
 }
 
-/* How far tokens 1 .. n are off that, under the first INSIDE schemes. */
+/* How far tokens 1 .. n are off equation 16, under the INSIDE schemes. */
 static double off_equation16(Page *p, uint64_t seed, int n) {
   double worst = 0;
   for (int x = 0; x < INSIDE; x++) {
