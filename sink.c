@@ -2239,52 +2239,52 @@ static double gradient_norm(const Model *m, const Tensor **bad) {
  * m is the paper's A where weights sum to 1, and its proxy score elsewhere
  * (section 7.4; row_metric of 3.6). With T = 3:
  *
- *        row 1   1.0                 alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
- *        row 2   0.8  0.2            alpha_2 = (0.2 + 0.2) / 2       = 0.2
- *        row 3   0.6  0.2  0.2       alpha_3 = 0.2
+ *   row 1   1.0               alpha_1 = (1.0 + 0.8 + 0.6) / 3 = 0.8
+ *   row 2   0.8  0.2          alpha_2 = (0.2 + 0.2) / 2       = 0.2
+ *   row 3   0.6  0.2  0.2     alpha_3 = 0.2
  *
- * so this head has a sink on token 1 at eps = 0.3. With a K bias it may read
+ * This head has a sink on token 1 at eps = 0.3. With a K bias its map may be
  *
- *                *    1    2    3
- *        row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
- *        row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
- *        row 3   0.8  0.0  0.1  0.1
+ *           *    1    2    3
+ *   row 1   0.9  0.1            alpha_* = (0.9 + 0.7 + 0.8) / 3 = 0.8
+ *   row 2   0.7  0.1  0.2       alpha_1 = (0.1 + 0.1 + 0.0) / 3 = 0.067
+ *   row 3   0.8  0.0  0.1  0.1
  *
- * and the sink has moved from token 1 to *, as in Table 4. The indicator is taken for
- * each sequence, then averaged over the sequences, 100 in the paper (F7): a head
- * counts by how often it has a sink. The paper's eps is 0.3 and its T 64.
+ * The sink has moved from token 1 to *, as in Table 4. The indicator is taken
+ * per sequence, then averaged over sequences (F7), 100 in the paper: a head
+ * counts by how often it has a sink. The paper has eps = 0.3 and T = 64.
  *
- * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i != 0
- * should read i != 1). Even rows give alpha_1 = 0.0741 at T = 64 (sink_uniform):
- * eps = 0.3 is four times that. Below T = 10 even rows pass for sinks. Sink moves
- * only when a head crosses eps, by 1/(L H). So mean alpha_1, which moves earlier, and
- * its multiple of the even value stand beside it.
+ * Under causal softmax A_11 = 1, so 1/T <= alpha_1 <= 1 (section 3.2, whose i
+ * != 0 should read i != 1). Rows of even weights give alpha_1 = 0.0741 at T =
+ * 64 (sink_uniform), a quarter of eps = 0.3; below T = 10 they pass for sinks.
+ * Sink_1 moves only when a head crosses eps, by 1/(L H). So tables also show
+ * mean alpha_1, which moves earlier, and its multiple of the even value.
  *
- * A map m [N,S] has the rows and columns drawn in chapter 1. x*'s own row is no
- * token's. Alpha of * and of x* is a mean over the T real rows.
+ * Chapter 1 draws the rows and columns of a map m [N,S]. x*'s own row is no
+ * token's: alpha of * and of x* is a mean over the T real rows.
  *
- * The authors' code (--metric-rows plus1) adds a row that gives * all its weight
- * (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, where the paper sums
- * over i >= k; that differs inside a prefix, whose rows see ahead. */
+ * The authors' code (--metric-rows plus1) adds a row that gives * all its
+ * weight (F6): alpha_* = (1 + sum)/(T+1). It also sums over all rows, the paper
+ * over i >= k: these differ inside a prefix, whose rows see ahead. */
 
-/* [M1] alpha of column j of a map m [N,S]. plus1: of * and x* over T+1 rows. */
+/* [M1] alpha of column j of a map m [N,S]. plus1: all rows, T+1 for *, x*. */
 static double sink_alpha(const Config *c, int T, int rows, const real *m, idx j) {
   idx N = config_rows(c, T), S = config_columns(c, T);
   idx first = N - T, token1 = S - T;     /* token 1's row and column */
-  idx k = j > token1 ? j - token1 : 0;   /* [M1]'s k less 1; *, x*: all T rows */
+  idx k = j > token1 ? j - token1 : 0;   /* [M1]'s k, less 1; 0 for * and x* */
   bool plus1 = rows == METRIC_PLUS1;
   double sum = 0, count = (double)(T - k);
   for (idx i = plus1 ? first : first + k; i < N; i++)
     sum += m[i * S + j];
   if (plus1 && c->extra && j == 0)
-    sum += 1;                            /* *'s dummy row */
+    sum += 1;   /* *'s dummy row */
   else if (plus1 && first)
-    sum += m[j];                         /* x*'s own row */
+    sum += m[j];   /* x*'s own row */
   return sum / (plus1 && j < token1 ? count + 1 : count);
 }
 
-/* Of one head's map m [N,S] in one sequence, lh = l H + h: adds alpha of every
- * column, and for each eps the 1[alpha > eps] of this sequence (F7). NaN stays. */
+/* Adds, for one head's map m [N,S] in one sequence, alpha of every column, and
+ * 1[alpha > eps] for each eps (F7). lh = l H + h. A NaN stays. */
 static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m) {
   idx S = s->S, all = s->L * s->H;
@@ -2297,8 +2297,8 @@ static void measure_sink(Sinks *s, const Config *c, int rows, idx lh,
   }
 }
 
-/* A column's mean over the s->heads of at [L,H,n] that attend; others are 0. A
- * measurement has divided its sums by the number of sequences (chapter 11). */
+/* The mean of a column of at [L,H,n] over the s->heads heads that attend; the
+ * others are 0. sinks_finish (11.0) has made sums means over sequences. */
 static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   double sum = 0;
   for (idx i = 0; i < s->L * s->H; i++)
@@ -2306,23 +2306,22 @@ static double column_mean(const Sinks *s, const double *at, idx n, int column) {
   return sum / s->heads;
 }
 
-/* [M1] of a column, averaged over blocks, heads and sequences; raw mass. */
+/* [M1] of a column, and raw mass: means over blocks, heads and sequences. */
 static double sinks_alpha(const Sinks *s, int k) {
   return column_mean(s, s->alpha, s->S, k);
 }
 static double sinks_mass(const Sinks *s) { return column_mean(s, s->raw, 1, 0); }
 
-/* [M2] Sink^eps[x], in 0..1, of a column: config_column_first for Sink_1. */
+/* [M2] Sink of a column at eps[x], in 0..1. Sink_1 has config_column_first. */
 static double sinks_sink(const Sinks *s, int column, int x) {
   return column_mean(s, s->over + (idx)x * s->L * s->H * s->S, s->S, column);
 }
 
-/* Does block l attend? A companion may mix tokens otherwise. */
+/* Does block l attend? A companion's may mix tokens differently. */
 static bool block_attends(const Model *m, int l) {
   return m->layer[l].mix == mhsa_forward;
 }
 
-/* How many keys row i of N sees under a window w: n_i. */
 static idx keys_seen(const Config *c, int w, idx N, idx i) {
   idx seen = 0;
   for (idx j = 0; j < N; j++)
@@ -2330,9 +2329,9 @@ static idx keys_seen(const Config *c, int w, idx N, idx i) {
   return seen;
 }
 
-/* Even rows: one that sees n_i columns gives each 1/n_i. The mean of what token 1
- * gets, over blocks and rows 1 .. T; with `own` of what a row's own token gets, over
- * rows 2 .. T (self_uniform, 11). */
+/* Even rows: row i gives 1/n_i to each of the n_i columns it sees. Returns the
+ * mean weight of token 1 over blocks and rows 1 .. T; with `own` that of a
+ * row's own token, over rows 2 .. T (self_uniform, 11.0). */
 static double even_weight(const Model *m, int T, bool own) {
   const Config *c = &m->c;
   idx N = config_rows(c, T), first = N - T;
@@ -2351,17 +2350,17 @@ static double even_weight(const Model *m, int T, bool own) {
 
 /* The even alpha_1. With H_n = 1 + 1/2 + .. + 1/n, at T = 64:
  *
- *   causal        H_T / T                           0.0741
- *   * or x*       (H_(T+1) - 1) / T                 0.0587
- *   window w      H_w / T                           0.0634 at w = 32
- *   prefix p      (1 + H_T - H_p) / T               0.0541 at p = 5 */
+ *   causal     H_T / T               0.0741
+ *   * or x*    (H_(T+1) - 1) / T     0.0587
+ *   window w   H_w / T               0.0634 at w = 32
+ *   prefix p   (1 + H_T - H_p) / T   0.0541 at p = 5 */
 static double sink_uniform(const Model *m, int T) {
   return even_weight(m, T, false);
 }
 
-/* [FIG7] [FIG8] [FIG29] Norm of the first row over the others' mean; norms [N] are
- * means over sequences. Captions print t != 0 for t != 1. NaN where there are no
- * others, or all of these are 0. */
+/* [FIG7] [FIG8] [FIG29] The first row's norm over the mean of the others; norms
+ * [N] are means over sequences. Captions print t != 0 for t != 1. NaN where
+ * there are no others, or all are 0. */
 static double norm_ratio(const double *norms, idx N) {
   double sum = 0;
   for (idx n = 1; n < N; n++)
@@ -2371,11 +2370,11 @@ static double norm_ratio(const double *norms, idx N) {
   return norms[0] / (sum / (double)(N - 1));
 }
 
-/* The largest ratio over the outputs of the blocks. The paper finds massive
- * activations where weights are non-negative and sum to 1 (Figure 8 left), none
- * for sigmoid with Z = 1 (Figure 8 middle), nor with K biases (Figure 7). */
+/* The largest ratio over the blocks' outputs. The paper finds massive
+ * activations for weights that are non-negative and sum to 1 (Figure 8 left),
+ * none for sigmoid with Z = 1 (middle), nor with K biases (Figure 7). */
 static double sinks_ratio(const Sinks *s) {
-  double most = NAN;                     /* which fmax passes over */
+  double most = NAN;   /* fmax ignores a NaN */
   for (int l = 1; l <= s->L; l++)
     most = fmax(most, norm_ratio(s->hnorm + l * s->N, s->N));
   return most;
@@ -2384,18 +2383,20 @@ static double sinks_ratio(const Sinks *s) {
 /* |x|, for x [n]: the l2 norm of sections 3.1 and 7. */
 static double length(idx n, const real *x) { return sqrt(vec_dot(n, x, x)); }
 
-/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions and
- * before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is rather
- * small, but cos(q_t, k_1) large. (It prints "keys and values" for the two.)
+/* [FIG2] Section 3.1: <q_t, k_j> = |q_t| |k_j| cos(q_t, k_j), after positions
+ * and before phi. The paper finds that the angle makes the sink: |q_t| |k_1| is
+ * rather small, but cos(q_t, k_1) large. (It prints "keys and values" for keys
+ * and queries.)
  *
- * Adds both, of a head of sequence b, as means over the rows but the first. Index
- * 0: with the first row's key, as in Figure 2 even where a window hides it. Index
- * 1: over the other keys that a row sees, up to its own. */
+ * Adds cosine and product of one head of sequence b, as means over all rows but
+ * the first. Index 0: with the first row's key, as in Figure 2, even where a
+ * window hides it. Index 1: over the other keys that a row sees, up to its
+ * own. */
 static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
                            int l, idx h) {
   idx D = m->c.head_dim, H = m->c.heads, K = m->c.kv_heads, N = s->N;
   idx at = 2 * (l * H + h);
-  const real *q = la->q + (b * N * H + h) * D;             /* rows H D apart */
+  const real *q = la->q + (b * N * H + h) * D;   /* rows H D apart */
   const real *k = la->k + (b * N * K + (h / (H / K))) * D;
   for (idx i = 1; i < N; i++) {
     const real *q_i = q + i * (H * D);
@@ -2420,25 +2421,25 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ==========
  * 7  The propositions, executable   Appendix B.1 and C.4; sections 3.1, 3.2, 7
  *
- * Statements of the paper that need no training are decided here, on toys:
- * three blocks, two heads, a dozen tokens, and weights of order 1, so that
- * nothing hides in rounding. Each check is a function that measures what the
- * paper states and prints a line for it, which is one of
+ * What the paper states that needs no training is decided here on toys: three
+ * blocks, two heads, a dozen tokens, weights of order 1 so that nothing hides
+ * in rounding. A check measures it and prints lines, each with a verdict:
  *
- *   holds               the deviation is within its bound, or the number right
+ *   holds               a deviation is within its bound, a number is right
  *   control             without its premise it must fail, and does
- *   refuted as printed  what is printed is wrong: this is a counterexample
- *   WRONG               anything else: `sink check` then ends with status 1
+ *   refuted as printed  the statement is wrong: this is a counterexample
+ *   WRONG               anything else; `sink check` then ends with status 1
  *
- * As in Appendix B.1, A_ti has the query t and the key i, both from 1.
+ * As in Appendix B.1, A_ti has query t and key i, both from 1.
  *
- * Bounds are multiples of REAL_EPS, so that one page serves the float and the
- * double build. STATES: through three blocks a number passes some 60 additions
- * of terms of order 1 in each, and an error grows at most 25 times (measured).
- * SCORES: a weight's relative error is its score's absolute one, the largest
- * score, about 40, times its rotation, at most 64 radians. EPS_IN_Z: a row sums
- * to 1 - 1e-8/sum where Z = sum + 1e-8. APART: what must differ differs by as
- * much. NINE_DECIMALS: a number that is stated has so many. */
+ * Bounds on rounding are multiples of REAL_EPS, for the float and the double
+ * build. STATES: in each block a number passes some 60 additions of terms of
+ * order 1, and through all three an error grows at most 25 times (measured).
+ * SCORES: a weight's relative error is its score's absolute one: REAL_EPS times
+ * the largest score, about 40, times its rotation, at most 64 radians.
+ * EPS_IN_Z: a row sums to 1 - 1e-8/sum where Z = sum + 1e-8. APART: the least
+ * difference of what must differ. NINE_DECIMALS: half a unit of the ninth, the
+ * last of a stated number. */
 #define STATES (1000 * REAL_EPS)
 #define SCORES (4000 * REAL_EPS)
 #define EPS_IN_Z 1e-6
@@ -2448,9 +2449,9 @@ static void measure_angles(Sinks *s, const Model *m, const LayerActs *la, idx b,
 /* ----------
  * 7.1  The page, and toys to measure on */
 
-enum { TOYS = 8, TOKENS = 512 };   /* that a page keeps; of the longest toy */
+enum { TOYS = 8, TOKENS = 512 };   /* kept by a page; of the longest toy */
 
-/* A tiny model, and the T tokens of its last run, with every map recorded. */
+/* A tiny model, with the tokens and all maps of its last run. */
 typedef struct Toy {
   Model m;
   Acts a;
@@ -2462,22 +2463,21 @@ enum {
   LINE_HOLDS, LINE_EQUALS, LINE_CONTROL, LINE_REFUTED, LINE_WRONG, LINE_KINDS
 };
 
-/* How many lines came out how, and the last toys: an older one is freed. */
+/* Counts a run's lines by verdict, and keeps its last TOYS toys. */
 typedef struct Page {
   FILE *out;
   Error *e;
   int count[LINE_KINDS], toys;
   Toy toy[TOYS];
-  char text[64];   /* page_text's */
+  char text[64];   /* of page_text */
 } Page;
 
-/* `run` prints a line for each statement by holds(), control() or refutes(). */
 typedef struct Check {
-  const char *name, *about;     /* a heading, and a sentence in a line of its own */
+  const char *name, *about;     /* a heading, then a sentence on its own line */
   void (*run)(Page *p);
 } Check;
 
-/* What was measured, its bound, and what follows; NaN and infinity: WRONG. */
+/* Prints what was measured, its bound and verdict: WRONG for NaN, infinity. */
 static void page_line(Page *p, int kind, const char *what, double x,
                       double bound) {
   static const char *const SIGNS[] = {"<=", "=", ">=", ">="};
@@ -2494,8 +2494,8 @@ static void page_line(Page *p, int kind, const char *what, double x,
           bound, WORDS[found]);
 }
 
-/* The statement holds: x is at most its bound, or it is the number stated. It
- * fails by at least the bound: without its premise, or as it is printed. */
+/* holds: x <= bound. equals: x is the number stated. control and refutes: the
+ * statement fails, x >= bound, without its premise or as printed. */
 #define VERDICT(name, kind)                                                    \
   static void name(Page *p, const char *what, double x, double bound) {        \
     page_line(p, kind, what, x, bound);                                        \
@@ -2505,13 +2505,12 @@ VERDICT(equals, LINE_EQUALS)
 VERDICT(control, LINE_CONTROL)
 VERDICT(refutes, LINE_REFUTED)
 
-/* What a line in a loop says, with a number in it. */
 static const char *page_text(Page *p, const char *format, double x) {
   snprintf(p->text, sizeof p->text, format, x);
   return p->text;
 }
 
-/* Normal numbers. Matrices nearly keep a vector's length; gains are near 1. */
+/* Draws normal numbers: matrices nearly keep lengths, gains are near 1. */
 static void toy_fill(Model *m, uint64_t seed) {
   for (int i = 0; i < m->n_tensors; i++) {
     const Tensor *t = m->all[i];
@@ -2539,9 +2538,9 @@ static void toy_free(Toy *y) {
 static int config_from_flags(Config *c, const char *flags, Error *e);
 static real *maps_create(Acts *a, const Config *c, Error *e);
 
-/* A toy with these flags behind its default ones, run on one token that
- * repeats, or, for another seed than REPEATED, on drawn ones. Where it cannot
- * be made it is empty, with no block and T = 0, and the page ends. */
+/* A toy of the default flags and these, run on one repeated token (seed
+ * REPEATED) or on random ones (other seeds). If it cannot be made it is empty,
+ * with no block and T = 0, and the checks end. */
 enum { REPEATED, RANDOM };
 static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   char flags[512] = "--layers 3 --heads 2 --dim 12 --head-dim 4 --ffn 10 "
@@ -2571,7 +2570,7 @@ static Toy *toy(Page *p, uint64_t seed, const char *format, ...) {
   return y;
 }
 
-/* The toy again, of its first token alone. */
+/* Runs the toy again on its first token alone. */
 static Toy *alone(Toy *y) {
   y->T = y->T > 0;
   toy_forward(y);
@@ -2588,8 +2587,8 @@ static const real *toy_state(const Toy *y, int l, int t) {
   return h + (y->m.c.sink_token + t - 1) * y->m.c.dim;
 }
 
-/* The largest |a - b| / |b|, where a is the state of one of these tokens of y,
- * and b that of the first of them in another toy, behind the same block. */
+/* The largest |a - b| / |b| over blocks and tokens from .. to: a is the token's
+ * state in y, b that of token `from` in `other`, after the same block. */
 static double toy_spread(const Toy *y, int from, int to, const Toy *other) {
   double worst = 0;
   for (int l = 0; l <= y->m.c.layers && other->T; l++)
@@ -2605,8 +2604,8 @@ static double toy_spread(const Toy *y, int from, int to, const Toy *other) {
   return worst;
 }
 
-/* The place of a number in a toy's maps: block, head, query t, key i; i = 0 is
- * the extra column's or the sink token's. A_ti is the metric's map. */
+/* A place in a toy's maps: block, head, query t, key i; i = 0 is the extra
+ * column or the sink token. A_ti reads the metric's map. */
 typedef struct Place { const Toy *y; int l, h, t, i; } Place;
 
 static double entry(Place s, const real *map) {
@@ -2619,7 +2618,6 @@ static double score(Place s) { return entry(s, s.y->a.probe[s.l].z); }
 static double weight(Place s) { return entry(s, s.y->a.probe[s.l].weight); }
 static double A_ti(Place s) { return entry(s, s.y->a.probe[s.l].metric); }
 
-/* The largest f over all blocks, heads and rows, and keys that a row sees. */
 static double greatest(const Toy *y, double f(Place s)) {
   double most = -INFINITY;
   for (Place s = {.y = y}; s.l < y->m.c.layers; s.l++)
@@ -2646,7 +2644,7 @@ static double alpha(const Toy *y, int k) {
   return sum / heads;
 }
 
-/* [M2] Sink_1 of a sequence: the share of heads whose alpha_1 is above eps. */
+/* [M2] Sink_1 of one sequence: the share of heads with alpha_1 > eps. */
 static double sink_share(const Toy *y, double eps) {
   int heads = y->m.c.layers * y->m.c.heads;
   double over = 0;
@@ -2671,17 +2669,17 @@ _Static_assert(sizeof SCHEMES / sizeof *SCHEMES == POS_ROWS, "all schemes");
 /* ----------
  * 7.2  [E10] Equations 10 to 17: the states of a repeated token stay equal
  *
- * Proof. Let h_1 = .. = h_T enter a block. All values are one v then, and a
+ * Proof. Let h_1 = .. = h_T enter a block. All values are then one v, and a
  * head gives o_t = A_t v, where A_t is the sum of row t of the weights. All
- * else in a block acts on each token alone. So the states that leave it are
- * equal if A_t is the same for all t in every head (and, but for chance, only
- * then), whatever the norm, the ffn or the score; and so on, block by block.
- * Where A_t is that of a single token's row, they are its states alone, T = 1.
+ * else in a block acts on each token alone. So equal states leave it if (and,
+ * but for chance, only if) A_t is the same for all t in every head, whatever
+ * the norm, the ffn or the score; and so on, block by block. If a single
+ * token's row has that sum too, they are the states of the token alone, T = 1.
  *
- * Positions that are added to the input part the states, as h_t^0 = x W_E +
- * p_t; the rest is A_t. s(n) is s at the distance n, sum_t its sum over n < t:
+ * Positions added to the input separate the states: h_t^0 = x W_E + p_t. The
+ * rest is A_t; s(n) is s at distance n, and sum_t its sum over n < t:
  *
- *   softmax, a positive s over its sum   A_t = 1, times the scale, in any mask
+ *   softmax, a positive s over its sum   A_t = 1, times the scale, for any mask
  *   V biases                             o_t = v + v+
  *   clamp                                A_t = sum_t / max(|sum_t|, 1)
  *   Z = 1                                A_t = sum_t; no positions: t s(0)
@@ -2703,8 +2701,8 @@ static const char *const OTHER_SUMS[] = {
   "--extra k --sim sigmoid", "--extra k " SIGMOID_1, "--extra kv",
   "--extra zero", "--extra logit", "--sink-token", NULL};
 
-/* For each of these flags: the states agree with those of the token alone
- * under the first `inside` schemes, and part under the others. */
+/* For each of these flags: the states equal those of the token alone under the
+ * first `inside` schemes, and differ from each other under the rest. */
 static void state_rows(Page *p, const char *const *flags, int inside,
                        double bound) {
   for (; *flags; flags++) {
@@ -2734,10 +2732,9 @@ static void check_states(Page *p) {
  *
  *   u = h_t^(l-1) + Concat_h(LN(h_t^(l-1)) W_V^h) W_O    h_t^l = u + FFN(LN(u))
  *
- * No other token comes in, and neither W_Q nor W_K. So these are the states of
- * the token alone, T = 1, in a model where both are 0. */
+ * No other token is in it, nor W_Q, nor W_K. So these are the states of the
+ * token alone, T = 1, in a model where both matrices are 0. */
 
-/* The toy again with W_Q = W_K = 0. */
 static Toy *without_scores(Toy *y) {
   int n = y->m.c.dim * y->m.c.heads * y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -2748,7 +2745,7 @@ static Toy *without_scores(Toy *y) {
   return y;
 }
 
-/* How far the states of tokens 1 .. n are off that, under 5 schemes. */
+/* How far tokens 1 .. n are off equation 16, under the INSIDE schemes. */
 static double off_equation16(Page *p, uint64_t seed, int n) {
   double worst = 0;
   for (int x = 0; x < INSIDE; x++) {
@@ -2767,11 +2764,11 @@ static void check_rules(Page *p) {
  * 7.4  Section 3.1: the first token's states are a function of x_1 alone
  *
  * Proof. Row 1 sees one key, so A_11 = e^z / e^z = 1, to the bit, since z - max
- * = 0 and e^0 = 1: its output is v_1, whatever z. With Z = 1 A_11 is s instead,
- * and with an extra column it is less than 1, so that W_Q and W_K do matter. A
- * prefix lets row 1 see ahead. */
+ * = 0 and e^0 = 1: its output is v_1, whatever z is. With Z = 1 A_11 is s
+ * instead, and with an extra column it is less than 1: W_Q and W_K then matter.
+ * A prefix lets row 1 see ahead. */
 
-/* The toy again with other tokens behind the first, which may be x*. */
+/* Runs the toy again with other tokens after the first, which may be x*. */
 static Toy *other_tokens(Toy *y) {
   for (int t = 1 - y->m.c.sink_token; t < y->T; t++)
     y->ids[t] = (y->ids[t] + 1) % 13;
@@ -2779,7 +2776,7 @@ static Toy *other_tokens(Toy *y) {
   return y;
 }
 
-/* How far such a change moves the states of the first token, or of x*. */
+/* How far a change moves the states of the first token, or of x*. */
 static double moved(Page *p, const char *flags, Toy *change(Toy *y)) {
   Toy *was = toy(p, RANDOM, flags), *is = toy(p, RANDOM, flags);
   int t = 1 - is->m.c.sink_token;
@@ -2811,8 +2808,9 @@ static void check_first(Page *p) {
  * and every score of a row is the same z: A_ti = e^z / (t e^z) = 1/t.
  *
  * So alpha_k, the mean of A_tk over t = k .. T, is (H_T - H_(k-1))/(T-k+1) with
- * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Under a window
- * a row sees min(t,w) keys, under a prefix max(t,p), and A_ti is 1/that. */
+ * H_n = 1 + 1/2 + .. + 1/n: no sink at eps = 0.3 from T = 10 on. Row t sees
+ * min(t,w) keys under a window, max(t,p) under a prefix, and A_ti is one over
+ * that. */
 
 static double harmonic(int n) {
   return n < 1 ? 0 : 1.0 / n + harmonic(n - 1);
@@ -2862,10 +2860,10 @@ static void check_prop1(Page *p) {
  * Proof. States are equal, so a score is z + g(t-i) with one z: e^z cancels.
  *
  * The paper's conclusion, no sink, does not follow. It calls g "a monotonic
- * non-increasing function"; equation 6 and the authors' code both let it grow,
- * so that the first token has the largest score of every row. Those from the
- * distance 113 on (128 as printed) tie with it; at T = 64 there are none. What
- * does hold:
+ * non-increasing function"; equation 6 and the authors' code let g grow, so no
+ * score of a row exceeds the first token's. Only keys in its bucket tie with
+ * it. The paper argues from the last bucket, which holds distances from 113 on
+ * (128 as printed): none at T = 64. What does hold:
  *
  *   g non-increasing    A_t1 is the least of its row: A_t1 <= 1/t, and so
  *                       alpha_1 <= H_T/T
@@ -2909,10 +2907,10 @@ static void check_prop2(Page *p) {
  *
  *   A_ti = e^(-m(t-i)) (1 - e^-m)/(1 - e^-mt)
  *
- * Proof. It is equation 20 with g(n) = -m n, m equation 7's slope, and the sum
- * of a geometric series. A row grows by e^m from key to key, so A_t1 is less
- * than the mean 1/t of its row for t > 1, and alpha_1 < H_T/T. But the last
- * columns of a steep head pass 0.3. */
+ * Proof. This is equation 20 with g(n) = -m n, where m is equation 7's slope: a
+ * geometric series. Weights grow by e^m from key to key, so A_t1 is less than
+ * the mean 1/t of its row for t > 1, and alpha_1 < H_T/T. But the last columns
+ * of a steep head pass 0.3. */
 
 static double off_equation22(Place s) {
   double m = pow(2, -8.0 * (s.h + 1) / s.y->m.c.heads);
@@ -2950,12 +2948,12 @@ static void check_prop3(Page *p) {
  *   A_ti <= e^(2 xi) / (e^(2 xi) + t - 1)         xi = |q||k| / sqrt(d_h)
  *
  * Proof. States are equal, so all queries are one q and all keys one k but for
- * their rotations, which keep lengths. By Cauchy and Schwarz every score lies
- * within xi of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), where t - 1
- * terms are e^(-2 xi) or more.
+ * rotations, which keep lengths. By Cauchy-Schwarz every score lies within xi
+ * of 0. So A_ti = 1/(1 + sum_(j != i) e^(z_j - z_i)), with t - 1 terms of at
+ * least e^(-2 xi).
  *
  * The appendix drops sqrt(d_h) from equation 18 on; with it the bound holds. At
- * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond, a sink is
+ * T = 64 it keeps alpha_1 <= 0.3 only up to xi = 1.0946; beyond that a sink is
  * possible. Let one pair of frequency w carry q = (a, 0), k = (-a, 0):
  *
  *   z(n) = -xi cos(w n)      largest at the far end as long as w n < pi
@@ -2983,7 +2981,7 @@ static double off_equation4(Place s) {
   return fabs(score(s) - dot_of(s) / sqrt(s.y->m.c.head_dim));
 }
 
-/* Equation 28's bound, divided through: no xi overflows; and A_ti over it. */
+/* Equation 28's bound, in a form that cannot overflow; A_ti over it. */
 static double equation28(double xi, int t) {
   return 1 / (1 + (t - 1) * exp(-2 * xi));
 }
@@ -3004,9 +3002,9 @@ static double off_equation25(Place s) {
   return fabs(size * cos(dot_of(s) / size) - dot_of(s));
 }
 
-/* A toy with z(n) = -xi cos(w n), w the frequency of that pair. States of a
- * repeated token do not depend on W_Q and W_K (7.3): one forward gives every
- * n = LN(h). W_Q is a n^T/|n|^2 in the pair's column, else 0; W_K is -W_Q. */
+/* Gives a toy z = -xi cos(w (t-i)), w the frequency of that pair. New W_Q and
+ * W_K leave n = LN(h) as the toy's forward made it (7.3). W_Q is a n^T/|n|^2 in
+ * the pair's column, else 0; W_K is -W_Q. */
 static Toy *aimed(Toy *y, int pair, double xi) {
   int C = y->m.c.dim, D = y->m.c.head_dim;
   for (int l = 0; l < y->m.c.layers; l++) {
@@ -3022,7 +3020,7 @@ static Toy *aimed(Toy *y, int pair, double xi) {
   return y;
 }
 
-/* Of one head, whose pair 1 has the frequency 400^(-1/2) = 0.05. */
+/* One head, whose pair 1 has the frequency 400^(-1/2) = 0.05. */
 #define SLOW_PAIR "--heads 1 --head-dim 4 --rope-base 400 "
 
 static void check_prop4(Page *p) {
@@ -3044,9 +3042,9 @@ static void check_prop4(Page *p) {
  * 7.9  [E43] [E44] The p-norm
  *
  * exp(z_j) / (sum exp(z)^p)^(1/p) = (exp(p z_j) / sum exp(p z))^(1/p) is
- * softmax(p z)_j^(1/p): a temperature 1/p, then a root that gives a row
- * softmax's proportions back, e^(z_i - z_j). It sums to between 1 and
- * t^(1-1/p), which t equal scores reach. */
+ * softmax(p z)_j^(1/p): a temperature 1/p, then a root that restores softmax's
+ * proportions e^(z_i - z_j) in a row. A row sums to between 1 and t^(1-1/p),
+ * the sum at t equal scores. */
 
 static double off_equation44(Place s) {
   double p = s.y->m.c.pnorm, sum = 0;
@@ -3067,9 +3065,9 @@ static void check_pnorm(Page *p) {
 /* ----------
  * 7.10  Section 3.2: [M1] [M2] the metric
  *
- * alpha_1, the mean of A_t1 over T rows, is at least A_11/T = 1/T, and at most
- * 1: Sink_1 falls from 1 to 0 between these eps. That needs softmax without an
- * extra column, which leaves A_11 less, or a kernel that can make a row 0. */
+ * alpha_1 is at least A_11/T = 1/T and at most 1: Sink_1 falls from 1 to 0
+ * between these eps. That needs A_11 = 1, as under softmax; an extra column
+ * takes a share of it, and the mlp kernel can make a row 0. */
 
 static double row_sum(Place s) {
   double sum = 0;
@@ -3124,7 +3122,6 @@ static const Check CHECKS[] = {
    "Sink_1 falls with eps; neither reads the scale.", check_metric},
   {0}};
 
-/* The last line of a page, and the status that it means. */
 static int page_total(const Page *p, const char *program) {
   const int *n = p->count;
   fprintf(p->out, "\n%d hold, %d controls fail as they must, %d refuted as "
@@ -3136,7 +3133,8 @@ static int page_total(const Page *p, const char *program) {
               "Try: %s check | grep WRONG", n[LINE_WRONG], program);
 }
 
-/* The checks whose names begin with `name`, all for NULL; "list" names them. */
+/* Runs checks whose names begin with `name`, all for NULL; "list" lists
+ * them. */
 static int checks_run(const Check *more, const char *program, const char *name,
                       FILE *out, Error *e) {
   const Check *const tables[] = {CHECKS, more};
@@ -3169,77 +3167,76 @@ static int checks_run(const Check *more, const char *program, const char *name,
 /* ==========
  * PART II   THE DATA */
 
-/* ==========
- * The types of Parts II to IV. A program that includes this file sees them here. */
+/* The types of Parts II to IV. A program that includes this file sees them. */
 
-typedef struct Bytes {           /* a growing array */
+typedef struct Bytes {          /* a growing array */
   unsigned char *at;
   size_t size, room;
 } Bytes;
 
-/* A file in the making. After writing_begin returned 0, writing_end must follow: it
- * gives the file its name, or where e holds an error leaves what stood there. */
+/* A file being written. After writing_begin returns 0, writing_end must follow:
+ * it gives the file its name, or if e holds an error leaves the old file. */
 typedef struct Writing {
   FILE *f;
-  const char *path;              /* the caller's */
-  char beside[1100];             /* PATH.new */
+  const char *path;             /* the caller's */
+  char beside[1100];            /* PATH.new */
 } Writing;
 
-uint64_t hash_start(uint64_t seed);      /* hash64 in pieces */
+uint64_t hash_start(uint64_t seed);   /* hash64 in pieces */
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n);
 uint64_t hash_end(uint64_t h);
 
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e);
-int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* to 2047 */
+int bytes_print(Bytes *b, Error *e, const char *format, ...);   /* <= 2047 bytes */
 void bytes_free(Bytes *b);
 /* Numbers of 1 to 8 bytes, little-endian. */
 void number_put(unsigned char *p, uint64_t x, int bytes);
 uint64_t number_at(const unsigned char *p, int bytes);
 
-size_t utf8_length(const unsigned char *text, size_t n); /* before what is not */
+size_t utf8_length(const unsigned char *text, size_t n); /* its valid start */
 int file_read(const char *path, Bytes *out, Error *e);   /* "-": stdin */
 int file_write(const char *path, const void *at, size_t n, Error *e);
 bool file_missing(const char *path);
-/* Appends path and a 0; of a folder the paths of its plain files, each with a
- * 0, sorted by their bytes, hidden ones left out. None is an error. */
+/* Appends path, or for a folder the paths of its plain files, sorted by bytes,
+ * hidden ones left out; a 0 ends each. A folder without any is an error. */
 int files_list(const char *path, Bytes *names, Error *e);
 int writing_begin(Writing *w, const char *path, Error *e);
 void writing_add(Writing *w, const void *at, size_t n);
 int writing_end(Writing *w, Error *e);
-double seconds(void);           /* of a clock on the wall: never in a result */
+double seconds(void);           /* of the wall clock: never in a result */
 double cpu_seconds(void);       /* of all threads together */
-int free_cores(int own);        /* for so many threads: 1 to own */
+int free_cores(int own);        /* for up to `own` threads; at least 1 */
 
 void sinks_free(Sinks *s);
 
-/* Behind the place where a NaN was met. */
+/* Follows the place where a NaN was met. */
 #define NOT_FINITE                                                             \
     ": expected numbers, found NaN or infinity. Try: another copy of the model"
 idx acts_size(const Model *m, int B, int T, int what, Error *e);
 
 /* ---------- Part II */
 
-typedef struct Ids {             /* a growing array of token ids */
+typedef struct Ids {            /* a growing array of token ids */
   int32_t *at;
   size_t size, room;
 } Ids;
 
 typedef struct TokenEntry {
-  uint32_t start;               /* of its spelling in Tokenizer.pool, to the next one's */
-  int32_t left, right;          /* of a merge: the pair that becomes this token */
+  uint32_t start;               /* spelling in pool, to the next start */
+  int32_t left, right;          /* of a merge: the pair it replaces */
 } TokenEntry;
 
 /* Never changed once made. */
 typedef struct Tokenizer {
   int vocab;                    /* V */
-  int end, bos, fix;            /* ids after a document, before one, of --fix-token; -1 none */
-  bool blank;                   /* a space goes before a text */
+  int end, bos, fix;            /* ids around a document, --fix-token; or -1 */
+  bool blank;                   /* put a space before a text */
   TokenEntry *token;            /* [V + 1] */
   Bytes pool;                   /* their spellings, joined */
-  int32_t *slot;                /* [slots] ids that merges make, by their pair's hash; 0: empty */
+  int32_t *slot;                /* [slots] a pair's hash to its id; 0: empty */
   size_t slots;
-  uint64_t hash;                /* of the file that it was read from, which checkpoints keep */
-  /* of a published model's (data/models/words.c): its ways, and what it knows; or NULL */
+  uint64_t hash;                /* of its file; checkpoints keep it */
+  /* a published model's own (data/models/words.c), or NULL */
   int (*encode)(const struct Tokenizer *t, const unsigned char *text, size_t n,
                 Ids *out, Error *e);
   void (*close)(struct Tokenizer *t);
@@ -3248,29 +3245,29 @@ typedef struct Tokenizer {
 typedef int TokenizerReader(const unsigned char *bytes, size_t n,
                             const char *name, Tokenizer *t, Error *e);
 
-#define DOCUMENT_END "<|endoftext|>"     /* between the documents of a text */
+#define DOCUMENT_END "<|endoftext|>"   /* between the documents of a text */
 #define SHIPPED_TEXT "data/text/stories.txt"
 
-/* Where a training's tokens come from, and how far it has read. */
+/* A training's tokens, and how far it has read them. */
 typedef struct Data {
   Tokenizer tokenizer;
-  int vocab;                    /* how many ids there are */
-  int end, bos, fix;            /* ids that are not text's */
-  Ids train, held;              /* tokens; tokens held back */
+  int vocab;                    /* V */
+  int end, bos, fix;            /* ids that no text has */
+  Ids train, held;              /* tokens to train on; held back */
   Ids starts;                   /* where the held documents start in held */
-  bool alike;                   /* its documents are: the first ones show as much as all */
-  idx blocks, pass;             /* the pass that order [blocks] is of */
+  bool alike;                   /* the documents are: the first ones will do */
+  idx blocks, pass;             /* the pass of order [blocks] */
   int32_t *order;
-  /* 9.3: draw `number` of a seed for --first-tokens, or NULL */
+  /* draw `number` of a seed for --first-tokens (9.3), or NULL */
   int (*draw)(const struct Data *d, uint64_t seed, uint64_t number);
   double *first, draws;         /* [V] weights; their sum */
   bool first_kept;              /* does a checkpoint keep them? */
-  char drawn[800];              /* the same in words */
+  char drawn[800];              /* these in words */
   uint64_t seed, sample;        /* sample: blocks read so far */
-  uint64_t source;              /* its hash64 */
-  char name[PATH_ROOM], read[80];              /* read: what is held of it */
-  /* Of a text without end (data/text, toys.c), else NULL: n tokens, block `number`; the
-   * place in it, which a checkpoint keeps; what it knows; frees that. */
+  uint64_t source;              /* hash64 of the text */
+  char name[PATH_ROOM], read[80];   /* read: how much is held */
+  /* An endless text's (data/text, toys.c), else NULL: n tokens, block `number`;
+   * the place in it, which a checkpoint keeps; its state; frees that. */
   const int32_t *(*next)(struct Data *d, uint64_t number, int n, Error *e);
   uint64_t document;
   size_t offset;
@@ -3278,25 +3275,25 @@ typedef struct Data {
   void (*close)(struct Data *d);
 } Data;
 
-/* Where tokens come from, and what is done to them. */
+/* What a command line says of the tokens and what is done to them. */
 typedef struct Source {
   char text[PATH_ROOM], grammar[PATH_ROOM], tokens[PATH_ROOM], tokenizer[PATH_ROOM];
   int end_token, vocab;         /* of --tokens; --vocab */
   char home[PATH_ROOM];         /* the program's folder */
-  int fix_token;                /* where <|fix|> is, 0 nowhere */
-  char first_tokens[16];        /* in its place */
-  double *first_counts;         /* of a model's training: Data.first, if kept */
+  int fix_token;                /* place of <|fix|>, 0: none */
+  char first_tokens[16];        /* what stands there instead */
+  double *first_counts;         /* the training's Data.first, if kept */
   char first_own[16];           /* and its --first-tokens */
-  char random_tokens[64];       /* "1,2": positions drawn anew (section 5) */
-  double data_tokens;           /* at most so many training tokens, 0 all (Figure 5) */
+  char random_tokens[64];       /* "1,2": where they stand (section 5) */
+  double data_tokens;           /* most training tokens, 0: all (Figure 5) */
   int bos;                      /* <|bos|> before every document */
-  double valid;                 /* share of them for validation */
+  double valid;                 /* share of documents held back */
   uint64_t own;                 /* hash64 of a model's own text; 0: not known */
   char own_name[PATH_ROOM];
-  int whole;                    /* no --valid is said: all of another text is held */
+  int whole;                    /* no --valid: all of another text is held */
   int from_start;               /* as if Data.alike */
-  int toy;                      /* a task of ./paper instead, 0 none */
-  const struct Program *program;           /* who opens it */
+  int toy;                      /* a task of ./paper instead, 0: none */
+  const struct Program *program;   /* opens it */
 } Source;
 
 /* ---------- Part III */
@@ -3321,7 +3318,7 @@ typedef struct Train {
 #endif
 #ifndef MORE_OPEN
 #define MORE_OPEN(path, room, t, e) false   /* a file that is no checkpoint */
-#define MORE_READS(names)       /* files that these are links to, behind them */
+#define MORE_READS(names)       /* adds the files that these link to */
 #endif
 
 enum { WORDS_MOST = 64 };
@@ -3335,21 +3332,21 @@ typedef struct Settings {
   int threads, quiet, plain, all, resume, help, force;
   char out[PATH_ROOM], log[PATH_ROOM], csv[PATH_ROOM], json[PATH_ROOM];
   char report[PATH_ROOM], start[PATH_ROOM], ids[PATH_ROOM];
-  const struct Program *program;                 /* who is asked */
-  struct Films *watched;        /* a companion's, for Program.watch */
-  int argc;                     /* the command as it was given */
+  const struct Program *program;   /* the one that runs */
+  struct Films *watched;        /* for a companion's Program.watch */
+  int argc;                     /* as given */
   char **argv;
   const char *verb;
   unsigned groups;              /* flags it takes */
-  bool given[200];              /* which of OPTIONS were given */
-  const char *words[WORDS_MOST];                 /* those that are no flags */
+  bool given[200];              /* which OPTIONS were given */
+  const char *words[WORDS_MOST];   /* without the flags */
   int n_words;
   MORE_SETTINGS
 } Settings;
 
 #define SINK_VERSION "1.0"
 void settings_default(Settings *s);
-int settings_count(const Settings *s, Error *e);      /* 2 for a flag that changes nothing */
+int settings_count(const Settings *s, Error *e);   /* 2: an idle flag */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e);
 
 typedef struct Trainer {
@@ -3361,31 +3358,30 @@ typedef struct Trainer {
   double *first;                /* first_counts */
   int *ids;                     /* [2,B,T] */
   uint64_t tokenizer_hash;
-  uint64_t start;               /* of the parameters that it began from, 0: drawn */
-  bool random_tokens;           /* of a model that was read: its training had some */
+  uint64_t start;               /* hash64 of the parameters of --start, or 0 */
+  bool random_tokens;           /* a read model's training had some */
   long step;                    /* steps done */
   double loss, norm, lr;        /* of the last step */
-  double loss_sum;              /* over the steps since the last look at the sink */
+  double loss_sum;              /* over the steps since the last look */
   long loss_steps;
 } Trainer;
 
-/* What an evaluation says of a model in a row: a column each of its tables. */
+/* An evaluation's numbers: a row of its tables, with these columns. */
 enum { SINK_1, SINK_STAR, ALPHA_1, TIMES_EVEN, ALPHA_STAR, ROW_MASS, NORM_RATIO,
        HELD_LOSS, ROW };
 
-/* The line that a training shows, and its last look. */
+/* A training's progress line, and its last look at the sink. */
 typedef struct Progress {
   const char *name;
   bool quiet;
-  bool has_star;                /* a column * */
-  double start, shown;          /* seconds; when it was last shown, 0: not */
+  bool has_star;                /* or x* */
+  double start, shown;          /* seconds: it began, was last shown */
   long from;                    /* the step at `start` */
   double now[ROW], low;         /* the last look; its Sink_1 at eps 0.2 */
   MORE_PROGRESS
 } Progress;
 
-/* What a training and an evaluation leave of a model: a column of the tables and of
- * the page. */
+/* What a training and an evaluation leave: a column of tables and page. */
 typedef struct Outcome {
   const char *name, *source;    /* "softmax", "Table 10" */
   Config c;
@@ -3394,16 +3390,16 @@ typedef struct Outcome {
   double even, loss;            /* alpha of even rows; nats a token */
   double row[ROW];              /* with that loss */
   idx tokens;                   /* over so many */
-  char text[PATH_ROOM], read[80];              /* of what Data.name and .read say */
-  bool star;                    /* has it a column * or x*? */
-  char ended[640];              /* why its training ended early, or "" */
-  struct HeadMap *map;          /* NULL, or a companion's for a page */
+  char text[PATH_ROOM], read[80];   /* Data.name and .read */
+  bool star;                    /* has it * or x*? */
+  char ended[640];              /* why training ended early, or "" */
+  struct HeadMap *map;          /* a companion's, or NULL */
 } Outcome;
 
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]);
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n, int T,
              Error *e);
-enum { HELD_BLOCKS = 64 };       /* of context tokens each, for the held loss of a result */
+enum { HELD_BLOCKS = 64 };   /* of context tokens, for a result's held loss */
 
 /* ---------- Part IV */
 
@@ -3425,7 +3421,7 @@ enum {
   GENERATE = 4096,
   DUMP = 8192,
   STREAM = 1 << 14,             /* of companions */
-  OWN = 1 << 15                 /* from here on: of one program */
+  OWN = 1 << 15                 /* and up: of one program */
 };
 
 typedef struct Option {
@@ -3434,7 +3430,7 @@ typedef struct Option {
   char kind;             /* i int, d double, b switch, c choice, s string, */
   size_t field;          /* f a name of what is read; offset in Settings */
   const char *fallback;  /* the default as text; "": the first choice, none */
-  double least, most;    /* bounds of a number that is given; room of a string */
+  double least, most;    /* bounds of a given number; room of a string */
   const char *value;     /* its name; of a choice SIM_WORDS, say (chapter 1) */
   const char *help;
 } Option;
@@ -3464,7 +3460,7 @@ extern const Option OPTIONS[];   /* ends with a NULL flag */
 
 bool has_word(const char *words, const char *word);   /* of "word word" */
 const Option *option_find(const char *flag, unsigned groups);
-/* NULL, or "with --window": when alone a flag changes something. */
+/* NULL where the flag acts; else when it would, "with --window", say. */
 const char *option_idle(const char *flag, const Settings *s);
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e);
@@ -3481,68 +3477,65 @@ typedef struct Verb {
 } Verb;
 
 /* ./sink has a name and verbs. A companion in data/ has more, its own verbs
- * before SINK_VERBS; what it has not is NULL. */
+ * before SINK_VERBS; what it lacks is NULL. */
 extern const Verb VERBS[];
 typedef struct Program {
   const char *name;
   const Verb *verbs;            /* ended by a NULL name */
-  const Check *checks;          /* more checks, ended by one without lines */
-  const Verb *other;            /* whose word is the first, if that is no verb */
+  const Check *checks;          /* more checks, ended by a NULL name */
+  const Verb *other;            /* taken where the first word is no verb */
   /* before a training's first step and after each, where s->watched is set */
   int (*watch)(Trainer *t, const Progress *p, Error *e);
-  /* what else becomes of a run: its arms and what was said of them */
+  /* makes a page of a run: its arms, and the verdict in words */
   int (*page)(const Outcome *o, const Settings *s, const char *verdict,
               FILE *out, Error *e);
   /* in place of text_open: --grammar, --tokens, --toy; --first-tokens (9.3) */
   int (*open)(Data *d, const Source *s, int T, Error *e);
   int (*first)(Data *d, const Source *s, int T, Error *e);
-  TokenizerReader *read_tokenizer;         /* of a published model, too */
-  /* --start, --resume; and of a log what it begins with, line NULL, and each
-   * line of it */
+  TokenizerReader *read_tokenizer;   /* reads published ones, too */
+  /* --start and --resume; what a log begins with (line NULL), and its lines */
   int (*start)(Trainer *t, const Settings *s, const char *flags, Error *e);
   int (*log)(Trainer *t, Progress *p, Bytes *log, const char *line, Error *e);
-  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, and
-   * puts it back; without a it only says what cannot be */
+  /* --replace-position, --swap-position, of T tokens (Table 7): edits P, or
+   * with `back` restores it; without a it only checks */
   int (*edit)(Model *m, Acts *a, const Settings *s, int T, bool back, Error *e);
 } Program;
 
 /* ==========
  * 8  Tokenizer   section 2
  *
- * A model reads numbers, ids. Byte pair encoding (BPE) makes them of a text:
- * the text is cut into pieces, and every byte of a piece becomes an id. Then
- * neighbours are merged. There is a list of pairs of ids, each with the id
- * that it becomes; of the pairs in a piece the one that stands first in the
- * list is taken, and again, until no pair in the piece is in the list. The
- * list is learnt from a text (data/text/vocabulary.c): its pairs were the most
- * frequent ones, so a common word ends as one id.
+ * A model reads token ids. Byte pair encoding (BPE) cuts a text into pieces,
+ * and makes every byte of a piece an id. Then it merges neighbours by a list of
+ * pairs, each with an id: it replaces the pair of the piece that stands first
+ * in the list by its id, until the piece has no pair of the list. The list is
+ * learnt from a text (data/text/vocabulary.c), the most frequent pairs first,
+ * so a common word ends as one id.
  *
  * A piece is the longest of
- *     [ ] letters   one space or none, then bytes A-Z, a-z, and from 0x80 up
- *                   (so all of UTF-8 beyond ASCII)
- *     [ ] digits    one space or none, then one to three bytes 0-9
- *     [ ] others    one space or none, then bytes that are no letter, digit or
- *                   white space
- *     white         space, \t \n \v \f \r; if its last byte is a space and a
- *                   piece of another kind follows, that space is the follower's
+ *   letters   one space or none, then bytes A-Z, a-z, and from 0x80 up (so
+ *             all of UTF-8 beyond ASCII)
+ *   digits    one space or none, then one to three bytes 0-9
+ *   others    one space or none, then bytes that are no letter, digit or white
+ *             space
+ *   white     space, \t \n \v \f \r; if its last byte is a space and a piece
+ *             of another kind follows, that space is the follower's
  * and has at most PIECE_MAX bytes, as a token has. "It's 1,024  km" is cut
  * It|'|s| 1|,|024| | km.
  *
- * Ids 0 to 2 never come out of text, not even of text that spells their names:
- * chapter 9 writes them between documents.
+ * No text encodes to ids 0 to 2, even where it spells their names: chapter 9
+ * writes them.
  *
- * THE FILE, tokenizer.bin. Numbers are little-endian and unsigned; M is how
- * many merges there are.
- *     offset      bytes
- *     0           8       the letters SINKTOK1
- *     8           4       version, 1
- *     12          4       vocabulary size, 259 + M, at most 262144
- *     16          4       M
- *     20          8 M     in the list's order: left id, right id, 4 bytes each,
- *                         of tokens before it, from 3 on; no pair twice; no
- *                         token longer than 128 bytes
- *     20 + 8 M    8       hash64(0, .) of all bytes before it: also the
- *                         tokenizer's hash
+ * THE FILE, tokenizer.bin. Unsigned little-endian numbers; M merges:
+ *   offset    bytes
+ *   0         8      the letters SINKTOK1
+ *   8         4      version, 1
+ *   12        4      vocabulary size, 259 + M, at most 262144
+ *   16        4      M
+ *   20        8 M    in the list's order: left id, right id, 4 bytes each, of
+ *                    tokens before it, from 3 on; no pair twice; no token
+ *                    longer than 128 bytes
+ *   20 + 8 M  8      hash64(0, .) of all bytes before it: also the tokenizer's
+ *                    hash
  * A file of version 2 has a published model's tokenizer, which ./hf reads.
  */
 
@@ -3562,7 +3555,7 @@ enum {
 
 enum ByteKind { LETTER, DIGIT, WHITE, OTHER };
 
-/* By the rule of pieces; not ctype.h's, which depends on the locale. */
+/* Not ctype.h's kinds, which depend on the locale. */
 static enum ByteKind byte_kind(unsigned char b) {
   if ((b >= 'a' && b <= 'z') || (b >= 'A' && b <= 'Z') || b >= 0x80)
     return LETTER;
@@ -3592,7 +3585,7 @@ static int token_add(Tokenizer *t, const void *spelling, size_t n, Error *e) {
   return 0;
 }
 
-/* What every vocabulary has: three ids that are no text's, and the bytes. */
+/* Begins any vocabulary: three ids that no text has, then the bytes. */
 static int tokenizer_begin(Tokenizer *t, int vocab, Error *e) {
   static const char *const SPECIAL[TOKEN_BYTE] = {
     DOCUMENT_END, "<|bos|>", "<|fix|>"};
@@ -3617,8 +3610,8 @@ static const unsigned char *tokenizer_token(const Tokenizer *t, int id,
   return t->pool.at + t->token[id].start;
 }
 
-/* Where the id stands that a pair becomes. A pair that is no merge has a 0
- * there, which no merge makes. */
+/* The slot of the id that a pair becomes; of a pair that is no merge it holds
+ * 0, which no merge makes. */
 static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   uint64_t key = (uint64_t)left << 32 | (uint64_t)right;
   key *= 0x9E3779B97F4A7C15u;   /* 2^64 over the golden ratio spreads keys */
@@ -3630,8 +3623,8 @@ static int32_t *merge_slot(const Tokenizer *t, int32_t left, int32_t right) {
   }
 }
 
-/* Adds the next merge and its token. Were tokens of any length, each could
- * have twice the bytes of the one before. */
+/* Adds the next merge and its token. Without a limit each token could be twice
+ * as long as the one before. */
 static int tokenizer_merge(Tokenizer *t, int32_t left, int32_t right,
                            const char *name, Error *e) {
   unsigned char both[2 * PIECE_MAX];
@@ -3771,12 +3764,13 @@ static int tokenizer_encode(const Tokenizer *t, const unsigned char *text,
  *
  * 9.1  Text   section 2
  *
- * A text is a row of documents: stories, chapters, articles, what stands by
- * itself. Between two of them stands <|endoftext|>, and white space before a
- * document does not count. --text names a file, standard input, or a folder,
- * whose files follow by name; a file's end ends a document. What is not UTF-8
- * is refused. Without --text sink reads the stories that come with it. */
+ * A text is a sequence of documents: stories, chapters, articles. <|endoftext|>
+ * separates them, and white space before one does not count. --text names a
+ * file, standard input (-) or a folder, whose files follow by name; the end of
+ * a file ends a document. A text that is not UTF-8 or has a zero byte is
+ * refused. Without --text sink reads the stories that come with it. */
 
+/* Seeds of what is held back and measured; of --first-tokens to train on. */
 enum { HELD_SEED = 0x5EED, FIRST_SEED = 0xF125 };
 
 /* Appends a text and a separator. A byte order mark becomes white space. */
@@ -3811,7 +3805,7 @@ static const char *source_name(const Source *s) {
   return SHIPPED_TEXT;
 }
 
-/* A file of that name, or where there is none the one beside the program. */
+/* The file `name`, or if there is none the one beside the program. */
 static const char *located(char path[PATH_ROOM], const char *name,
                            const Source *s, Error *e) {
   if (!*s->home || !strcmp(name, "-") || !file_missing(name)
@@ -3837,7 +3831,7 @@ typedef struct Document {
   size_t from, to;   /* its bytes, in all that was read */
 } Document;
 
-/* All that --text names, and its documents, but for those of white space. */
+/* Reads all that --text names; lists its documents but for blank ones. */
 static void source_read(const Source *s, Bytes *all, Bytes *documents,
                         Error *e) {
   Bytes names = {0};
@@ -3861,17 +3855,17 @@ static void source_read(const Source *s, Bytes *all, Bytes *documents,
 /* ----------
  * 9.2  Packing   [S2] [FIG1] section 2
  *
- * A document becomes ids, followed by <|endoftext|> (after <|bos|> when asked).
- * All documents are joined and cut into blocks of T+1 tokens: T inputs, and the
- * same tokens one later as targets. A block may start inside a document, and
- * attention crosses documents, as in the paper. A training reads every block
- * once, which is a pass, then passes again, each time in a new random order.
+ * A document becomes ids, then <|endoftext|>; with --bos, <|bos|> comes first.
+ * All are joined and cut into blocks of T+1 tokens: T inputs, and the same
+ * tokens one later as targets. A block may start inside a document, as in the
+ * paper, and attention crosses documents. A pass reads every block once, in a
+ * new random order.
  *
- * Some documents are held back, so that there is text to measure a loss on that
- * no training has seen: those whose number hashes below --valid, whatever the
- * seed. Where that leaves one side empty, the end of the last document is held
- * back instead, its share by length. An evaluation reads what was held back of
- * the model's own text, and all of another one, unless --valid is said. */
+ * Documents whose number hashes below --valid, whatever the seed, are held back
+ * from training, to measure a loss on. If that leaves one side empty, the end
+ * of the last document is held back instead, --valid of its length. An
+ * evaluation reads what was held back of the model's own text, and all of any
+ * other, unless --valid is given. */
 
 static uint64_t hash_number(uint64_t seed, uint64_t n) {
   unsigned char bytes[8];
@@ -3889,8 +3883,8 @@ static bool data_own(const Data *d, const Source *s) {
   return s->own && (d->source == s->own || !strcmp(d->name, s->own_name));
 }
 
-/* Fills d->read: how much of the text is held, and in an evaluation, where T
- * is 0, whose text it is. */
+/* Fills d->read: how much is held; in an evaluation (T = 0) also whose it
+ * is. */
 static void data_describe(Data *d, const Source *s, double share, bool held,
                           int T) {
   const char *whose = "; not the model's own";
@@ -3908,7 +3902,6 @@ static void data_describe(Data *d, const Source *s, double share, bool held,
   snprintf(d->read, sizeof d->read, "%s%s", much, whose);
 }
 
-/* Appends a document's tokens: --bos, its own, its end. */
 static int data_encode(Data *d, const Source *s, const void *from, size_t n,
                        Ids *out, Error *e) {
   if (out == &d->held)
@@ -3922,7 +3915,7 @@ static int data_encode(Data *d, const Source *s, const void *from, size_t n,
   return id_add(out, d->end, e);
 }
 
-/* Where the last document is cut: of a text at white space. */
+/* Where to cut the last document: a text at white space. */
 static size_t document_cut(const Bytes *all, Document last, double share,
                            size_t unit) {
   double n = (double)((last.to - last.from) / unit);
@@ -3932,9 +3925,8 @@ static size_t document_cut(const Bytes *all, Document last, double share,
   return at;
 }
 
-/* Shares out the documents, of a text or of ids (data/text/shards.c), between
- * training and what is held. An evaluation, T 0, trains on none, and holds all
- * of a text that is not the model's own. */
+/* Splits the documents, of a text or of ids (data/text/shards.c), into training
+ * and held tokens; an evaluation (T = 0) has held ones alone. */
 static int data_share(Data *d, const Source *s, int T, const Bytes *all,
                       const Bytes *documents, Error *e) {
   const Document *of = (const Document *)(const void *)documents->at;
@@ -3964,7 +3956,7 @@ static int data_share(Data *d, const Source *s, int T, const Bytes *all,
       data_encode(d, s, all->at + mid, to - mid, &d->held, e);
   }
   data_describe(d, s, share, T || (s->whole && share < 1), T);
-  if (d->held.size > INT32_MAX)   /* what d->starts can tell */
+  if (d->held.size > INT32_MAX)   /* d->starts has 32 bits */
     fail(e, 1, "%s: expected below 2^31 held tokens, found %zu. Try: a smaller "
          "--valid", d->name, d->held.size);
   return e->status;
@@ -4007,8 +3999,8 @@ static void data_close(Data *d) {
   *d = (Data){0};
 }
 
-/* seed orders the data, other than HELD_SEED; T 0: held documents alone. After
- * a failure d is empty. */
+/* `seed` orders the data, as d->seed, never HELD_SEED. T = 0: an evaluation.
+ * After a failure d is empty. */
 static int data_open(Data *d, const Source *s, int seed, int T, Error *e) {
   const Program *program = s->program;
   *d = (Data){.pass = -1};
@@ -4060,16 +4052,15 @@ static const int32_t *data_block(Data *d, int T, uint64_t *number, Error *e) {
 /* ----------
  * 9.3  Interventions on a block   [T10] [FIG5] section 5; Table 10: --batch
  *
- * They overwrite, they do not insert: with token p changes the target before
- * it, which is scored.
+ * They overwrite, never insert. The target before token p changes with it, and
+ * is scored.
  *   --fix-token p        <|fix|>, an id that text never has
- *   --random-tokens 1,2  ids drawn evenly from the whole vocabulary, once for a
- *                        block
- *   --first-tokens ..    at p, or 1, an id that data/text/first.c draws once
- *                        for a block; so it then does for --random-tokens
- * While the sink is read no token is random, but for one of --first-tokens. */
+ *   --random-tokens 1,2  ids drawn evenly from the vocabulary, once for a block
+ *   --first-tokens ..    at p, or 1, an id drawn once for a block by
+ *                        data/text/first.c; --random-tokens then has such ids
+ * While the sink is measured only ids of --first-tokens are random. */
 
-/* "1,2" to positions [room + 1], a 0 behind them; 2 for anything else. */
+/* Reads "1,2" into positions [room + 1], a 0 after them; else returns 2. */
 static int positions_parse(const char *flag, const char *text, int *positions,
                            int room, Error *e) {
   int n = 0;
@@ -4099,7 +4090,7 @@ static void overwrite(int *ids, int *targets, int T, int p, int id) {
     targets[p - 2] = id;
 }
 
-/* Where a sequence is overwritten, 0 for nowhere. */
+/* The fixed token's position, 0 for none. */
 static int fixed_at(const Source *s) {
   if (!strcmp(s->first_tokens, "natural"))
     return 0;
@@ -4111,7 +4102,7 @@ static int fixed_id(const Data *d, uint64_t seed, uint64_t number) {
   return d->draw ? d->draw(d, seed, number) : d->fix;
 }
 
-/* HELD_SEED says that the sink is read. 1024 is the authors' script's seed. */
+/* HELD_SEED: the sink is being measured. 1024 is the authors' script's seed. */
 static void intervene(const Data *d, const Source *s, uint64_t seed,
                       uint64_t number, int T, int *ids, int *targets,
                       Error *e) {
@@ -4152,13 +4143,10 @@ static int data_batch(Data *d, const Source *s, int B, int T, int *ids,
 /* ----------
  * 9.4  What an evaluation feeds   [S3.3] [T1] section 3.3
  *
- *   natural   the first T tokens of held documents, as in the paper; then
- *             further stretches
- *   random    T tokens drawn evenly from the vocabulary
- *   repeat    one such token, T times
- * A fixed token is written here too; one of --first-tokens is repeated. What is
- * read is spread over a text, since neighbours may be of one chapter; where
- * documents are alike the first serve, as they do for ./paper's results. */
+ * A fixed token is written here too; with --first-tokens it is the one
+ * repeated. Sequences are spread over a text, since neighbours may be of one
+ * chapter; where documents are alike the first ones serve, as for ./paper's
+ * results. */
 
 static const char *const INPUTS[INPUT_ROWS] = {"natural", "random", "repeat"};
 _Static_assert(INPUT_ROWS == 3, "a new input: its word, data_probe, pages.c");
@@ -4171,8 +4159,8 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
     spare = (size / T - documents) / n;
   idx stride = (idx)(spare > 0 ? spare : 1) * T;
   int got = 0, before = -1;
-  /* a pass over the documents takes the stretch at `skip` of each that has it;
-   * one that finds none is the last */
+  /* each pass takes the stretch at `skip` of every document that has it; a pass
+   * that finds none is the last */
   for (idx skip = 0; before < got && got < n; skip += stride) {
     before = got;
     for (int i = 0; i < documents && got < n; i++) {
@@ -4190,7 +4178,7 @@ static int probe_natural(const Data *d, const Source *s, int n, int T,
   return got;
 }
 
-/* Fills ids [n,T], of natural input targets too; returns how many sequences
+/* Fills ids [n,T], and targets of natural input. Returns how many sequences
  * there are, *starts of them at a document's start. */
 static int data_probe(const Data *d, const Source *s, int input, int n, int T,
                       int *ids, int *targets, int *starts) {
@@ -4214,7 +4202,7 @@ static int data_probe(const Data *d, const Source *s, int input, int n, int T,
   return n;
 }
 
-/* Up to n blocks for a held loss; how many. */
+/* Fills up to n blocks for a held loss; returns how many. */
 static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
                      int *targets, Error *e) {
   idx all = (idx)d->held.size / (T + 1), blocks = at_most(all, n);
@@ -4241,28 +4229,28 @@ static int data_held(const Data *d, const Source *s, int n, int T, int *ids,
  *   8   the tokenizer's hash (0: none)           8  steps done
  *   8   8   8   the data: blocks read, document, offset in it
  *   4   what follows the parameters: 0 nothing, 3 moments and the run, plus 4
- *       the start; plus 8 with --first-tokens text, N^X or N:SET: the weight
- *       of each id, doubles, before the moments
+ *       the start; plus 8 with --first-tokens text, N^X or N:SET: each id's
+ *       weight, a double, before the moments
  *   8   count of parameters .. parameters in the order of the table of
  *       tensors; then m and v
- *   8   8   8   8   the run: loss of the last step (a double); sum of the
- *       losses since the last look at the sink; how many those are; hash64 of
- *       the text or grammar
+ *   8   8   8   8   the run: loss of the last step, and sum of the losses since
+ *       the last look at the sink, doubles; how many those are; hash64 of the
+ *       text or grammar
  *   8   the start: hash64 of the parameters that a fine-tuning began from
  *   8   hash64 of all that
  *
- * It holds no clock and no number of threads, so the same run has the same
- * bytes everywhere. Every draw of a run follows from --seed and the draw's
- * place, so no generator's state is kept. */
+ * It holds no clock and no number of threads, so a run that is repeated writes
+ * the same bytes. It holds no generator's state: every draw follows from --seed
+ * and the draw's place. */
 enum { CHECKPOINT_VERSION = 1, PARTS_RUN = 3, PARTS_START = 4, PARTS_FIRST = 8 };
 #define CHECKPOINT_MAGIC "SINKCKP1"
 
-/* One walk over the fields writes and reads a file, so their order is said
- * once. On the way out a pass_ function takes a number and returns it; on the
- * way in it returns the file's. */
+/* The same walk over the fields writes and reads a file, so their order stands
+ * in one place. Writing, a pass_ function takes a number and returns it;
+ * reading, it returns the file's. */
 typedef struct Passage {
   bool out;
-  Writing w;                 /* out: the file, and the hash of what is in it */
+  Writing w;                 /* out: the file, and the hash of its bytes */
   uint64_t hash;
   const unsigned char *at;   /* in: the bytes that are left */
   size_t left;
@@ -4322,8 +4310,7 @@ static double pass_double(Passage *c, double x) {
   return double_of(pass(c, bits_of_double(x), 8));
 }
 
-/* x [n], `width` bytes each in the file; NULL where a reader has no use for
- * them. */
+/* x [n], of `width` bytes each in the file; NULL: skip them. */
 static void pass_numbers(Passage *c, real *x, idx n, int width) {
   for (idx i = 0; i < n && !c->e->status; i++) {
     double y = x ? (double)x[i] : 0;
@@ -4336,16 +4323,16 @@ static void pass_numbers(Passage *c, real *x, idx n, int width) {
   }
 }
 
-/* What files say of a companion's flag that is not used, if it is not 0. */
+/* How files say that a companion's flag is unused, where not by 0. */
 static const char NOT_USED[] =
     "\nsoft-cap none\nscore-scale none\nscore-bias none\nclip-high 1\n"
     "extra-logit none\ngate none\nrope-scaling none\n"
     "rope-factor 8\nrope-low 1\nrope-high 4\nrope-original 8192\n"
     "bias-in all\ntoy none\n";
 
-/* Lines "flag value" into s. A default may lie outside its flag's bounds: 0
- * often stands for another field's value. A flag that only a companion knows
- * may be there if it is not used. */
+/* Reads lines "flag value" into s. A default may lie outside its flag's bounds:
+ * 0 often stands for another field's value. A companion's flag may stand there
+ * if it is unused. */
 static void settings_lines(Passage *c, Settings *s, unsigned groups,
                            char *text) {
   Error wrong = {0};
@@ -4357,7 +4344,7 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
       *value++ = 0;
     const Option *o = option_find(line, groups);
     bool embed = !strcmp(line, "embed-dim") && atoi(value) == s->model.dim;
-    bool reads = has_word("grammar tokens end-token", line);   /* another's */
+    bool reads = has_word("grammar tokens end-token", line);   /* not sink's */
     if (o)
       option_set(o, s, value, strcmp(value, o->fallback) != 0, &wrong);
     else if (!embed && !reads && strcmp(value, "0")
@@ -4371,7 +4358,7 @@ static void settings_lines(Passage *c, Settings *s, unsigned groups,
   strcpy(s->data.first_own, s->data.first_tokens);
 }
 
-/* The settings of `groups` pass as a text behind its length. */
+/* Settings of `groups`, as a text after its length. */
 static void pass_settings(Passage *c, Settings *s, unsigned groups) {
   char value[PATH_ROOM];
   Bytes text = {0};
@@ -4408,8 +4395,8 @@ static int moments_create(Trainer *t, Error *e) {
   return e->status;
 }
 
-/* Room for a model of `count` parameters, once the file is known to hold as
- * many. A model to evaluate has neither gradients nor moments. */
+/* Makes room for `count` parameters, once the file is known to hold as many. A
+ * model to evaluate has neither gradients nor moments. */
 static void checkpoint_room(const Passage *c, Trainer *t, idx count,
                             int parts) {
   Error *e = c->e;
@@ -4478,8 +4465,7 @@ static int checkpoint_write(const char *path, const Trainer *t, Error *e) {
   return writing_end(&c.w, e);
 }
 
-/* The n bytes at p, into t, which is empty after a failure. A model to evaluate
- * needs no moments. */
+/* Reads the n bytes at p into t, which a failure leaves empty. */
 static int checkpoint_read(const unsigned char *p, size_t n, const char *name,
                            bool with_moments, Trainer *t, Error *e) {
   Passage c = {.at = p, .left = n - 8, .with_moments = with_moments,
@@ -4516,13 +4502,13 @@ static int checkpoint_load(const char *path, bool with_moments, Trainer *t,
  * 10.2  A run begins   section 4
  *
  * A Trainer is a run: its settings, model, moments and place in the text. It
- * begins from the seed. With ./paper it can go on where --out's file stopped,
- * and then ends in the bytes of a run that never stopped: data/paper/resume.c.
- * Fine-tuning ([FIG30], appendix D) begins from another model's parameters:
- * data/paper/pages.c. */
+ * starts from the seed. With ./paper it can resume from --out's file, to end in
+ * the bytes of a run that never stopped (data/paper/resume.c), or start from
+ * another model's parameters, to fine-tune it ([FIG30], appendix D;
+ * data/paper/drawn.c). */
 
-/* A trainer by its settings. A model and moments that were read stay; else the
- * model is drawn from the seed. */
+/* A model and moments that were read stay; else the model is drawn from the
+ * seed. */
 static int trainer_ready(Trainer *t, Error *e) {
   const Train *p = &t->s.train;
   Source *d = &t->s.data;
@@ -4571,8 +4557,8 @@ static int tokenizer_same(const Trainer *t, const char *path, Error *e) {
               : "eval --tokens: it had none");
 }
 
-/* One line of warning. Models as small as these have formed no sink where each
- * sequence begins with whatever its text has there and positions are rotary. */
+/* Warns that models this small have formed no sink under rotary positions where
+ * sequences begin with whatever the text has there. */
 static void sink_foretell(const Trainer *t) {
   const Config *c = &t->m.c;
   bool softmax = c->sim == SIM_EXP && !c->extra && !c->sink_token;
@@ -4581,7 +4567,7 @@ static void sink_foretell(const Trainer *t) {
             "tokens. --fix-token 1 gives one\n");
 }
 
-/* `flags`: a row's, on top of s. After a failure t holds no memory. */
+/* `flags` of a row come on top of s. After a failure t holds no memory. */
 static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
                          Error *e) {
   Settings now = *s;
@@ -4596,16 +4582,16 @@ static int trainer_begin(Trainer *t, const Settings *s, const char *flags,
 /* ----------
  * 10.3  A step   [E1]
  *
- * A step draws B blocks of T+1 tokens. A forward and a backward add to every dw
- * the gradient of the blocks' mean loss; --accumulate N does so N times, each
- * for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
- * allows, and the optimiser moves every parameter by the schedule's rate. What
- * is not finite ends a step before a parameter moves. */
+ * A step draws B blocks of T+1 tokens; a forward and a backward add the
+ * gradient of their mean loss to every dw. --accumulate N does this N times,
+ * each for 1/N of the loss. Then the gradient is shrunk to the norm that --clip
+ * allows, and the optimiser moves every parameter at the schedule's rate. A NaN
+ * or infinity ends the step before any parameter moves. */
 
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e);   /* 11.0 */
 
-/* An error about what is not finite becomes one that says at which step the
- * training diverged, with t->loss NAN. Any other stays as it is. */
+/* Turns an error about a NaN or infinity into one that names the step at which
+ * training diverged, and sets t->loss to NAN. Any other stays. */
 static int step_fault(Trainer *t, Error *e) {
   const Error why = *e;
   const char *end = strstr(why.text, NOT_FINITE);
@@ -4618,8 +4604,7 @@ static int step_fault(Trainer *t, Error *e) {
               why.text);
 }
 
-/* Each parameter by its own gradient. `shrink`: what the clip leaves of that, 1
- * or less. */
+/* Moves each parameter by `shrink`, 1 or less, times its gradient: the clip. */
 static void trainer_update(Trainer *t, double shrink) {
   const Train *p = &t->s.train;
   t->lr = schedule_lr(p->schedule, p->lr, p->min_lr, p->warmup, p->steps,
@@ -4638,7 +4623,6 @@ static void trainer_update(Trainer *t, double shrink) {
   }
 }
 
-/* The clip and the update. */
 static int trainer_finish(Trainer *t, Error *e) {
   double clip = t->s.train.clip, shrink = 1;
   const Tensor *bad;
@@ -4678,9 +4662,8 @@ static int trainer_step(Trainer *t, Error *e) {
  * 10.4  A training to its end: looks at the sink, the log, checkpoints
  * section 4, [FIG4] */
 
-/* This is the one mutable global. At Ctrl-C a training ends after the step in
- * hand, and saves; at a second one the program ends at once, and every file is
- * still whole. */
+/* The one mutable global. Ctrl-C ends a training after the current step, and
+ * saves; a second one ends the program at once, with every file still whole. */
 static volatile sig_atomic_t interrupted;
 static void on_interrupt(int number) {
   interrupted = number;
@@ -4708,8 +4691,7 @@ static void progress_show(const Trainer *t, Progress *p) {
   p->shown = now;
 }
 
-/* A look at the sink measures so many held sequences. */
-enum { LOOK_N = 16 };
+enum { LOOK_N = 16 };   /* held sequences in a look at the sink */
 
 int look_at_sink(Trainer *t, Progress *p, Error *e) {
   int T = (int)at_most(t->s.eval_T, t->s.model.context);
@@ -4725,8 +4707,7 @@ int look_at_sink(Trainer *t, Progress *p, Error *e) {
   return 0;
 }
 
-/* Mean cross-entropy over up to n held blocks of the model's context; NAN where
- * there is none. */
+/* Mean cross-entropy over up to n held blocks of context tokens; NAN: none. */
 static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   enum { BATCH = 16 };
   Model *m = &t->m;
@@ -4749,9 +4730,9 @@ static int trained_loss(double *loss, Trainer *t, int n, Error *e) {
   return step_fault(t, e);
 }
 
-/* A line of the log is a look at the sink: loss is the mean of the steps since
- * the line before, norm the last step's gradient before the clip, sink_1 at
- * --eps, norm_ratio the largest over the blocks (chapter 6). */
+/* A line of the log is a look at the sink: loss is the mean over the steps
+ * since the line before, norm the last step's gradient norm before the clip,
+ * sink_1 at --eps, norm_ratio the largest over the blocks (chapter 6). */
 static const char LOG_HEAD[] =
     "step,tokens,loss,norm,lr,alpha_1,sink_1,alpha_star,sink_star,norm_ratio,"
     "sink_1_at_0.2\n";
@@ -4774,7 +4755,7 @@ static int log_line(Trainer *t, Progress *p, Bytes *log, Error *e) {
   return e->status;
 }
 
-/* The log goes first, so that it has every line of a checkpoint's run. */
+/* Writes the log first: it then has every line of the checkpoint's run. */
 static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
                     Error *e) {
   if (t->s.log[0])
@@ -4784,15 +4765,15 @@ static int run_save(const Trainer *t, const Bytes *log, bool checkpoint,
   return checkpoint_write(t->s.out, t, e);
 }
 
-/* To the last step, a fault or Ctrl-C, saving on the way. A look at the sink
- * and a line of the log come every --log-every steps and at the end, a
- * checkpoint every --save-every steps and at the end.
+/* Trains to the last step, a fault or Ctrl-C. A look at the sink and a line of
+ * the log come every --log-every steps and at the last, a checkpoint every
+ * --save-every steps and at the end.
  *
- * Of a run that diverges the log ends with a line "# step N: why", which
- * --resume drops, and the checkpoint before stays. Where a resumed run's first
- * look meets a NaN, the steps go on until one of them does. */
+ * When a run diverges, its log ends with a line "# step N: why", which --resume
+ * drops, and the checkpoint before stays. If a resumed run's first look meets a
+ * NaN, training goes on until a step does. */
 static int train_run(Trainer *t, Progress *p, Error *e) {
-  enum { FOLLOW = 2 };   /* seconds: how old a log may be that is watched */
+  enum { FOLLOW = 2 };   /* seconds between saves of a log that is watched */
   const Train *r = &t->s.train;
   Bytes log = {0};
   Error passed = {0};
