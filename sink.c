@@ -4863,32 +4863,30 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3
  *
- * An evaluation feeds n sequences of T tokens and takes the means of chapter 6
- * over them. The sequences are held-out text, of documents the training did not
- * see (data_probe), or drawn or repeated ids (Table 1). */
+ * An evaluation feeds n sequences of T tokens and takes chapter 6's means. A
+ * sequence is text of documents held out of the training (data_probe), or of
+ * random or repeated ids (Table 1). */
 
 /* ----------
  * 11.0  A measurement   sections 3.1, 3.2
  *
- * It is a forward with a look after each block, so that one block's activations
- * and one pair of maps serve all blocks. What it sees of a sequence is added to
- * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
- * number of forwards may stand between. */
+ * A measurement is a forward that looks after each block, so all blocks share
+ * the activations and the pair of maps of one. It adds to the sums of a Sinks.
+ * After any number of forwards sinks_finish makes these means. */
 
-/* The mean weight of a row's own token, and of the one before it. */
+/* The mean m of a row's own token, and of the one before it. */
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* Both of even rows: with H_n = 1 + 1/2 + .. + 1/n they are (H_T - 1) / (T - 1),
- * 0.0594 at T = 64, and with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. Only a
- * window of 1 tells them apart. */
+/* Both for even rows. With H_n = 1 + 1/2 + .. + 1/n, (H_T - 1) / (T - 1),
+ * 0.0594 at T = 64; with * or x*, (H_(T+1) - 3/2) / (T - 1), 0.0517. They
+ * differ only under a window of 1. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
 
-/* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
- * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. All sums lie
- * end to end, so that sinks_finish divides them in one loop. */
+/* Room for `batch` sequences of T tokens at a time and n_eps <= EPS_MOST
+ * thresholds; results quote eps[0]. All sums lie end to end and start at 0. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
@@ -4940,8 +4938,8 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* A NaN is above no eps and would pass for no sink: the first x that is not
- * finite ends a measurement. `where`: in block and head, from 1. */
+/* Notes the first x that is not finite, since a NaN is above no eps and would
+ * pass for no sink. `where`: a format for block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -4965,20 +4963,20 @@ static double plogp(idx n, const real *p, double *sum) {
   return total;
 }
 
-/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
- * what measure_sink does, and as means over the T rows
+/* Takes the maps m and weight [N,S] of one head in one sequence; lh = l H + h.
+ * Adds what measure_sink does, and means over the T rows of
  *
- *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
- *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
- *             an extra column, anything for Z = 1
+ *   entropy   in nats of p = m_i / sum m_i, with * and x*, where the sum is not
+ *             0. Even causal rows of T = 64 have log(T!)/T = 3.206
+ *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with an
+ *             extra column, anything for Z = 1
  *   raw       the same of |scale s/Z|
  *
- * and over rows 2 .. T alone, 0 where T is 1,
+ * and over rows 2 .. T alone (0 if T = 1)
  *
- *   self      m_ii, and
- *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
- *             counts, and it has none before it */
+ *   self      m_ii
+ *   prev      m_i,i-1. Row 1 has no key before its own, and its own is token 1,
+ *             which alpha_1 counts */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m, const real *weight) {
   idx S = s->S, first = s->N - s->T;
@@ -4986,7 +4984,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
   for (idx i = first; i < s->N; i++) {
     double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
     s->plain_entropy[lh] += nats / s->T;
-    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
+    /* entropy of m / sum; a sum that is 1 to rounding counts as 1 */
     if (sum > 0 && fabs(sum - 1) > 256 * REAL_EPS)
       nats = nats / sum + log(sum);
     s->weighing[lh] += sum > 0;
@@ -5022,8 +5020,8 @@ static real largest(idx n, const real *x) {
   return most;
 }
 
-/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
- * keeps of each sequence the block's output with the largest |h| so far. */
+/* [FIG2], Figures 11 to 14. Adds |h^l| of each row of the stream h [B,N,C], and
+ * keeps each sequence's block output with the largest |h| so far. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   const char *place = l ? "block %d of %d, after its heads" : "the embedding";
   idx N = s->N, n = N * C;
@@ -5039,9 +5037,9 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   }
 }
 
-/* [FIG7] Measures sequence b inside block l, while its activations are there:
- * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
- * post-norm, |q|, |k| and |v|, means over heads. */
+/* [FIG7] Measures sequence b in block l: its heads, and for each row |s2|
+ * (under post-norm Figure 7 left's "before LN") and |q|, |k|, |v|, means over
+ * heads. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
                           int rows) {
   const Config *c = &m->c;
@@ -5053,7 +5051,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     measure_head(s, c, rows, lh, s->probe[l].metric + head,
                  s->probe[l].weight + head);
     measure_angles(s, m, la, b, l, h);
-    /* finite only where its terms are */
+    /* finite only if all its terms are */
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
       all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
@@ -5073,14 +5071,13 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The massive activations of Sun et al. 2024, without their threshold: the largest
- * |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in. */
+/* The massive activation (Sun et al. 2024; no threshold) of sequence b: its
+ * largest |h| in any block's output, and that output's median |h|. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
   if (s->bad[0])
-    return;                              /* a NaN has no place in an order */
+    return;                              /* a NaN cannot be sorted */
   for (idx j = 0; j < n; j++)
     h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
@@ -5088,13 +5085,12 @@ static void measure_massive(Sinks *s, idx b, int C) {
   s->median += h[n / 2];
 }
 
-/* 1 when a forward so far could not read a matrix of a companion's file. */
+/* 1 if a forward so far failed to read a matrix from a companion's file. */
 int model_fault(const Model *m, Error *e) {
   return m->seams.fault ? m->seams.fault(m, e) : 0;
 }
 
-/* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
- * loss is added. */
+/* Measures sequences ids [B,T]; adds their loss if there are targets [B,T]. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                          const int *targets, int B, int rows, Error *e) {
   int C = m->c.dim;
@@ -5123,8 +5119,8 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return e->status;
 }
 
-/* Where forwards of the B sequences ids [B,T], whose loss is not finite, first meet
- * what is not, into e: a measurement looks after every block. */
+/* The loss of ids [B,T] is not finite: measures them to name the first
+ * place. */
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
@@ -5137,8 +5133,8 @@ static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   return fail(e, 1, "the loss" NOT_FINITE);
 }
 
-/* Sums to means over the n sequences, once. Entropy becomes a mean over the rows
- * that weigh anything: NaN where none does. */
+/* Sums become means over n sequences, once; entropy a mean over the rows with a
+ * weight, NaN without any. */
 void sinks_finish(Sinks *s) {
   double n = fmax(s->n, 1);
   for (idx i = 0; i < s->n_sums; i++)
@@ -5151,9 +5147,9 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many sequences go through a forward at a time: 16, or fewer where these
- * have no room, since a head's two maps have T^2 numbers each. Of a model that
- * is still in its file all n go at once, as each forward reads it. */
+/* How many of n sequences a forward takes: as ROOM allows, since a head has two
+ * maps of T^2 numbers; at most 16, unless each forward reads the model's
+ * file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
@@ -5220,7 +5216,7 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   return e->status;
 }
 
-/* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
+/* At --eps, and at 0.2 and 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
              int T, Error *e) {
   const double eps[] = {s->eps, 0.2, 0.4};
@@ -5230,12 +5226,10 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
 /* ----------
  * 11.1  The numbers of an evaluation
  *
- * A row of them is said once, by name, for every table that shows it. A ratio of
- * nothing to nothing is NaN, and a table prints -. As CSV and JSON they are
- * ./paper's: data/paper/tables.c. */
+ * ROW_COLUMNS names them once for all tables. What was not measured, or is 0/0,
+ * is NaN and prints as -. data/paper/tables.c writes them as CSV and JSON. */
 
-/* A column of a table: its name in CSV and JSON, its heading, and how it shows
- * unit times x. */
+/* A column: its name in CSV and JSON, its heading, a format for unit * x. */
 typedef struct Column {
   const char *name, *head, *form;
   int width;
@@ -5259,7 +5253,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* [FIG19] alpha of a column by layer (down) and head (across). */
+/* [FIG19] alpha of a column, by layer (down) and head (across). */
 static void heat_map(const char *title, const char *column_name, const Sinks *s,
                      int column, FILE *out) {
   fprintf(out, "%s %s\n", title, column_name);
@@ -5273,7 +5267,7 @@ static void heat_map(const char *title, const char *column_name, const Sinks *s,
   }
 }
 
-/* A loss of 0 was not measured; NaN stands for all that was not. */
+/* A loss of 0 was not measured. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c), star = config_column_star(c);
   for (int k = 0; k < ROW; k++)
@@ -5298,7 +5292,7 @@ static void outcome_free(Outcome *o) {
   free(o->map);
 }
 
-/* What a page and a table need of a training, measured or not yet. */
+/* What pages and tables show of a training, measured or not. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
@@ -5312,7 +5306,6 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   strcpy(o->read, t->data.read);
 }
 
-/* Sinks of eval_n sequences of eval_T tokens. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
                            Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
@@ -5324,8 +5317,8 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
 /* ----------
  * 11.2  Ids from a file: of eval --ids, tokenize decode and dump */
 
-/* Ids below vocab, separated by blanks or commas, after those in out. starts:
- * where each line that is not empty begins. A 0 is added to the text. */
+/* Appends the text's ids, below vocab and separated by blanks or commas, to
+ * out, and where each line with ids begins to starts. Adds a 0 to the text. */
 static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
                      Ids *starts, Error *e) {
   int line = 1;
@@ -5369,12 +5362,11 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 /* ----------
  * 11.3  sink dump
  *
- * It writes every array of one forward and backward as .npy, so that anyone can
- * check it in NumPy, and config.json, the flags that make the dump again. Axes
- * that are there always come first to last:
+ * It writes the arrays of one forward and backward as .npy, for anyone to check
+ * in NumPy, and config.json, the flags that make the dump again:
  *
- *   ids       [B,T+1]      as they were given; the last is a target alone
- *   param.NAME, grad.NAME  the tensors of chapter 2; the mean loss's gradient
+ *   ids       [B,T+1]      as given; the last of a row is only a target
+ *   param.NAME, grad.NAME  tensors of chapter 2; gradients of the mean loss
  *   loss, logits           a number; [B,T,V]
  *   hidden    [L+1,B,N,C]  h^0 .. h^L, before the final norm
  *   attn, metric           [L,B,H,T,S]: scale s/Z, and m; columns *, x*, 1 .. T
@@ -5382,13 +5374,13 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  *   z, q, k, prenorm       with --all: scores; q and k after positions,
  *                          [L,B,H,N,D]; what a post-norm reads, [L,B,N,C]
  *
- * Maps have the T real rows; a state has a row for each x*, too. */
+ * Maps have the T real rows; states have a row for each x*, too. */
 
 typedef struct Dump {
   Settings *s;
   Model *m;
   Acts *a;
-  bool drawn;   /* the model */
+  bool drawn;   /* the model was not loaded */
   idx B, T, N, S;
   Passage file;
   char path[PATH_ROOM + 80];
@@ -5401,8 +5393,8 @@ static void npy_end(Dump *d) {
   d->file = (Passage){.out = true, .e = d->e};
 }
 
-/* Ends the file before and begins another, in NumPy's format 1.0: magic, a
- * header padded to a multiple of 64 bytes, numbers. An axis of 0 is left out. */
+/* Ends the last file and begins one in NumPy's format 1.0: magic, header padded
+ * to a multiple of 64 bytes, numbers. An axis of 0 is left out. */
 static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   const char *type = sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", head[256], axes[128] = "";
@@ -5413,7 +5405,7 @@ static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
       at += snprintf(axes + at, 21, at ? " %lld," : "%lld,", shape[i]);
   int n = snprintf(head, sizeof head, "{'descr': '<%s', 'fortran_order': False,"
                    " 'shape': (%s), }", type, axes);
-  /* 10: the bytes of the magic and of the length */
+  /* 10 bytes: the magic and the header's length */
   n += snprintf(head + n, 80, "%*s", 64 - (10 + n) % 64, "\n");
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
@@ -5427,7 +5419,8 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* Of an older dump no array stays, of other files all do. */
+/* Removes the arrays of an older dump that this one may lack, and nothing
+ * else. */
 static void dump_forget(const Dump *d) {
   Bytes names = {0};
   size_t folder = strlen(d->s->out) + 1;
@@ -5445,12 +5438,12 @@ static void dump_forget(const Dump *d) {
   bytes_free(&names);
 }
 
-/* The flags that make this dump again, with values that they take; an idle flag
- * is left out, and of a model that was read how it began. */
+/* The flags that make this dump again: none that is idle or would refuse its
+ * value, and no --init or --seed of a loaded model. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM];
   Bytes out = {0};
-  d->s->groups = MODEL | DUMP;   /* also of a model's, for option_idle */
+  d->s->groups = MODEL | DUMP;   /* of a loaded model, too */
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool begins = has_word("init seed", o->flag);
     option_text(o, d->s, value, sizeof value);
@@ -5470,7 +5463,7 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-/* The T real rows of a map [B,H,N,S] of every block: [L,B,H,T,S]. */
+/* The T real rows of every block's map [B,H,N,S]: [L,B,H,T,S]. */
 static void dump_map(Dump *d, const char *name, const real *map) {
   idx L = d->m->c.layers, H = d->m->c.heads, T = d->T, S = d->S;
   npy_begin(d, name, (idx[5]){L, d->B, H, T, S});
@@ -5489,7 +5482,7 @@ static void dump_alpha(Dump *d, const real *metric) {
   }
 }
 
-/* q [B,N,H,D] or k [B,N,K,D] of every block, by query head: [L,B,H,N,D]. */
+/* Every block's q [B,N,H,D] or k [B,N,K,D], by query head: [L,B,H,N,D]. */
 static void dump_heads(Dump *d, const char *name, bool keys) {
   const Config *c = &d->m->c;
   idx H = c->heads, N = d->N, D = c->head_dim, own = keys ? c->kv_heads : H;
@@ -5501,8 +5494,8 @@ static void dump_heads(Dump *d, const char *name, bool keys) {
   }
 }
 
-/* What every block reads, and behind the last one the stream's end; or what a
- * post-norm reads. */
+/* Every block's input and the last one's output; or what each second post-norm
+ * reads. */
 static void dump_states(Dump *d, const char *name, bool prenorm) {
   idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
   npy_begin(d, name, (idx[5]){L + !prenorm, d->B, d->N, C});
@@ -5512,8 +5505,7 @@ static void dump_states(Dump *d, const char *name, bool prenorm) {
     npy_add(d, d->a->h, n);
 }
 
-/* Row by row, as a matrix product has the same bits for one row as for many;
- * x* is no token and has none. */
+/* Row by row, with the bits of one product of all. x* has no logits. */
 static void dump_logits(Dump *d) {
   idx V = d->m->c.vocab, C = d->m->c.dim;
   real *y = grab(V, sizeof(real), d->e);
@@ -5538,8 +5530,8 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* Gives a maps that a forward fills, those of all blocks end to end. The caller
- * frees them and a->probe. */
+/* Maps for a forward to fill, those of all blocks end to end. The caller frees
+ * them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
           * config_columns(c, a->T), all = c->layers * map;
@@ -5550,8 +5542,8 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
   return maps;
 }
 
-/* The forward's arrays, then the backward's where the model has gradients. The
- * ids are B lines of T+1. */
+/* Writes the forward's arrays, then gradients if the model has any. The ids are
+ * B lines of T+1. */
 static int dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
@@ -5603,23 +5595,23 @@ static int dump_run(Dump *d, const Ids *file) {
 /* ==========
  * 12  The main job   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from one seed on the same
- * tokens, says in a line each what came of the sink, and shows the numbers:
+ * `sink run` trains a small model three times, from one seed on the same
+ * tokens, says in a line each what became of the sink, and shows the numbers:
  *
  *   softmax   the first token of every sequence fixed      Table 10: a sink
  *   k-bias    the same with a learned key k*, value 0      Table 4: it moves
  *   sigmoid   the same without normalisation               Table 15: no sink
  *
- * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale
- * brings it to that size, and is a smaller start and rate of W_O (equation 42).
- * At scale 1 the loss of this arm ends at 3.50 nats. */
+ * t sigmoids first sum to t/2, where a softmax row has 1. The scale brings them
+ * near it, and equals a smaller start and learning rate of W_O (equation 42).
+ * At scale 1 this arm's loss ends at 3.50 nats. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
   {"k-bias", "--extra k", "Table 4", 0, 0},
   {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15", 0, 0}};
 
-/* Training's defaults, but for these. */
+/* These replace training's defaults. */
 #define RUN_STEPS "3000"
 #define RUN_FLAGS "--init gpt2 --steps " RUN_STEPS " --fix-token 1"
 
@@ -5633,8 +5625,8 @@ static const char *sink_word(double times) {
   return times < ABSENT ? "no sink" : "unclear";
 }
 
-/* What became of the sink under a key bias. In multiples of even rows: `sink` of
- * the softmax arm, `left` on token 1, `star` on *. */
+/* What a key bias did to the sink. Multiples of even rows' alpha: `sink` of the
+ * softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
   if (sink < SHOWS && star < SHOWS)
     return "no sink on *";
@@ -5651,7 +5643,6 @@ static const char *loss_word(double gap) {
   return gap < -ALIKE ? "below" : "equal to";
 }
 
-/* The verdict, a line an arm. */
 static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double gap = o[2].loss - o[0].loss, star = o[1].row[ALPHA_STAR] / o[1].even;
   double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
@@ -5676,7 +5667,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   char text[32];
-  int n = 0;   /* sequences, of an arm that did not diverge */
+  int n = 0;   /* sequences, in an arm that did not diverge */
   fprintf(out, "\n%-8s", "");
   for (int k = 0; k < ROW; k++)
     fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
@@ -5698,7 +5689,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
           o->read);
 }
 
-/* Of an arm that diverged there is no verdict, and no map of any. */
+/* If an arm diverged, there is no verdict and no map. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out,
                        Bytes *verdict, Error *e) {
   for (int i = 0; i < ARMS; i++)
@@ -5723,7 +5714,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   }
 }
 
-/* That a training has diverged is a result: the error becomes why. */
+/* Divergence is a result and does not stop the run: its error goes to `why`. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss))
     return false;
@@ -5732,7 +5723,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* A training that has begun, to its end and its held loss. */
+/* Finishes a training that has begun and measures its held-out loss. */
 static int outcome_train(Outcome *o, Trainer *t, const char *name,
                          const char *source, Error *e) {
   o->name = name;
@@ -5744,7 +5735,7 @@ static int outcome_train(Outcome *o, Trainer *t, const char *name,
   return e->status;
 }
 
-/* One arm, from the seed or from its file, to its numbers. */
+/* One arm, from the seed or a checkpoint to its numbers. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
   if (trainer_begin(&t, s, arm->flags, e))
@@ -5763,10 +5754,10 @@ static int read_once(const Settings *s, Error *e) {
               "Try: a file");
 }
 
-/* The arms of s, which takes the settings of the first. With --out each has a
- * checkpoint and a log in that folder. ./paper's --resume goes on with those,
- * measures an arm that is done again, and begins one that is not there with the
- * settings of the first. */
+/* Runs the arms; s becomes the first one's settings, which the others take.
+ * With --out each has a checkpoint and a log there. ./paper's --resume goes on
+ * with these: it measures a finished arm again and begins one without a
+ * checkpoint. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -5829,31 +5820,29 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * 13  Matrix multiply and vector maths
  *
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain
- * loops reach a few percent of a processor's peak. Four measures feed it:
+ * loops reach a few percent of a processor's peak; four measures approach it:
  *
- *   Lanes      One instruction works on a vector of neighbours in a row of B
- *              and of C: 4 floats on every x86-64 and ARM machine, 8 with AVX2,
- *              16 with AVX-512.
+ *   Lanes      One instruction works on neighbours in a row of B and C: 4 floats
+ *              on x86-64 and ARM, 8 with AVX2, 16 with AVX-512.
  *   Registers  A multiply-add takes some 4 cycles and two begin in each, so 8
- *              must be under way. The sums of a tile of C stay in registers for
- *              DEPTH steps of p: 8 x 32 or 48 floats with AVX-512, 6 x 16 with
- *              AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ *              must be under way. A tile's sums stay in registers for DEPTH steps
+ *              of p: 8 x 32 or 48 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 on
+ *              plain x86-64, 8 x 8 on ARM.
  *   Panels     B, and in a large product A, is packed one tile wide, so that a
  *              tile reads consecutive bytes.
- *   Order      An element of C is a sum over DEPTH steps of p, added to C, then
- *              the next DEPTH, whatever tile or task it falls in. So one thread
- *              and sixteen give the same bits.
+ *   Order      An element of C takes the sum of DEPTH steps of p, then of the next
+ *              DEPTH, in whatever tile or task it falls: one thread and sixteen
+ *              give the same bits.
  *
- * GCC fuses multiplies and adds in its default mode, not under -std=c11 (`bench
- * gemm` tells). */
+ * GCC fuses multiply and add by default, not under -std=c11 (`bench gemm`). */
 
 /* ----------
  * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
- * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector
- * at p; as an argument it would have another calling convention in every
- * instance. Arrays that are only reached so live in registers where loops count
- * 0, 1, 2, ..; with steps of `lanes` Clang does not unroll them. */
+ * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. It is no
+ * function's argument, since instances would differ in calling convention. An
+ * array that only VECTOR reads lives in registers if loops count 0, 1, 2, ..:
+ * Clang does not unroll steps of `lanes`. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -5875,7 +5864,8 @@ typedef real Four __attribute__((LANES(4 * sizeof(real))));
   }
 #define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* Some of a0 .. a3, b0 .. b3, numbered 0 to 7; GCC takes a vector of numbers. */
+/* Picks from a0 .. a3, b0 .. b3, numbered 0 to 7; GCC wants a vector of
+ * these. */
 #ifdef __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -5911,7 +5901,8 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* c += a b for one vector, with the same a in every lane; lane by lane; c = b. */
+/* c += a b for one vector, with the same a in every lane; lane by lane; c =
+ * b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
   WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
@@ -5929,9 +5920,9 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
 
-/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a whole cache line of
- * `to`. One of the next 16 rows is fetched meanwhile: cold rows take 0.8 of
- * their time so. */
+/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a cache line of `to`.
+ * Fetching one of the next 16 rows meanwhile cuts cold rows to 0.8 of the
+ * time. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
                       idx n) {
   enum { BLOCK = 16 };
@@ -5943,7 +5934,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
         FETCH(from + (q + BLOCK + j / 4 % 4) * ld + j, 0);
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       }
-    for (idx q = i; q < last; q++)   /* what is left of these rows */
+    for (idx q = i; q < last; q++)   /* the rest of these rows */
       for (idx p = (q < last4) * n4; p < n; p++)
         to[p * ldt + q] = from[q * ld + p];
   }
@@ -5958,10 +5949,10 @@ enum {
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
-  GROUP = 6,   /* tiles of rows that do so in a small product */
-  FEW_ROWS = 16,   /* up to so many rows B is read in place, */
-  SMALL = 1 << 18,   /* up to BAND if its k rows span so many numbers at most */
-  MANY = 192,   /* packing A pays from so many columns on */
+  GROUP = 6,   /* in a small product, tiles of rows of A */
+  FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
+  SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
+  MANY = 192,   /* columns from which packing A pays */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
   SPARE = (1 << 16) / (int)sizeof(real),   /* packed numbers on the stack */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
@@ -5975,15 +5966,15 @@ typedef struct Product {
   bool add;
 } Product;
 
-/* Of a product C's rows i .. i+m and columns j .. j+n, or as many as it has. */
+/* The part for C's rows i .. i+m and columns j .. j+n, or as many as it has. */
 static Product product_part(Product p, idx i, idx j, idx m, idx n) {
   return (Product){p.c + i * p.ldc + j, p.ldc, matrix_from(p.a, i, 0),
                    matrix_from(p.b, 0, j), at_most(p.m - i, m),
                    at_most(p.n - j, n), p.k, p.add};
 }
 
-/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its
- * width: packed rows of A have one address, which leaves room for sums. */
+/* Rows of a whole tile, by the registers: AVX-512 and ARM have 32. And its
+ * width: a packed A has one address, which leaves room for sums. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -5995,15 +5986,15 @@ INLINE int tile_width(int bytes, bool packed) {
   return (2 + (packed && bytes == 64)) * bytes / (int)sizeof(real);
 }
 
-/* A whole tile: `rows` rows and `cols` vectors of the row-major b. With `packed`
- * A is a panel too, and C is fetched ahead. */
+/* A whole tile: `rows` rows by `cols` vectors of the row-major b. With `packed`
+ * A is a panel too, and C is prefetched. */
 INLINE void tile(int bytes, const int rows, const int cols, bool packed,
                  Product t) {
   int lanes = bytes / (int)sizeof(real), width = cols * lanes;
   idx down = t.a.row, next = t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
-  if (packed) {                          /* the compiler is to know */
+  if (packed) {                          /* so the compiler knows */
     down = 1;
     next = rows;
   }
@@ -6024,7 +6015,7 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed,
     }
 }
 
-/* Any tile. One that is not whole is made whole elsewhere. */
+/* Any tile; one that is not whole is computed whole in `out`. */
 INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   bool tall = packed || t.m > rows / 2;
@@ -6056,9 +6047,8 @@ INLINE void tile_that_fits(int bytes, bool packed, Product t) {
     }
 }
 
-/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width
- * begins at to + j*k and holds its k rows one after the other, 0 where n has
- * ended. For A, b is its transpose. */
+/* Packs b [k,n] into panels: that of columns j .. j+width begins at to + j*k
+ * and holds its k rows in turn, 0 beyond n. For A, b is its transpose. */
 INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   idx whole = n - n % width, rest = n - whole;
   if (rest)
@@ -6075,14 +6065,14 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   }
 }
 
-/* Few rows or a small B are not worth packing B. */
+/* Few rows or a small B do not repay packing B. */
 INLINE bool reads_b(bool packed, Product p) {
   bool small = p.m <= FEW_ROWS || (p.m <= BAND && p.k * p.b.row <= SMALL);
   return !packed && p.b.col == 1 && small;
 }
 
-/* How many rows of A pass by a panel of B, and how many columns of packed B wait
- * for the next ones, or one panel. */
+/* How many rows of A pass a panel of B; how many columns of B stay packed for
+ * the next rows, or one panel's. */
 INLINE idx passing(int bytes, bool packed) {
   return packed ? BAND : GROUP * tile_rows(bytes);
 }
@@ -6093,10 +6083,10 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
   return at_most(pieces(p.n, width) * width, WAIT);
 }
 
-/* A panel of B stays in L1 while a band of rows of A passes by from L2. With
- * `packed`, and where A is transposed, these rows are packed; else they are read
- * in place, but for a last tile that is not full. `room` has what is packed, of B,
- * then of A. */
+/* A panel of B stays in L1 while a band of rows of A passes from L2. These rows
+ * are packed if `packed` or if A is transposed; else they are read in place,
+ * except those of a last, partial tile. `room` holds packed B, then packed
+ * A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
@@ -6113,7 +6103,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
         for (idx j = j0; j < end; j += width) {
           idx n = at_most(end - j, width);
           Matrix b = matrix_from(w.b, p, j);
-          /* The rest of half a tile needs no zeros. */
+          /* half a tile needs no zeros */
           if (!in_place || (n < width && n != width / 2)) {
             real *panel = room + (keep > width) * (j - j0) * k;
             if (i0 == 0)
@@ -6135,13 +6125,12 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  *
  * libm works number by number. The functions below have no branches (`either`),
  * so a loop over them becomes vector code. A span is one vector of the widest
- * instance. The end of an array is a whole span too, so an element's bits do not
- * depend on where it stands.
+ * instance. An array's end is a whole span too, so no element's bits depend on
+ * its place.
  *
- * Coefficients have the smallest maximal relative error (Remez's exchange in 40
- * digits). The largest errors over all floats (`make exhaustive`), in units in
- * the last place (ulp), where rounding alone is 0.5, powers over every 61st
- * float:
+ * Coefficients have the least maximal relative error (Remez exchange, 40
+ * digits). The largest errors over all floats, of pow over every 61st (`make
+ * exhaustive`), in units in the last place (ulp); rounding alone is 0.5:
  *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
@@ -6159,7 +6148,7 @@ INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 
-/* first ? a : b. As written there the compiler might branch. */
+/* first ? a : b, where a compiler might branch. */
 INLINE float either(bool first, float a, float b) {
   uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
@@ -6171,8 +6160,8 @@ INLINE double either_double(bool first, double a, double b) {
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
  * n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
- * r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9
- * bits). e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
+ * r: ln 2 = 355/512 - 2.1219444e-4; n times 355/512 is exact (8 + 9 bits).
+ * e^r - 1 = r + r^2 q(r), to 3.2e-9 of e^r or 0.05 ulp. */
 INLINE float exp_less_1(float x, uint32_t *n) {
   float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
   float r = x - m * 0.693359375f + m * 2.12194440e-4f;
@@ -6182,10 +6171,10 @@ INLINE float exp_less_1(float x, uint32_t *n) {
   return r + r * r * q;
 }
 
-/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an
- * Intel core takes 150 cycles. 2^n, -150 <= n <= 144, exceeds a float's
- * exponents, so it is multiplied in as two factors; only the second product can
- * round. A NaN passes through p. */
+/* e^100 is infinite. Below -104 the result is set to 0: a product that
+ * underflows takes an Intel core 150 cycles. 2^n, -150 <= n <= 144, exceeds a
+ * float's exponents, so it is two factors; only the second product can round. A
+ * NaN passes through p. */
 INLINE float exp_of(float x) {
   float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   uint32_t n;
@@ -6202,10 +6191,10 @@ INLINE float sigmoid_of(float x) {
   return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r
- * to 3.5 %. Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after
- * three below rounding; then y + (x - y^2) r / 2. Below 2^-100, where bits get
- * lost, x is scaled by 2^48 and y by 2^-24. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in x's bits gives r to
+ * 3.5 %. Newton's step r (3 - x r^2) / 2 turns an error e into 1.5 e^2: after
+ * three it is below rounding. Then y = x r becomes y + (x - y^2) r / 2. Below
+ * 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
   bool tiny = x < 0x1p-100f;
   float z = x * either(tiny, 0x1p48f, 1), h = 0.5f * z;
@@ -6219,11 +6208,11 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y).
- * Phi(-15) is 0.
- * e^: low is what rounding y^2 loses, from the upper half h of y's digits and the
- * lower half d, whose products are exact; a factor 1 - low / 2 puts it back.
- * R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes
- * [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
+ * Phi(-15) is 0. e^: low is what rounding y^2 loses, from the upper half h of
+ * y's digits and the lower half d, whose products are exact; a factor 1 - low /
+ * 2 puts it back. R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y +
+ * 3.5), which takes [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or
+ * 0.13 ulp. */
 INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
@@ -6237,10 +6226,10 @@ INLINE float cumulative_of(float x) {
   return either(x < 0, below, 1 - below);
 }
 
-/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m
- * with m from sqrt(1/2) to sqrt(2): n is what stands in the exponent of x /
- * sqrt(1/2); 1024 keeps it positive. log2 m = s P(s^2), s = (m - 1) / (m + 1), to
- * 4.2e-12. log2 0 is finite: times 0 it gives 0. */
+/* log2 x for x >= 0, in double, where every float is normal. x = 2^n m with m
+ * from sqrt(1/2) to sqrt(2): n is the exponent of x / sqrt(1/2); 1024 keeps it
+ * positive. log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is
+ * finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
   uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;
   uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;   /* n + 1024 */
@@ -6256,8 +6245,8 @@ INLINE float log_of(float x) {
   return either(x < 0, (float)NAN, log);
 }
 
-/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float
- * has too few digits for it. 2^f has a relative error of 1.9e-9; beyond +-160 a
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, since a
+ * float has too few digits. 2^f has a relative error of 1.9e-9; beyond +-160 a
  * float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
   double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
@@ -6272,7 +6261,7 @@ INLINE float pow_of(float x, float p) {
 }
 #endif
 
-/* y = value of x [n] for n >= SPAN; y may be x. The last span, which overlaps
+/* y = value of x [n], n >= SPAN. y may be x, so the last span, which overlaps
  * another, is computed first. */
 typedef void Spans(idx n, real *y, const real *x, real p);
 #define SPANS(name, value)                                                     \
@@ -6298,7 +6287,7 @@ INLINE real joined(bool largest, real a, real b) {
   return a + b;
 }
 
-/* s [PARTS] takes in x, or x y where y is given, or the larger of s and x. */
+/* s [PARTS] += x, or x y if y is given; or s = max(s, x). */
 INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
                       const real *y) {
   int lanes = bytes / (int)sizeof(real);
@@ -6311,7 +6300,7 @@ INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
       lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
 
-/* s[0..half) takes in s[half..2 half). */
+/* Joins s[half..2 half) to s[0..half). */
 INLINE void fold_half(bool largest, real *s, const int half) {
   for (int l = 0; l < half; l++)
     s[l] = joined(largest, s[l], s[l + half]);
@@ -6323,9 +6312,9 @@ INLINE void rest_of(real *rest, const real *end, idx taken) {
     rest[l] = either(l < taken, 0, end[l - PARTS]);
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given, or max_i x_i, for n >= PARTS. Each
- * of PARTS sums takes every PARTS-th element, since a single one would wait for
- * each addition; the rest goes to the last of them. */
+/* sum_i x_i, sum_i x_i y_i if y is given, or max_i x_i; n >= PARTS. Each of
+ * PARTS sums takes every PARTS-th element, since a single sum would wait for
+ * each addition. The last sums take the rest. */
 INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y) {
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   idx taken = largest ? 0 : PARTS - n % PARTS;
@@ -6374,9 +6363,9 @@ SPANS(cumulative_for, cumulative_of(x[l]))
 SPANS(log_for, log_of(x[l]))
 SPANS(pow_for, pow_of(x[l], p))
 
-/* On this thread, the empty sum included. Few packed numbers lie on the stack,
- * which may be small; where there is no memory for more, every tile is packed
- * by itself. */
+/* On this thread; k may be 0. Up to SPARE packed numbers lie on the stack,
+ * which may be small; without memory for more, every tile is packed by
+ * itself. */
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
@@ -6519,10 +6508,10 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
- * The forward keeps one number a row, row_stat, from which the backward makes the
- * row again: for exp log Z (under clamp log sum, whose sign tells the branch), for
- * other similarities the signed sum, or the p-norm. As in 3.6 exp goes relative
- * to the row's largest score, top:
+ * The forward keeps one number a row, row_stat, from which the backward makes
+ * the row again: for exp log Z (under clamp log sum, whose sign tells the
+ * branch), for other similarities the signed sum, or the p-norm. As in 3.6 exp
+ * goes relative to the row's largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
  *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p     [E44] temperature 1/p
@@ -6559,8 +6548,8 @@ static void over_Z(idx n, real *y, real Z) {
     zero(y, n);
 }
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that no
- * power overflows; 0 for a row of zeros. spare [n] is scratch. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that
+ * no power overflows; 0 for a row of zeros. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
     spare[j] = real_abs(s[j]);
@@ -6570,7 +6559,8 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
   return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
-/* Z of a row from its row_stat; of exp it may overflow where its log does not. */
+/* Z of a row from its row_stat; of exp it may overflow where its log does
+ * not. */
 static real row_normalizer(const Config *c, real row_stat) {
   bool clamp = c->normalizer == NORMALIZER_CLAMP;
   if (c->sim == SIM_EXP)
@@ -6633,7 +6623,8 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
   }
 }
 
-/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n]. */
+/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each
+ * [n]. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
   bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
@@ -6669,14 +6660,14 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 /* ----------
  * 14.2  Attention by tiles
  *
- * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of
- * R <= TILE queries, and a tile meets all n = hi - lo keys that any of its queries
- * sees. Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
- * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles
+ * of R <= TILE queries, and a tile meets all n = hi - lo keys that any of its
+ * queries sees. Forward: q k^T and a v, with 14.1 row by row between. Backward:
+ * z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here 14.1
- * takes whole rows, whatever sim and Z; scratch: 4.8 MB a thread for D = 96, N =
- * 2048. Test: tiles__as_plain. */
+ * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here
+ * 14.1 takes whole rows, whatever sim and Z; scratch: 4.8 MB a thread for D =
+ * 96, N = 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
 /* A task's sizes and scratch. k and v transposed let a product read its right
@@ -6718,8 +6709,8 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see; some between a prefix and a window
- * are masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see; some between a prefix and a
+ * window are masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   idx first = c->sink_token;
@@ -6735,8 +6726,9 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
 }
 
 /* The tile takes the rows from i0 to the next multiple of TILE, wherever rows
- * begin, so that a row made from a cache has the bits of the whole forward. Fills
- * t->z with q k^T, behind a place for *. Returns how many rows there are. */
+ * begin, so that a row made from a cache has the bits of the whole forward.
+ * Fills t->z with q k^T, behind a place for *. Returns how many rows there
+ * are. */
 static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
                       idx i0) {
   idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
@@ -6751,8 +6743,8 @@ static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
   return R;
 }
 
-/* Row i of t->z becomes scores. Returns how many of the tile's keys it reads: up
- * to its last one. */
+/* Row i of t->z becomes scores. Returns how many of the tile's keys it reads:
+ * up to its last one. */
 static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
                        idx i) {
   const Config *c = &m->c;
@@ -6793,8 +6785,8 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
-/* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
- * of k and v, and row i - past of q, o, row_stat and maps. */
+/* One head forward: rows a->past .. N-1, those before being cached. Row i is
+ * row i of k and v, and row i - past of q, o, row_stat and maps. */
 static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
     idx R = tile_begin(m, a, h, t, i0);
@@ -6812,11 +6804,11 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
 }
 
 /* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the
- * processor time of all its threads, but for what another program takes of their
- * cores; then all wait for the thread that has none. A pass that has lost 20 ms so,
- * at more than 0.3 of a core, has one thread less; two seconds later all are tried
- * again. The first pass takes the cores that no other program holds, since a short
- * run ends before it has measured anything. */
+ * processor time of all its threads, but for what another program takes of
+ * their cores; then all wait for the thread that has none. A pass that has lost
+ * 20 ms so, at more than 0.3 of a core, has one thread less; two seconds later
+ * all are tried again. The first pass takes the cores that no other program
+ * holds, since a short run ends before it has measured anything. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
@@ -6837,7 +6829,8 @@ static void pace(Acts *a, bool begins) {
   a->cpu = cpu;
 }
 
-/* attention_forward (3.7) of R rows of q and o against past + R rows of k and v. */
+/* attention_forward (3.7) of R rows of q and o against past + R rows of k and
+ * v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
   pace(a, l == 0 || m->seams.begin);   /* one that reads its file may wait for it */
@@ -6861,7 +6854,8 @@ WIDE(row_gradient,
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Row i backward: t->z, q k^T on entry, becomes dz, from da; and t->a scale a. */
+/* Row i backward: t->z, q k^T on entry, becomes dz, from da; and t->a scale
+ * a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
                               idx i) {
   const Seams *s = &m->seams;
@@ -6888,8 +6882,8 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
   zero(w + 1 + seen, t->n - seen);
 }
 
-/* head_backward (3.7) for a tile from row i0. The scale, there in da, is here in
- * delta, dz and a. */
+/* head_backward (3.7) for a tile from row i0. The scale, there in da, is here
+ * in delta, dz and a. */
 static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
   idx n = t->n, from = t->lo * D;
@@ -6950,11 +6944,12 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
  * All parameters lie end to end, in the order of the list, and so do gradients.
  * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
 
-/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
+/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until
+ * slots_end. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
-/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
- * R queries behind these. The loops of 3.7 run with past = 0, so R = N. */
+/* Head h of sequence b in block l: N keys, the a->past of a cache included, and
+ * the R queries behind these. The loops of 3.7 run with past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
@@ -7050,8 +7045,8 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, false);
 }
 
-/* A model's blocks, with what mixes tokens and what feeds in each, its seams, and
- * room for the list of its tensors. */
+/* A model's blocks, with what mixes tokens and what feeds in each, its seams,
+ * and room for the list of its tensors. */
 static int model_begin(Model *m, const Config *c, Error *e) {
   *m = (Model){.c = *c, .embed = c->dim, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
@@ -7134,8 +7129,9 @@ void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* Every array of struct Acts lies in one arena. A walk over the lists of them adds
- * up their sizes and, once there is an arena, places them. No pass allocates. */
+/* Every array of struct Acts lies in one arena. A walk over the lists of them
+ * adds up their sizes and, once there is an arena, places them. No pass
+ * allocates. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
@@ -7241,8 +7237,9 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   return a.size;
 }
 
-/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass
- * must not run on more threads than there are now. On failure nothing is held. */
+/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A
+ * pass must not run on more threads than there are now. On failure nothing is
+ * held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   acts_plan(a, m, B, T, what, e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
@@ -7270,8 +7267,8 @@ void acts_free(Acts *a) {
 /* ==========
  * 15  Files, memory, random numbers, errors
  *
- * All that the program asks of a machine beyond the C library stands here: POSIX
- * calls, and in the first branch what Windows has in their place. */
+ * All that the program asks of a machine beyond the C library stands here:
+ * POSIX calls, and in the first branch what Windows has in their place. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7393,8 +7390,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
 }
 
 /* How many bytes are whole characters (RFC 3629). A code below LEAST has a form
- * with fewer bytes; two forms of one text would get two lists of ids. Surrogates
- * (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
+ * with fewer bytes; two forms of one text would get two lists of ids.
+ * Surrogates (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -7565,8 +7562,9 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux says how many threads run, of all programs. This program's own are made to run
- * meanwhile. Another one that runs for less than a millisecond does not count. */
+/* Linux says how many threads run, of all programs. This program's own are made
+ * to run meanwhile. Another one that runs for less than a millisecond does not
+ * count. */
 int free_cores(int own) {
   double begun = seconds();
   int all, left;
@@ -7844,8 +7842,8 @@ static int number_set(const Option *o, void *at, const char *text,
   return 0;
 }
 
-/* `bounded`: a number must lie within least and most. A default need not: 0 often
- * means that another number decides (head-dim: C / H). */
+/* `bounded`: a number must lie within least and most. A default need not: 0
+ * often means that another number decides (head-dim: C / H). */
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e) {
   void *at = (char *)base + o->field;
@@ -7909,7 +7907,8 @@ bool has_word(const char *words, const char *word) {
   return false;
 }
 
-/* NULL where a flag acts with these settings; else the words for when it would. */
+/* NULL where a flag acts with these settings; else the words for when it
+ * would. */
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
   const Train *r = &s->train;
@@ -8039,8 +8038,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   return takes;
 }
 
-/* Reads argv into s; groups says which flags the verb takes. The model is resolved
- * later, when the vocabulary is known. */
+/* Reads argv into s; groups says which flags the verb takes. The model is
+ * resolved later, when the vocabulary is known. */
 int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
@@ -8074,8 +8073,8 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
-/* Calls config_fill (1), and refuses what means nothing: 0 or 2. 3.6 says what the
- * sign of s allows; k* and the logit pass through no kernel. Tests:
+/* Calls config_fill (1), and refuses what means nothing: 0 or 2. 3.6 says what
+ * the sign of s allows; k* and the logit pass through no kernel. Tests:
  * config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
@@ -8127,7 +8126,8 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* One file, however its name is spelt and through links? (Windows: st_ino is 0.) */
+/* One file, however its name is spelt and through links? (Windows: st_ino is
+ * 0.) */
 static bool same_file(const char *a, const char *b) {
   struct stat x, y;
   return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
@@ -8373,8 +8373,8 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   return 0;
 }
 
-/* What a model that was read is measured on: --ids, drawn tokens, or a text whose
- * tokens must mean to the model what they meant in its training. */
+/* What a model that was read is measured on: --ids, drawn tokens, or a text
+ * whose tokens must mean to the model what they meant in its training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
@@ -8591,7 +8591,8 @@ static int verb_help(Settings *s, Error *e) {
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
 const Verb VERBS[] = {SINK_VERBS {0}};
 
-/* v->words shows how many words a verb takes: none, one, or with a blank any. */
+/* v->words shows how many words a verb takes: none, one, or with a blank
+ * any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = option_find("text", v->groups);
