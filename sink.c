@@ -6509,12 +6509,12 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
  * The forward keeps one number a row, row_stat, from which the backward makes
- * the row again: for exp log Z (under clamp log sum, whose sign tells the
- * branch), for other similarities the signed sum, or the p-norm. As in 3.6 exp
- * goes relative to the row's largest score, top:
+ * the row again: log Z for exp (under clamp log sum, whose sign tells the
+ * branch), else the signed sum or the p-norm. As in 3.6 exp is relative to the
+ * row's largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
- *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p     [E44] temperature 1/p
+ *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p   [E44] temperature 1/p
  *   clamp   log Z = max(log sum, 0)
  *
  * Test: row__every_operation. */
@@ -6525,7 +6525,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     ds[j] = s[j] * (1 - s[j]);
 }
 
-/* A masked z, -infinity, must not reach the sum; a NaN stays one. */
+/* A masked z, -infinity, must not reach the sum; a NaN stays NaN. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   for (idx j = 0; ds && j < n; j++)
     ds[j] = (real)(z[j] != -INFINITY);
@@ -6533,14 +6533,14 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
     s[j] = z[j] == -INFINITY ? 0 : z[j];
 }
 
-/* By SIM_*: s and s' of a row; exp goes its own way. */
+/* s and s' of a row, by SIM_*; row_exp does exp. */
 static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one,
   [SIM_IDENTITY] = sim_identity};
 _Static_assert(sizeof SIMS / sizeof *SIMS + sizeof(int[]){0 MORE_SIMS} / sizeof(int)
                    == SIM_ROWS + 1, "one for each row but a companion's");
 
-/* y [n] over Z; 0 where Z is, in a row of zeros. */
+/* y [n] /= Z; 0 if Z is 0, as in a row of zeros. */
 static void over_Z(idx n, real *y, real Z) {
   for (idx j = 0; j < n && Z != 0; j++)
     y[j] /= Z;
@@ -6548,7 +6548,7 @@ static void over_Z(idx n, real *y, real Z) {
     zero(y, n);
 }
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j| so that
  * no power overflows; 0 for a row of zeros. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
@@ -6559,8 +6559,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
   return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
-/* Z of a row from its row_stat; of exp it may overflow where its log does
- * not. */
+/* Z of a row from its row_stat; exp's may overflow where its log does not. */
 static real row_normalizer(const Config *c, real row_stat) {
   bool clamp = c->normalizer == NORMALIZER_CLAMP;
   if (c->sim == SIM_EXP)
@@ -6623,8 +6622,8 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
   }
 }
 
-/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each
- * [n]. */
+/* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n], from z [n] and
+ * row_stat. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
   bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
@@ -6660,19 +6659,18 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 /* ----------
  * 14.2  Attention by tiles
  *
- * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles
- * of R <= TILE queries, and a tile meets all n = hi - lo keys that any of its
- * queries sees. Forward: q k^T and a v, with 14.1 row by row between. Backward:
- * z again, da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ * 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE
+ * queries; a tile meets all n = hi - lo keys that any of its queries sees.
+ * Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
+ * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here
- * 14.1 takes whole rows, whatever sim and Z; scratch: 4.8 MB a thread for D =
- * 96, N = 2048. Test: tiles__as_plain. */
+ * FlashAttention (Dao et al. 2022) cuts the keys too, by online softmax. Whole
+ * rows serve every sim and Z; their scratch is 4.8 MB a thread for D = 96 and
+ * N = 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
-/* A task's sizes and scratch. k and v transposed let a product read its right
- * factor by rows. x, dk and dv are copies: in place, a head's rows are up to a
- * page apart. */
+/* A task's sizes and scratch. Of k and v transposed a product reads rows. x, dk
+ * and dv are copies: in place, a head's rows are up to a page apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
   idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
@@ -6682,7 +6680,7 @@ typedef struct Tile {
   real *deriv, *dlogz, *y;               /* [ld] of one row; y: of a seam */
 } Tile;
 
-/* Of 1 + N numbers, so that the second, key 0, begins a cache line. */
+/* Length of a row of 1 + N numbers whose second, key 0, begins a cache line. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
@@ -6709,8 +6707,8 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see; some between a prefix and a
- * window are masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see; between prefix and window some
+ * are masked. */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   idx first = c->sink_token;
@@ -6725,10 +6723,9 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   return s;
 }
 
-/* The tile takes the rows from i0 to the next multiple of TILE, wherever rows
- * begin, so that a row made from a cache has the bits of the whole forward.
- * Fills t->z with q k^T, behind a place for *. Returns how many rows there
- * are. */
+/* Begins a tile of the rows from i0 to the next multiple of TILE, so that a row
+ * made from a cache has the bits of a whole forward. Fills t->z with q k^T,
+ * after a place for *. Returns the number of rows. */
 static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
                       idx i0) {
   idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
@@ -6743,8 +6740,8 @@ static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
   return R;
 }
 
-/* Row i of t->z becomes scores. Returns how many of the tile's keys it reads:
- * up to its last one. */
+/* Row i of t->z becomes scores. Returns how many of the tile's keys it
+ * reads. */
 static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
                        idx i) {
   const Config *c = &m->c;
@@ -6754,7 +6751,7 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
   vec_scale(seen, keys, h->root);
   if (h->bias)
     vec_add(seen, keys, h->bias + t->lo - i);
-  for (idx j = t->lo; w && j < i - w + 1; j++)   /* behind the window */
+  for (idx j = t->lo; w && j < i - w + 1; j++)   /* before the window */
     if (!visible(c, w, i, j))
       keys[j - t->lo] = -INFINITY;
   for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
@@ -6767,7 +6764,7 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
   return seen;
 }
 
-/* Row i of t->z becomes weights; maps are filled. */
+/* Row i of t->z becomes weights; fills the maps. */
 static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
                          idx i) {
   const Config *c = &m->c;
@@ -6777,7 +6774,7 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   if (a->probe)
     copy(t->a, z, seen + 1);
   real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
-  zero(z + 1 + seen, t->n - seen);       /* the product takes all */
+  zero(z + 1 + seen, t->n - seen);       /* the product reads all */
   if (a->probe)
     s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
   if (s->weights)
@@ -6785,8 +6782,8 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
-/* One head forward: rows a->past .. N-1, those before being cached. Row i is
- * row i of k and v, and row i - past of q, o, row_stat and maps. */
+/* One head forward, for rows a->past .. N-1; the rows before are cached. Row i
+ * is row i of k and v, and row i - past of q, o, row_stat and maps. */
 static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
     idx R = tile_begin(m, a, h, t, i0);
@@ -6803,16 +6800,15 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the
- * processor time of all its threads, but for what another program takes of
- * their cores; then all wait for the thread that has none. A pass that has lost
- * 20 ms so, at more than 0.3 of a core, has one thread less; two seconds later
- * all are tried again. The first pass takes the cores that no other program
- * holds, since a short run ends before it has measured anything. */
+/* THREADS OF A PASS. Threads spin while they wait, so a pass uses all the time
+ * of its n cores, unless another program takes some: then all wait for the
+ * thread without a core. After 20 ms lost beyond 0.3 of a core a pass drops one
+ * thread, and two seconds later it tries all again. The first pass takes only
+ * free cores, since a short run ends before it has measured a loss. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
-  if (!begins && a->seen > 0)   /* a first block may mix by no attention */
+  if (!begins && a->seen > 0)   /* the first block may have no attention */
     a->lost = fmax(0, a->lost + (n - 0.3) * (now - a->seen) - (cpu - a->cpu));
   if (a->seen == 0)
     next = free_cores(n);
@@ -6833,7 +6829,7 @@ static void pace(Acts *a, bool begins) {
  * v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  pace(a, l == 0 || m->seams.begin);   /* one that reads its file may wait for it */
+  pace(a, l == 0 || m->seams.begin);   /* a file may keep it waiting */
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -6845,7 +6841,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   }
 }
 
-/* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
+/* dz = s'/Z da - dlogz delta for a row, with the scale in da and delta. */
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv,
       const real *restrict dlogz, const real *restrict da, real scale, real delta),
@@ -6854,14 +6850,13 @@ WIDE(row_gradient,
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Row i backward: t->z, q k^T on entry, becomes dz, from da; and t->a scale
- * a. */
+/* Row i backward: t->z goes from q k^T to dz, t->a becomes scale a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
                               idx i) {
   const Seams *s = &m->seams;
   idx seen = tile_scores(m, a, h, t, i), at = (i - t->i0) * t->ld;
   real *z = t->z + at, *w = t->a + at, *da = t->da + at;
-  /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and dz = 0 */
+  /* a_ij = s_ij / Z_i; masked: a = deriv = dlogz = dz = 0 */
   s->row->backward(&m->c, seen + 1, z, h->row_stat[i], w, t->deriv, t->dlogz);
   if (s->weights_backward)
     s->weights_backward(m, a, &h->at, seen, w, da);
@@ -6882,15 +6877,15 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
   zero(w + 1 + seen, t->n - seen);
 }
 
-/* head_backward (3.7) for a tile from row i0. The scale, there in da, is here
- * in delta, dz and a. */
+/* head_backward (3.7) for a tile from row i0, with the scale not in da but in
+ * delta, dz and a. */
 static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
   idx n = t->n, from = t->lo * D;
   const real *q = h->q + i0 * of_q, *dout = h->dout + i0 * of_q;   /* [R,D] */
   real *dq = h->dq + i0 * of_q;
   bool vstar = m->layer[h->at.l].vstar.w;
-  /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
+  /* o_i = scale (sum_j a_ij v_j + a_i* v*), without the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R, n,
               D, false);
   for (idx i = 0; i < R; i++) {
@@ -6899,7 +6894,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
       t->da[i * ld] = vec_dot(D, dout + i * of_q, h->vstar);
     tile_row_backward(m, a, h, t, i0 + i);
   }
-  /* z_ij = <q_i, k_j>/sqrt(D): dq in full, a part of dk, since other rows see k_j */
+  /* z_ij = <q_i, k_j>/sqrt(D): all of dq, but this tile's part of dk */
   matmul_here(dq, of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D, n,
               false);
   matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, of_q), n, D,
@@ -6925,7 +6920,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
     Tile t = tile_of(a, &h, h.k);
-    transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for do v^T, which is da */
+    transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for da = do v^T */
     copy_rows(t.dk, D, h.dk, of_k, N, D);
     copy_rows(t.dv, D, h.dv, of_k, N, D);
     for (idx g = 0; g < group; g++) {
@@ -6941,15 +6936,14 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 14.3  The memory of a model and of a pass
  *
- * All parameters lie end to end, in the order of the list, and so do gradients.
- * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
+ * Parameters lie end to end in the list's order, and so do gradients. Heads lie
+ * side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
 
-/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until
- * slots_end. */
+/* A slot: the dk*, dv*, dv+, dlogit of one head of one sequence. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
-/* Head h of sequence b in block l: N keys, the a->past of a cache included, and
- * the R queries behind these. The loops of 3.7 run with past = 0, so R = N. */
+/* Head h of sequence b in block l: N keys, with the a->past cached ones, and
+ * the R queries after these. The loops of 3.7 have past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
@@ -6986,7 +6980,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   return x;
 }
 
-/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
+/* Row i of a map: factor * from for n keys from `lo` on, and *; else 0. */
 static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
                     const real *z, real *map, real factor, const real *from) {
   idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
@@ -7018,14 +7012,14 @@ static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, true);
 }
 
-/* n numbers of a slot, for row r of t, where the variant has t. */
+/* Adds n numbers of a slot to row r of dt, if the variant has t. */
 static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
   if (t->d)
     vec_add(n, t->d + r * n, slot);
 }
 
 /* Adds up the slots [B,H] in order, so that no two tasks add to one number.
- * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
+ * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get 0. */
 static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
@@ -7045,8 +7039,7 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, false);
 }
 
-/* A model's blocks, with what mixes tokens and what feeds in each, its seams,
- * and room for the list of its tensors. */
+/* Makes the blocks, seams and room for the list of tensors. */
 static int model_begin(Model *m, const Config *c, Error *e) {
   *m = (Model){.c = *c, .embed = c->dim, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
@@ -7065,7 +7058,8 @@ static int model_begin(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
+/* Memory for every tensor's w, or its d, laid out alike; or NULL and an
+ * error. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
   real *all = grab(m->count, sizeof(real), e), *at = all;
   for (int i = 0; all && i < m->n_tensors; i++) {
@@ -7088,9 +7082,9 @@ static int model_grads(Model *m, Error *e) {
   return e->status;
 }
 
-/* A model with all parameters 0, and gradients if asked for. c is resolved. On
- * failure there is nothing to free. A Model does not move: its list points into
- * it. The paper's takes 546 MB of parameters in float, and of gradients. */
+/* A model with all parameters 0. c is resolved. On failure there is nothing to
+ * free. A Model must not move: its list points into it. The paper's takes 546
+ * MB in float, and as much for gradients. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   if (model_list(m, c, e))
     return e->status;
@@ -7110,7 +7104,7 @@ Tensor *model_tensor(const Model *m, const char *name) {
   return NULL;
 }
 
-/* Also after a failed model_create; m is empty afterwards. */
+/* Also after a failed model_create; leaves m empty. */
 void model_free(Model *m) {
   if (m->seams.close)
     m->seams.close(m);
@@ -7121,7 +7115,7 @@ void model_free(Model *m) {
   *m = (Model){0};
 }
 
-/* Every backward adds to the gradients; this is where they are zeroed. */
+/* Every backward adds to the gradients; this zeroes them. */
 void model_zero_grads(Model *m) {
   idx piece = 4096;
   PARALLEL
@@ -7129,9 +7123,8 @@ void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* Every array of struct Acts lies in one arena. A walk over the lists of them
- * adds up their sizes and, once there is an arena, places them. No pass
- * allocates. */
+/* All arrays of an Acts lie in one arena, so no pass allocates. Lists of them
+ * are walked twice: to add up their sizes, then to place them in the arena. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
@@ -7144,7 +7137,7 @@ static void arena_take(Acts *a, const Room *room, size_t n) {
   }
 }
 
-/* A block, but for its keys and values. */
+/* A block's arrays except its keys and values. */
 static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
                        bool keeps) {
   const Config *c = &m->c;
@@ -7166,7 +7159,7 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
     m->seams.room(m, a, la, keeps);
 }
 
-/* What a backward needs besides, for all blocks: each ends before the next. */
+/* The backward's own arrays, which its blocks use one after another. */
 static void take_backward(const Model *m, Acts *a) {
   const Config *c = &m->c;
   bool add = c->combine == COMBINE_ADD;
@@ -7185,7 +7178,6 @@ static void take_backward(const Model *m, Acts *a) {
     a->dosum = a->dout;
 }
 
-/* All arrays. */
 static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, phi = c->kernel != KERNEL_IDENTITY;
@@ -7209,7 +7201,7 @@ static void take_all(const Model *m, Acts *a, int what) {
       take_layer(m, a, la, rows, all);
     la->cosine = a->cosine;
     la->sine = a->sine;
-    if (l > 0 && what == ACTS_ONE)       /* k and v: what later rows ask for */
+    if (l > 0 && what == ACTS_ONE)       /* later rows read k and v */
       continue;
     arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}}, 3);
     if (!phi)
@@ -7221,7 +7213,7 @@ static void take_all(const Model *m, Acts *a, int what) {
     m->seams.room(m, a, NULL, all);
 }
 
-/* The arrays' sizes, and their owner, without an arena. */
+/* An Acts with its sizes, and no arena yet. */
 static int acts_plan(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
@@ -7237,9 +7229,8 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   return a.size;
 }
 
-/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A
- * pass must not run on more threads than there are now. On failure nothing is
- * held. */
+/* Room for B sequences of T tokens, all 0 but position tables and v*. A pass
+ * must not use more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   acts_plan(a, m, B, T, what, e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
@@ -7267,8 +7258,8 @@ void acts_free(Acts *a) {
 /* ==========
  * 15  Files, memory, random numbers, errors
  *
- * All that the program asks of a machine beyond the C library stands here:
- * POSIX calls, and in the first branch what Windows has in their place. */
+ * All that the program needs beyond the C library: POSIX calls, and in the
+ * first branch what Windows has instead. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7277,13 +7268,13 @@ void acts_free(Acts *a) {
 #include <fcntl.h>
 #include <io.h>
 #define NEW_FILE "wb"
-#define unlink _unlink   /* not of a file that is open: that keeps its name */
+#define unlink _unlink   /* an open file keeps its name */
 #define fileno _fileno
 #define isatty _isatty
 #define own_path(path, room) 0
 #define make_folder _mkdir
 #define to_disk(f) (!_commit(fileno(f)))
-/* Text streams would turn each \n into two bytes. */
+/* In text mode each \n would become two bytes. */
 static void streams_begin(void) {
   for (int f = 0; f < 3; f++)
     _setmode(f, _O_BINARY);
@@ -7292,22 +7283,22 @@ static void streams_begin(void) {
 __declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *,
                                                 unsigned long);
 static bool take_name(const char *from, const char *to) {
-  errno = EACCES;   /* where it does not */
+  errno = EACCES;   /* if it fails */
   return MoveFileExA(from, to, 1 | 8) != 0;
 }
-/* clock() counts by the wall there. */
+/* clock() is wall time there. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
-double cpu_seconds(void) { return INFINITY; }   /* clock() tells of no busy core */
+double cpu_seconds(void) { return INFINITY; }   /* unknown: none is lost */
 #else
 #include <unistd.h>
-#define NEW_FILE "wbx"   /* x: none that another process has just made */
+#define NEW_FILE "wbx"   /* x: not one that another process has just made */
 #define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
-/* EINVAL, ENOTSUP: a file system that cannot be asked. */
+/* EINVAL, ENOTSUP: a file system without fsync. */
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
-/* A file that grows too long is then a full disk, and no signal. */
+/* A file over its size limit is then like a full disk, and no signal. */
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
@@ -7341,7 +7332,7 @@ int fail(Error *e, int status, const char *format, ...) {
   va_start(args, format);
   vsnprintf(e->text, sizeof e->text, format, args);
   va_end(args);
-  /* One line stays one, whatever the names in it hold. */
+  /* One line, whatever the names in it hold. */
   for (char *c = e->text; *c; c++)
     if (iscntrl((unsigned char)*c))
       *c = '?';
@@ -7367,7 +7358,7 @@ uint64_t rng_next(Rng *r) {
   return x ^ (x >> 31);
 }
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-/* A number below n is off its share by less than n / 2^53. */
+/* Each number's share is off by less than n / 2^53 of it. */
 uint64_t rng_below(Rng *r, uint64_t n) {
   return (uint64_t)(rng_uniform(r) * (double)n);
 }
@@ -7376,7 +7367,7 @@ double rng_normal(Rng *r) {
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll and Vo), and one SplitMix64 step at the end. */
+/* FNV-1a (Fowler, Noll and Vo), then one SplitMix64 step. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
@@ -7389,8 +7380,8 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
 
-/* How many bytes are whole characters (RFC 3629). A code below LEAST has a form
- * with fewer bytes; two forms of one text would get two lists of ids.
+/* How many leading bytes are whole UTF-8 characters (RFC 3629). A code below
+ * LEAST has a shorter form; two forms of a text would get different ids.
  * Surrogates (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
@@ -7412,8 +7403,8 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Room doubles, so that n small pieces cost some 2 n copied bytes. Even nothing
- * added leaves at non-NULL. */
+/* Room doubles, so n bytes added in small pieces cost some 2 n copied bytes. at
+ * is not NULL even after adding nothing. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = 2 * b->room + 256;
@@ -7459,7 +7450,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
   return x;
 }
 
-/* Appends to out, which the caller frees in any case. */
+/* Appends to out, which the caller always frees. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = stdin;
   unsigned char buffer[1 << 15];
@@ -7479,8 +7470,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Sorted, because the order of a folder is the file system's, and the order of
- * texts decides a training's bits. */
+/* Sorted, since a folder's order is the file system's, and the order of texts
+ * decides a training's bits. */
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100];
@@ -7507,8 +7498,8 @@ int files_list(const char *path, Bytes *names, Error *e) {
 }
 
 /* A reader of PATH finds the old file or the new one, whole: the bytes go to
- * PATH.new first. That is always made anew, in place of what a killed process
- * left. Folders on the way are made and stay. */
+ * PATH.new first, made anew even if a killed process left one. Missing folders
+ * are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is;
   *w = (Writing){.path = path};
@@ -7531,13 +7522,13 @@ int writing_begin(Writing *w, const char *path, Error *e) {
          strerror(errno));
   return e->status;
 }
-/* A fault shows in writing_end, by ferror. */
+/* writing_end reports a fault, by ferror. */
 void writing_add(Writing *w, const void *at, size_t n) {
   if (n)
     fwrite(at, 1, n, w->f);
 }
-/* Where PATH is written twice at once, the first file loses its name to the
- * second, which then stands there and stays. */
+/* If two processes write PATH at once, the first loses the name PATH.new to the
+ * second, whose file stays. */
 int writing_end(Writing *w, Error *e) {
   struct stat is;
   bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
@@ -7562,9 +7553,8 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux says how many threads run, of all programs. This program's own are made
- * to run meanwhile. Another one that runs for less than a millisecond does not
- * count. */
+/* Linux counts the running threads of all programs; ours are made to run first.
+ * Another program's that run for less than a millisecond do not count. */
 int free_cores(int own) {
   double begun = seconds();
   int all, left;
@@ -7586,8 +7576,8 @@ bool file_missing(const char *path) {
   return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* The folder of the program, with its slash, where data/ is looked for: of the
- * path that the system tells, or else of argv[0]; "" where neither has one. */
+/* The program's folder, with its slash, where data/ is looked for: from the
+ * system's path or else argv[0]; "" if neither has one. */
 static void program_folder(char home[PATH_ROOM], const char *name) {
   if (own_path(home, PATH_ROOM - 1) <= 0)
     snprintf(home, PATH_ROOM, "%.500s", name);
