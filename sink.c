@@ -7591,7 +7591,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
  * 16  Command line
  *
  * 16.1  One table of options drives parsing, help, checkpoints, config.json and
- * the echoed command. A verb takes the options that share a group with it. */
+ * the echoed command. A verb takes the options of its groups. */
 
 const Option OPTIONS[] = {
   WHOLE("layers", MODEL, model.layers, "4", 1, 1024, "blocks (paper: 10)"),
@@ -7748,7 +7748,7 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   return word;
 }
 
-/* How many letters lie between what two words begin and end with alike. */
+/* How many letters lie between two words' common beginning and end. */
 static int differ(const char *a, const char *b) {
   while (*a && tolower((unsigned char)*a) == *b)
     a++, b++;
@@ -7757,10 +7757,10 @@ static int differ(const char *a, const char *b) {
     n--, m--;
   return (int)(n + m - at_most(n, m));
 }
-/* Of the words looked at the nearest to `word`, as what it is answered with. */
+/* The answer to `word`: the nearest of the words looked at. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
-/* Takes `right` if it is the nearest so far: a third of the word's letters may
- * differ, up to three. A first letter is rarely wrong, so it counts twice. */
+/* Takes `right` if it is the nearest so far. A third of the word's letters, at
+ * most three, may differ; the first, which is rarely wrong, counts twice. */
 static void near_look(Near *n, const char *right, const char *answer) {
   int most = (int)at_most(((idx)strlen(n->word) + 2) / 3, 3);
   int close = 10 - differ(n->word, right);
@@ -7771,10 +7771,10 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* A line of data/words.txt is a word of another program and its answer. That is
- * a flag of ours, if the verb has it; or advice, which has a blank, for this
- * very word or FLAG=VALUE, unless it sends the user to the program that was
- * asked. Without the file only our own words are known. */
+/* A line of data/words.txt has another program's word and our answer: a flag,
+ * if the verb has it; or advice (with a blank) for this very word or
+ * FLAG=VALUE, unless it names the program in use. Without the file only our
+ * words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7790,8 +7790,7 @@ static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   bytes_free(&file);
 }
 
-/* An unknown word is answered with those that are known, or the program that
- * has it. */
+/* The answer to an unknown word: the known ones, or the program that has it. */
 static int choice_set(const Option *o, const Settings *s, int *at,
                       const char *text, Error *e) {
   char word[VALUE_ROOM], key[2 * VALUE_ROOM];
@@ -7807,7 +7806,7 @@ static int choice_set(const Option *o, const Settings *s, int *at,
               option_value(o, word), near.best);
 }
 
-/* A double whose default is none may be none, which is NAN. */
+/* A double whose default is "none" may be none: NAN. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
   char *end, to[32] = "none";
@@ -7886,7 +7885,7 @@ const Option *option_find(const char *flag, unsigned groups) {
   return NULL;
 }
 
-/* Is it one of the words, which blanks part? */
+/* Is `word` one of the words between blanks? */
 bool has_word(const char *words, const char *word) {
   size_t n;
   for (; *words; words += n + (words[n] == ' ')) {
@@ -7897,8 +7896,7 @@ bool has_word(const char *words, const char *word) {
   return false;
 }
 
-/* NULL where a flag acts with these settings; else the words for when it
- * would. */
+/* NULL if a flag acts with these settings, else the words for when it would. */
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
   const Train *r = &s->train;
@@ -7932,7 +7930,7 @@ const char *option_idle(const char *flag, const Settings *s) {
   return NULL;
 }
 
-/* Do the positions that flag o names lie within the tokens that there are? */
+/* Do the positions that flag o names lie within the sequence? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
@@ -7944,8 +7942,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
-/* Refuses what was given and changes nothing here, since a run of hours that
- * ignored a flag would be read as one with it. */
+/* Refuses a given flag that changes nothing: hours of a run that ignored it
+ * would pass for a run with it. */
 int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
@@ -7960,7 +7958,6 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
-/* A flag that the verb does not take. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         unsigned groups, Error *e) {
   Near near = {.word = flag};
@@ -7977,7 +7974,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
 }
 
-/* A variant is its flags, where it stands: later ones go on top of it. */
+/* A variant stands for its flags; later flags override them. */
 static int variant_set(Settings *s, const char *name, Error *e) {
   Near near = {.word = name, .best = "sigmoid"};
   for (const Variant *v = VARIANTS; v->name; v++) {
@@ -8028,8 +8025,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   return takes;
 }
 
-/* Reads argv into s; groups says which flags the verb takes. The model is
- * resolved later, when the vocabulary is known. */
+/* Reads argv into s, with the flags of `groups`. The model is resolved later,
+ * when the vocabulary is known. */
 int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
@@ -8050,7 +8047,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
-/* Flags in one string: of a variant, of an arm, of a row of an experiment. */
+/* Flags in one string: of a variant, an arm, or a row of an experiment. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -8063,7 +8060,7 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
-/* Calls config_fill (1), and refuses what means nothing: 0 or 2. 3.6 says what
+/* Calls config_fill (1) and refuses what has no meaning: 0 or 2. 3.6 says what
  * the sign of s allows; k* and the logit pass through no kernel. Tests:
  * config_resolve__refuses, __near_misses. */
 static int config_resolve(Config *c, Error *e) {
@@ -8116,15 +8113,14 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* One file, however its name is spelt and through links? (Windows: st_ino is
- * 0.) */
+/* Do two names lead to one file, as links do? (On Windows st_ino is 0.) */
 static bool same_file(const char *a, const char *b) {
   struct stat x, y;
   return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
                            && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
 }
 
-/* A name and a 0; of a folder those of its files. */
+/* Adds a name and a 0; for a folder those of its files. */
 static void name_add(Bytes *names, const Settings *s, const char *name) {
   char at[PATH_ROOM];
   Error none = {0};
@@ -8132,8 +8128,8 @@ static void name_add(Bytes *names, const Settings *s, const char *name) {
     files_list(located(at, name, &s->data, &none), names, &none);
 }
 
-/* What this command reads: its words, its flags' files, the text and the
- * tokenizer that nobody named, the text that a model was trained on. */
+/* Names what this command reads: its words, its flags' files, the default text
+ * and tokenizer, a model's training text. */
 static void names_read(Bytes *names, const Settings *s) {
   name_add(names, s, source_name(&s->data));
   name_add(names, s, s->data.own_name);
@@ -8146,9 +8142,8 @@ static void names_read(Bytes *names, const Settings *s) {
   MORE_READS(names);
 }
 
-/* May a result go to `path`? Not where this command reads or writes, which is
- * in `names`, --force or not. A file that is there stays, but with --force and
- * where it goes `on`. */
+/* May a result go to `path`? Never to what this command reads or writes, which
+ * is in `names`; to a file that is there with --force, or if it goes `on`. */
 static void path_take(const Settings *s, const char *path, bool on,
                       Bytes *names, Error *e) {
   struct stat is;
@@ -8164,9 +8159,9 @@ static void path_take(const Settings *s, const char *path, bool on,
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
-/* Asked before the work, so that no hours are lost: can all of these be written
- * ("" is none)? Each PATH.new is made for a while, because only a file tells
- * that two names are spellings of one. */
+/* Can all paths be written ("" is none)? Asked first, so that no hours of work
+ * are lost. Each PATH.new is made for a while, since only a file shows that two
+ * names are its spellings. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
@@ -8197,7 +8192,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
 /* ----------
  * 16.2  What a training and an evaluation print */
 
-/* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
+/* A map's column j by name: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
   int first = config_column_first(c);
   if (j >= first)
@@ -8209,8 +8204,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* Sink and alpha of the first columns, at three thresholds: a claim that turns
- * with the threshold shows that here. */
+/* Sink and alpha of the first columns, at three thresholds, since a claim may
+ * depend on the threshold. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
   int first = config_column_first(c), from = config_column_star(c);
@@ -8232,7 +8227,7 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
           "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
 }
 
-/* A line for each block, with means over its heads. */
+/* A line a block, of means over its heads. */
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
   const double *const of_head[] = {s->cosine, s->cosine + 1, s->product,
                                    s->product + 1, s->entropy, s->raw};
@@ -8298,7 +8293,7 @@ static void cell_print(const char *name, double x) {
   printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
 }
 
-/* What a training ends with, as name=value; - for what there is none of. */
+/* A training's results as name=value; - for none. */
 static void train_print(const Trainer *t, const Outcome *o) {
   double never = t->step ? 0 : NAN;
   printf("steps=%ld ", t->step);
@@ -8314,7 +8309,7 @@ static void train_print(const Trainer *t, const Outcome *o) {
   printf("\n");
 }
 
-/* Into o, which the caller frees with t. */
+/* The caller frees o and t. */
 static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
@@ -8332,9 +8327,8 @@ static int verb_train(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-/* A model's own settings of model, training and data hold, so that nobody has
- * to say them again, and on top of them what the command line says, which is
- * read anew. */
+/* A loaded model's settings of model, training and data hold, so nobody has to
+ * repeat them; the command line is read again on top of them. */
 static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;
@@ -8351,9 +8345,9 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   if (source_named(&s->data) || file_missing(source_name(d))
       || !option_find("valid", s->groups))   /* its text is not read */
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
+  t->random_tokens = d->random_tokens[0];   /* none for the metric (9.4) */
   d->random_tokens[0] = 0;
-  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless said */
+  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless given */
   settings_parse(&now, s->argc, s->argv, s->groups, e);
   d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
   if (settings_count(&now, e))
@@ -8363,12 +8357,12 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   return 0;
 }
 
-/* What a model that was read is measured on: --ids, drawn tokens, or a text
- * whose tokens must mean to the model what they meant in its training. */
+/* Opens what a loaded model is measured on: --ids, drawn ids, or a text, whose
+ * ids must mean what they meant in training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) {   /* they are fed as they are */
+  if (s->ids[0]) {   /* fed as they are */
     s->data.fix_token = s->data.first_tokens[0] = 0;
     return data_ids(&t->data, s->ids, vocab, e);
   }
@@ -8383,7 +8377,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   if (own && t->data.source != s->data.own)
     return fail(e, 1, "%s: its text, %s, is not there as it was. Try: --text "
                 "FILE; of a grammar ./paper", path, s->data.own_name);
-  if (s->data.tokens[0])   /* ids alone: they are below the model's --vocab */
+  if (s->data.tokens[0])   /* a file of ids, below the model's --vocab */
     return 0;
   if (hash)
     return tokenizer_same(t, path, e);
@@ -8469,7 +8463,7 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   d->S = config_columns(&d->m->c, (int)d->T);
 }
 
-/* Every check comes before the first array is written. */
+/* Checks everything before it writes the first array. */
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
@@ -8507,7 +8501,7 @@ static const Verb *verb_find(const Program *program, const char *name) {
   return NULL;
 }
 
-/* `near` may have looked at words that are no verbs. */
+/* `near` may have looked at words besides verbs. */
 static int verb_unknown(const Settings *s, Near near, Error *e) {
   for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
@@ -8558,7 +8552,7 @@ static int verb_help(Settings *s, Error *e) {
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
   for (v = program->verbs; v->name; v++)
-    if (verb_find(program, v->name) == v)   /* no other has taken its place */
+    if (verb_find(program, v->name) == v)   /* none before it has its name */
       printf("  %-9s %-27s %.*s\n", v->name, v->words,
              (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
@@ -8581,8 +8575,8 @@ static int verb_help(Settings *s, Error *e) {
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
 const Verb VERBS[] = {SINK_VERBS {0}};
 
-/* v->words shows how many words a verb takes: none, one, or with a blank
- * any. */
+/* v->words tells how many words a verb takes: none, one, or any with a
+ * blank. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = option_find("text", v->groups);
@@ -8590,17 +8584,17 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
     return fail(e, 2, "%s: a word too many. Try: %s %s%s%s", s->words[most],
                 s->program->name, v->name, reads ? ", or --text " : "",
                 reads ? s->words[most] : "");
-  if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
+  if (s->threads && set_workers(s->threads))   /* 0: OMP_NUM_THREADS decides */
     fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
             s->threads);
-  /* beside a model they are counted where that is read */
+  /* with a model this comes after reading it */
   if (!s->resume && !s->start[0] && !s->n_words && settings_count(s, e))
     return e->status;
   return v->run(s, e);
 }
 
-/* Are sums, quotients, NaN, small numbers and constants what they should be? No
- * compiler tells all of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
+/* Are sums, quotients, NaN, small numbers and constants exact? No compiler has
+ * a macro for each of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
  * crtfastmath.o, -fsingle-precision-constant. */
 static bool is_exact(void) {
   volatile double x[] = {1, 1e-17, 49, 0, 1e-310, 0.1};
@@ -8626,7 +8620,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   const Verb *v = verb_find(program, name);
   s.argv = argv + 2;
   s.argc = argc - 2;
-  if (!v && program->other) {   /* the name is a word of this verb */
+  if (!v && program->other) {   /* the name is a word of that verb */
     v = program->other;
     s.argv--;
     s.argc++;
