@@ -4871,16 +4871,16 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
  * 11.0  A measurement   sections 3.1, 3.2
  *
  * A measurement is a forward that looks after each block, so all blocks share
- * the activations and the pair of maps of one. It adds to the sums of a Sinks.
- * After any number of forwards sinks_finish makes these means. */
+ * the activations and the pair of maps of one. Each forward adds to the sums in
+ * a Sinks; sinks_finish turns them into means. */
 
 /* The mean m of a row's own token, and of the one before it. */
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* Both for even rows. With H_n = 1 + 1/2 + .. + 1/n, (H_T - 1) / (T - 1),
- * 0.0594 at T = 64; with * or x*, (H_(T+1) - 3/2) / (T - 1), 0.0517. They
- * differ only under a window of 1. */
+/* Even rows give both (H_T - 1) / (T - 1), H_n = 1 + 1/2 + .. + 1/n: 0.0594 at
+ * T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. Only a window of 1
+ * tells them apart. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
@@ -4919,7 +4919,7 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
     *MEANS[i].field = at;
     at += MEANS[i].size;
   }
-  for (int l = 0; l < L; l++) {          /* one pair of maps serves all blocks */
+  for (int l = 0; l < L; l++) {
     s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
     s->attends[l] = block_attends(m, l);
     if (s->attends[l])
@@ -4966,17 +4966,16 @@ static double plogp(idx n, const real *p, double *sum) {
 /* Takes the maps m and weight [N,S] of one head in one sequence; lh = l H + h.
  * Adds what measure_sink does, and means over the T rows of
  *
- *   entropy   in nats of p = m_i / sum m_i, with * and x*, where the sum is not
- *             0. Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with an
- *             extra column, anything for Z = 1
+ *   entropy   in nats, of p = m_i / sum m_i, with * and x*, if the sum is not 0.
+ *             Even causal rows of T = 64 have log(T!)/T = 3.206
+ *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with
+ *             an extra column, anything for Z = 1
  *   raw       the same of |scale s/Z|
  *
- * and over rows 2 .. T alone (0 if T = 1)
+ * and over rows 2 .. T (0 if T = 1)
  *
- *   self      m_ii
- *   prev      m_i,i-1. Row 1 has no key before its own, and its own is token 1,
- *             which alpha_1 counts */
+ *   self      m_ii, of which row 1 has token 1's, that alpha_1 counts
+ *   prev      m_i,i-1, of which row 1 has none */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m, const real *weight) {
   idx S = s->S, first = s->N - s->T;
@@ -5037,8 +5036,8 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   }
 }
 
-/* [FIG7] Measures sequence b in block l: its heads, and for each row |s2|
- * (under post-norm Figure 7 left's "before LN") and |q|, |k|, |v|, means over
+/* [FIG7] Measures sequence b in block l: its heads, and by row |s2| (under
+ * post-norm Figure 7 left's "before LN") and |q|, |k|, |v|, means over
  * heads. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
                           int rows) {
@@ -5119,8 +5118,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return e->status;
 }
 
-/* The loss of ids [B,T] is not finite: measures them to name the first
- * place. */
+/* Names in e where ids [B,T], whose loss is not finite, first go wrong. */
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
@@ -5133,8 +5131,8 @@ static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   return fail(e, 1, "the loss" NOT_FINITE);
 }
 
-/* Sums become means over n sequences, once; entropy a mean over the rows with a
- * weight, NaN without any. */
+/* Turns sums into means over n sequences, once; entropy into a mean over the
+ * rows with a weight, NaN if there are none. */
 void sinks_finish(Sinks *s) {
   double n = fmax(s->n, 1);
   for (idx i = 0; i < s->n_sums; i++)
@@ -5147,8 +5145,8 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many of n sequences a forward takes: as ROOM allows, since a head has two
- * maps of T^2 numbers; at most 16, unless each forward reads the model's
+/* How many of n sequences a forward takes: what ROOM allows (a head has two
+ * maps of T^2 numbers), at most 16 unless each forward reads the model's
  * file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
@@ -5216,7 +5214,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   return e->status;
 }
 
-/* At --eps, and at 0.2 and 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
              int T, Error *e) {
   const double eps[] = {s->eps, 0.2, 0.4};
@@ -5292,7 +5289,7 @@ static void outcome_free(Outcome *o) {
   free(o->map);
 }
 
-/* What pages and tables show of a training, measured or not. */
+/* What a page shows of a training, measured or not. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
@@ -5317,8 +5314,8 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
 /* ----------
  * 11.2  Ids from a file: of eval --ids, tokenize decode and dump */
 
-/* Appends the text's ids, below vocab and separated by blanks or commas, to
- * out, and where each line with ids begins to starts. Adds a 0 to the text. */
+/* Appends to out the text's ids, below vocab and separated by blanks or commas;
+ * to starts, where each line of ids begins; to the text, a 0. */
 static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
                      Ids *starts, Error *e) {
   int line = 1;
@@ -5419,8 +5416,7 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* Removes the arrays of an older dump that this one may lack, and nothing
- * else. */
+/* Removes an older dump's arrays that this one may lack, and no other file. */
 static void dump_forget(const Dump *d) {
   Bytes names = {0};
   size_t folder = strlen(d->s->out) + 1;
@@ -5494,7 +5490,7 @@ static void dump_heads(Dump *d, const char *name, bool keys) {
   }
 }
 
-/* Every block's input and the last one's output; or what each second post-norm
+/* Every block's input and the last output; or what each second post-norm
  * reads. */
 static void dump_states(Dump *d, const char *name, bool prenorm) {
   idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
@@ -5505,7 +5501,7 @@ static void dump_states(Dump *d, const char *name, bool prenorm) {
     npy_add(d, d->a->h, n);
 }
 
-/* Row by row, with the bits of one product of all. x* has no logits. */
+/* Row by row: the bits are those of one product. x* has no logits. */
 static void dump_logits(Dump *d) {
   idx V = d->m->c.vocab, C = d->m->c.dim;
   real *y = grab(V, sizeof(real), d->e);
@@ -5530,8 +5526,8 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* Maps for a forward to fill, those of all blocks end to end. The caller frees
- * them and a->probe. */
+/* Maps of all blocks, for a forward to fill. The caller frees them and
+ * a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
           * config_columns(c, a->T), all = c->layers * map;
@@ -5542,8 +5538,7 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
   return maps;
 }
 
-/* Writes the forward's arrays, then gradients if the model has any. The ids are
- * B lines of T+1. */
+/* Writes the forward's arrays, then gradients if the model has any. */
 static int dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
@@ -5602,9 +5597,9 @@ static int dump_run(Dump *d, const Ids *file) {
  *   k-bias    the same with a learned key k*, value 0      Table 4: it moves
  *   sigmoid   the same without normalisation               Table 15: no sink
  *
- * t sigmoids first sum to t/2, where a softmax row has 1. The scale brings them
- * near it, and equals a smaller start and learning rate of W_O (equation 42).
- * At scale 1 this arm's loss ends at 3.50 nats. */
+ * At first t sigmoids sum to t/2, where softmax has 1. The scale brings the two
+ * near, and equals a smaller start and learning rate of W_O (equation 42). At
+ * scale 1 this arm's loss ends at 3.50 nats. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
@@ -5714,7 +5709,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   }
 }
 
-/* Divergence is a result and does not stop the run: its error goes to `why`. */
+/* A divergence is a result: its error goes to `why`, and the run goes on. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss))
     return false;
@@ -5723,7 +5718,7 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* Finishes a training that has begun and measures its held-out loss. */
+/* Finishes a training and measures its held-out loss. */
 static int outcome_train(Outcome *o, Trainer *t, const char *name,
                          const char *source, Error *e) {
   o->name = name;
@@ -5735,7 +5730,6 @@ static int outcome_train(Outcome *o, Trainer *t, const char *name,
   return e->status;
 }
 
-/* One arm, from the seed or a checkpoint to its numbers. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
   if (trainer_begin(&t, s, arm->flags, e))
@@ -5755,9 +5749,9 @@ static int read_once(const Settings *s, Error *e) {
 }
 
 /* Runs the arms; s becomes the first one's settings, which the others take.
- * With --out each has a checkpoint and a log there. ./paper's --resume goes on
- * with these: it measures a finished arm again and begins one without a
- * checkpoint. */
+ * With --out each has a checkpoint and a log there, with which ./paper's
+ * --resume goes on: it measures a finished arm again and begins a missing
+ * one. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -5822,27 +5816,28 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain
  * loops reach a few percent of a processor's peak; four measures approach it:
  *
- *   Lanes      One instruction works on neighbours in a row of B and C: 4 floats
- *              on x86-64 and ARM, 8 with AVX2, 16 with AVX-512.
+ *   Lanes      One instruction works on neighbours in a row of B and C.
  *   Registers  A multiply-add takes some 4 cycles and two begin in each, so 8
- *              must be under way. A tile's sums stay in registers for DEPTH steps
- *              of p: 8 x 32 or 48 floats with AVX-512, 6 x 16 with AVX2, 6 x 8 on
- *              plain x86-64, 8 x 8 on ARM.
+ *              must be under way. A tile's sums stay in registers for DEPTH
+ *              steps of p.
  *   Panels     B, and in a large product A, is packed one tile wide, so that a
  *              tile reads consecutive bytes.
- *   Order      An element of C takes the sum of DEPTH steps of p, then of the next
- *              DEPTH, in whatever tile or task it falls: one thread and sixteen
- *              give the same bits.
+ *   Order      An element of C takes the sums of DEPTH steps of p in turn, in
+ *              any tile or task: one thread and sixteen give the same bits.
+ *
+ *              x86-64   AVX2     AVX-512        ARM
+ *   lanes      4        8        16             4       floats
+ *   tile       6 x 8    6 x 16   8 x 32 or 48   8 x 8   floats
  *
  * GCC fuses multiply and add by default, not under -std=c11 (`bench gemm`). */
 
 /* ----------
  * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
- * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. It is no
- * function's argument, since instances would differ in calling convention. An
- * array that only VECTOR reads lives in registers if loops count 0, 1, 2, ..:
- * Clang does not unroll steps of `lanes`. */
+ * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. No vector
+ * is an argument, since instances would differ in calling convention. Arrays
+ * reached only so live in registers if loops count 0, 1, 2, ..; Clang does not
+ * unroll steps of `lanes`. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -5864,8 +5859,8 @@ typedef real Four __attribute__((LANES(4 * sizeof(real))));
   }
 #define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* Picks from a0 .. a3, b0 .. b3, numbered 0 to 7; GCC wants a vector of
- * these. */
+/* Picks of a0 .. a3, b0 .. b3 by numbers 0 to 7, which GCC takes as a
+ * vector. */
 #ifdef __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -5901,8 +5896,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* c += a b for one vector, with the same a in every lane; lane by lane; c =
- * b. */
+/* For one vector: c += a b with one number a; c += a b lane by lane; c = b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
   WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
@@ -5921,8 +5915,7 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
 }
 
 /* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a cache line of `to`.
- * Fetching one of the next 16 rows meanwhile cuts cold rows to 0.8 of the
- * time. */
+ * Prefetching the next 16 rows cuts the time of cold ones to 0.8. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
                       idx n) {
   enum { BLOCK = 16 };
@@ -5973,8 +5966,8 @@ static Product product_part(Product p, idx i, idx j, idx m, idx n) {
                    at_most(p.n - j, n), p.k, p.add};
 }
 
-/* Rows of a whole tile, by the registers: AVX-512 and ARM have 32. And its
- * width: a packed A has one address, which leaves room for sums. */
+/* A whole tile's rows: AVX-512 and ARM have 32 registers. And its width: a
+ * packed A has one address, which leaves room for sums. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -6015,7 +6008,7 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed,
     }
 }
 
-/* Any tile; one that is not whole is computed whole in `out`. */
+/* Any tile; a partial one is computed whole in `out`. */
 INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   bool tall = packed || t.m > rows / 2;
@@ -6071,7 +6064,7 @@ INLINE bool reads_b(bool packed, Product p) {
   return !packed && p.b.col == 1 && small;
 }
 
-/* How many rows of A pass a panel of B; how many columns of B stay packed for
+/* The rows of A that pass a panel of B; the columns of B that stay packed for
  * the next rows, or one panel's. */
 INLINE idx passing(int bytes, bool packed) {
   return packed ? BAND : GROUP * tile_rows(bytes);
@@ -6084,9 +6077,8 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
 }
 
 /* A panel of B stays in L1 while a band of rows of A passes from L2. These rows
- * are packed if `packed` or if A is transposed; else they are read in place,
- * except those of a last, partial tile. `room` holds packed B, then packed
- * A. */
+ * are packed if `packed` or if A is transposed; else all but a last, partial
+ * tile's are read in place. `room` holds the packed B, then A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
@@ -6192,9 +6184,9 @@ INLINE float sigmoid_of(float x) {
 }
 
 /* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in x's bits gives r to
- * 3.5 %. Newton's step r (3 - x r^2) / 2 turns an error e into 1.5 e^2: after
- * three it is below rounding. Then y = x r becomes y + (x - y^2) r / 2. Below
- * 2^-100, where bits get lost, x is scaled by 2^48 and y by 2^-24. */
+ * 3.5 %. Newton's step r (3 - x r^2) / 2 turns an error e into 1.5 e^2, after
+ * three below rounding; y = x r then becomes y + (x - y^2) r / 2. Below 2^-100,
+ * where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
   bool tiny = x < 0x1p-100f;
   float z = x * either(tiny, 0x1p48f, 1), h = 0.5f * z;
@@ -6208,11 +6200,11 @@ INLINE float sqrt_of(float x) {
 }
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y).
- * Phi(-15) is 0. e^: low is what rounding y^2 loses, from the upper half h of
- * y's digits and the lower half d, whose products are exact; a factor 1 - low /
- * 2 puts it back. R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y +
- * 3.5), which takes [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or
- * 0.13 ulp. */
+ * Phi(-15) is 0.
+ * e^: low is what rounding y^2 loses, from the upper half h of y's digits and
+ * the lower half d, whose products are exact. A factor 1 - low / 2 restores it.
+ * R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes
+ * [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
@@ -6364,8 +6356,7 @@ SPANS(log_for, log_of(x[l]))
 SPANS(pow_for, pow_of(x[l], p))
 
 /* On this thread; k may be 0. Up to SPARE packed numbers lie on the stack,
- * which may be small; without memory for more, every tile is packed by
- * itself. */
+ * which may be small. Without memory for more, each tile is packed alone. */
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
@@ -6622,7 +6613,7 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
   }
 }
 
-/* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n], from z [n] and
+/* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, all [n], from z [n] and
  * row_stat. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
@@ -6659,18 +6650,19 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 /* ----------
  * 14.2  Attention by tiles
  *
- * 3.7 as matrix multiplies. A head goes down its rows in tiles of R <= TILE
- * queries; a tile meets all n = hi - lo keys that any of its queries sees.
- * Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
- * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ * Here 3.7 is matrix multiplies. A head goes down its rows in tiles of R <=
+ * TILE queries; a tile meets all n = hi - lo keys that any of its queries sees.
+ * Forward: q k^T and a v, with 14.1 row by row between. Backward: z again, da =
+ * do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
  * FlashAttention (Dao et al. 2022) cuts the keys too, by online softmax. Whole
  * rows serve every sim and Z; their scratch is 4.8 MB a thread for D = 96 and
  * N = 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
-/* A task's sizes and scratch. Of k and v transposed a product reads rows. x, dk
- * and dv are copies: in place, a head's rows are up to a page apart. */
+/* A task's sizes and scratch. k and v are transposed so that products read
+ * rows; x, dk and dv are copies, since in place a head's rows are up to a page
+ * apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
   idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
@@ -6740,8 +6732,7 @@ static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
   return R;
 }
 
-/* Row i of t->z becomes scores. Returns how many of the tile's keys it
- * reads. */
+/* Row i of t->z becomes scores. Returns how many of the tile's keys it sees. */
 static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
                        idx i) {
   const Config *c = &m->c;
@@ -6825,8 +6816,7 @@ static void pace(Acts *a, bool begins) {
   a->cpu = cpu;
 }
 
-/* attention_forward (3.7) of R rows of q and o against past + R rows of k and
- * v. */
+/* attention_forward (3.7): R rows of q and o, past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
   pace(a, l == 0 || m->seams.begin);   /* a file may keep it waiting */
@@ -6877,8 +6867,8 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
   zero(w + 1 + seen, t->n - seen);
 }
 
-/* head_backward (3.7) for a tile from row i0, with the scale not in da but in
- * delta, dz and a. */
+/* head_backward (3.7) for a tile from row i0. The scale is not in da, as there,
+ * but in delta, dz and a. */
 static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
   idx n = t->n, from = t->lo * D;
@@ -6980,7 +6970,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   return x;
 }
 
-/* Row i of a map: factor * from for n keys from `lo` on, and *; else 0. */
+/* Row i of a map: factor times `from` at * and n keys from `lo` on; else 0. */
 static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
                     const real *z, real *map, real factor, const real *from) {
   idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
@@ -7058,8 +7048,7 @@ static int model_begin(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Memory for every tensor's w, or its d, laid out alike; or NULL and an
- * error. */
+/* Lays out memory for every tensor's w, or d; or returns NULL and an error. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
   real *all = grab(m->count, sizeof(real), e), *at = all;
   for (int i = 0; all && i < m->n_tensors; i++) {
@@ -7403,8 +7392,8 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Room doubles, so n bytes added in small pieces cost some 2 n copied bytes. at
- * is not NULL even after adding nothing. */
+/* Room doubles, so n small pieces cost some 2 n copied bytes. b->at is not NULL
+ * even after adding nothing. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = 2 * b->room + 256;
@@ -7942,8 +7931,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
-/* Refuses a given flag that changes nothing: hours of a run that ignored it
- * would pass for a run with it. */
+/* Refuses a given flag that changes nothing, since hours of a run that ignored
+ * it would pass for a run with it. */
 int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
@@ -8128,7 +8117,7 @@ static void name_add(Bytes *names, const Settings *s, const char *name) {
     files_list(located(at, name, &s->data, &none), names, &none);
 }
 
-/* Names what this command reads: its words, its flags' files, the default text
+/* Lists what this command reads: its words, its flags' files, the default text
  * and tokenizer, a model's training text. */
 static void names_read(Bytes *names, const Settings *s) {
   name_add(names, s, source_name(&s->data));
@@ -8227,7 +8216,6 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
           "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
 }
 
-/* A line a block, of means over its heads. */
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
   const double *const of_head[] = {s->cosine, s->cosine + 1, s->product,
                                    s->product + 1, s->entropy, s->raw};
@@ -8516,7 +8504,6 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
               s->program->name, near.best);
 }
 
-/* A verb's flags; a blank line where another group begins. */
 static int help_verb(const Program *program, const Verb *v) {
   unsigned about = 0;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
@@ -8575,8 +8562,7 @@ static int verb_help(Settings *s, Error *e) {
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
 const Verb VERBS[] = {SINK_VERBS {0}};
 
-/* v->words tells how many words a verb takes: none, one, or any with a
- * blank. */
+/* v->words has as many words as the verb takes: none, one, or two for any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = option_find("text", v->groups);
@@ -8593,8 +8579,8 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
   return v->run(s, e);
 }
 
-/* Are sums, quotients, NaN, small numbers and constants exact? No compiler has
- * a macro for each of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
+/* Are sums, quotients, NaN, small numbers and constants what they should be? No
+ * macro tells all of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
  * crtfastmath.o, -fsingle-precision-constant. */
 static bool is_exact(void) {
   volatile double x[] = {1, 1e-17, 49, 0, 1e-310, 0.1};
@@ -8604,7 +8590,7 @@ static bool is_exact(void) {
          && isinf(one / x[3]) && x[4] * x[0] > 0 && x[5] != (double)tenth;
 }
 
-/* All programs begin here, each with its own Program. */
+/* All programs begin here. */
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
