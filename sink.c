@@ -4863,9 +4863,8 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3
  *
- * An evaluation feeds n sequences of T tokens and takes chapter 6's means. A
- * sequence is text of documents held out of the training (data_probe), or of
- * random or repeated ids (Table 1). */
+ * An evaluation takes chapter 6's means over n sequences of T tokens: text of
+ * held-out documents (data_probe), or random or repeated ids (Table 1). */
 
 /* ----------
  * 11.0  A measurement   sections 3.1, 3.2
@@ -4885,8 +4884,8 @@ static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
 
-/* Room for `batch` sequences of T tokens at a time and n_eps <= EPS_MOST
- * thresholds; results quote eps[0]. All sums lie end to end and start at 0. */
+/* Room, its sums 0, for `batch` sequences of T tokens at a time and n_eps <=
+ * EPS_MOST thresholds; results quote eps[0]. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
@@ -4966,7 +4965,7 @@ static double plogp(idx n, const real *p, double *sum) {
 /* Takes the maps m and weight [N,S] of one head in one sequence; lh = l H + h.
  * Adds what measure_sink does, and means over the T rows of
  *
- *   entropy   in nats, of p = m_i / sum m_i, with * and x*, if the sum is not 0.
+ *   entropy   of p = m_i / sum m_i in nats, with * and x*, if the sum is not 0.
  *             Even causal rows of T = 64 have log(T!)/T = 3.206
  *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with
  *             an extra column, anything for Z = 1
@@ -4974,8 +4973,8 @@ static double plogp(idx n, const real *p, double *sum) {
  *
  * and over rows 2 .. T (0 if T = 1)
  *
- *   self      m_ii, of which row 1 has token 1's, that alpha_1 counts
- *   prev      m_i,i-1, of which row 1 has none */
+ *   self      m_ii; row 1's is token 1's, which alpha_1 counts
+ *   prev      m_i,i-1; row 1 has none */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m, const real *weight) {
   idx S = s->S, first = s->N - s->T;
@@ -5036,9 +5035,8 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   }
 }
 
-/* [FIG7] Measures sequence b in block l: its heads, and by row |s2| (under
- * post-norm Figure 7 left's "before LN") and |q|, |k|, |v|, means over
- * heads. */
+/* [FIG7] Measures sequence b in block l: heads, and by row |s2| (post-norm:
+ * Figure 7 left's "before LN") and |q|, |k|, |v|, means over heads. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
                           int rows) {
   const Config *c = &m->c;
@@ -5145,9 +5143,8 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many of n sequences a forward takes: what ROOM allows (a head has two
- * maps of T^2 numbers), at most 16 unless each forward reads the model's
- * file. */
+/* How many of n sequences a forward takes: what ROOM holds (a head has two maps
+ * of T^2 numbers), at most 16 unless each forward reads the model's file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
@@ -5359,8 +5356,8 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 /* ----------
  * 11.3  sink dump
  *
- * It writes the arrays of one forward and backward as .npy, for anyone to check
- * in NumPy, and config.json, the flags that make the dump again:
+ * It writes the arrays of a forward and backward as .npy, to be checked in
+ * NumPy, and config.json, the flags that make the dump again:
  *
  *   ids       [B,T+1]      as given; the last of a row is only a target
  *   param.NAME, grad.NAME  tensors of chapter 2; gradients of the mean loss
@@ -5490,8 +5487,7 @@ static void dump_heads(Dump *d, const char *name, bool keys) {
   }
 }
 
-/* Every block's input and the last output; or what each second post-norm
- * reads. */
+/* Every block's input and the last output, or what second post-norms read. */
 static void dump_states(Dump *d, const char *name, bool prenorm) {
   idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
   npy_begin(d, name, (idx[5]){L + !prenorm, d->B, d->N, C});
@@ -5526,8 +5522,7 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* Maps of all blocks, for a forward to fill. The caller frees them and
- * a->probe. */
+/* All blocks' maps, for a forward. The caller frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
           * config_columns(c, a->T), all = c->layers * map;
@@ -5748,10 +5743,9 @@ static int read_once(const Settings *s, Error *e) {
               "Try: a file");
 }
 
-/* Runs the arms; s becomes the first one's settings, which the others take.
- * With --out each has a checkpoint and a log there, with which ./paper's
- * --resume goes on: it measures a finished arm again and begins a missing
- * one. */
+/* Runs the arms; s becomes the first one's settings, which the rest take. With
+ * --out each has a checkpoint and a log there. ./paper's --resume goes on with
+ * these; it measures a finished arm again and begins a missing one. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -5836,8 +5830,8 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
  *
  * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. No vector
  * is an argument, since instances would differ in calling convention. Arrays
- * reached only so live in registers if loops count 0, 1, 2, ..; Clang does not
- * unroll steps of `lanes`. */
+ * that only VECTOR reaches live in registers where loops count 0, 1, 2, ..;
+ * Clang does not unroll steps of `lanes`. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -5859,8 +5853,7 @@ typedef real Four __attribute__((LANES(4 * sizeof(real))));
   }
 #define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* Picks of a0 .. a3, b0 .. b3 by numbers 0 to 7, which GCC takes as a
- * vector. */
+/* Picks from a0 .. a3, b0 .. b3, as 0 to 7; GCC takes a vector of numbers. */
 #ifdef __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -5942,7 +5935,7 @@ enum {
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
-  GROUP = 6,   /* in a small product, tiles of rows of A */
+  GROUP = 6,   /* tiles of A's rows at a time in a small product */
   FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
   SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
   MANY = 192,   /* columns from which packing A pays */
@@ -6117,8 +6110,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  *
  * libm works number by number. The functions below have no branches (`either`),
  * so a loop over them becomes vector code. A span is one vector of the widest
- * instance. An array's end is a whole span too, so no element's bits depend on
- * its place.
+ * instance, at an array's end too, so an element has the same bits anywhere.
  *
  * Coefficients have the least maximal relative error (Remez exchange, 40
  * digits). The largest errors over all floats, of pow over every 61st (`make
@@ -6176,8 +6168,8 @@ INLINE float exp_of(float x) {
   return either(x < -104.0f, 0, power);
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results
- * keep digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny
+ * results keep their digits. */
 INLINE float sigmoid_of(float x) {
   float e = exp_of(-fabsf(x));
   return either(x < 0, e, 1) / (1 + e);
@@ -6613,8 +6605,7 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
   }
 }
 
-/* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, all [n], from z [n] and
- * row_stat. */
+/* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, from z; all [n]. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
   bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
@@ -6650,19 +6641,18 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 /* ----------
  * 14.2  Attention by tiles
  *
- * Here 3.7 is matrix multiplies. A head goes down its rows in tiles of R <=
- * TILE queries; a tile meets all n = hi - lo keys that any of its queries sees.
- * Forward: q k^T and a v, with 14.1 row by row between. Backward: z again, da =
- * do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
+ * 3.7 by matrix multiplies. A head goes down its rows in tiles of R <= TILE
+ * queries; a tile meets all n = hi - lo keys that any of its queries sees.
+ * Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
+ * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
  * FlashAttention (Dao et al. 2022) cuts the keys too, by online softmax. Whole
  * rows serve every sim and Z; their scratch is 4.8 MB a thread for D = 96 and
  * N = 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
-/* A task's sizes and scratch. k and v are transposed so that products read
- * rows; x, dk and dv are copies, since in place a head's rows are up to a page
- * apart. */
+/* A task's sizes and scratch. Transposed k and v let products read rows. x, dk
+ * and dv are copies: in place a head's rows are up to a page apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
   idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
@@ -6699,8 +6689,7 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see; between prefix and window some
- * are masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see, some masked (prefix, window). */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   idx first = c->sink_token;
@@ -6732,7 +6721,7 @@ static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
   return R;
 }
 
-/* Row i of t->z becomes scores. Returns how many of the tile's keys it sees. */
+/* Row i of t->z becomes scores, of the tile's first keys; returns how many. */
 static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
                        idx i) {
   const Config *c = &m->c;
@@ -6791,11 +6780,11 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. Threads spin while they wait, so a pass uses all the time
- * of its n cores, unless another program takes some: then all wait for the
- * thread without a core. After 20 ms lost beyond 0.3 of a core a pass drops one
- * thread, and two seconds later it tries all again. The first pass takes only
- * free cores, since a short run ends before it has measured a loss. */
+/* THREADS OF A PASS. Waiting threads spin, so a pass uses all the time of its n
+ * cores, unless another program takes some; then all wait for the thread
+ * without a core. After losing 20 ms, beyond 0.3 of a core, a pass drops one
+ * thread, and tries all again two seconds later. The first pass takes only free
+ * cores, since a short run ends before anything is measured. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
@@ -7392,8 +7381,8 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Room doubles, so n small pieces cost some 2 n copied bytes. b->at is not NULL
- * even after adding nothing. */
+/* Room doubles, so n small pieces cost some 2 n copied bytes. Adding nothing
+ * also makes b->at non-NULL. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = 2 * b->room + 256;
@@ -7542,8 +7531,8 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux counts the running threads of all programs; ours are made to run first.
- * Another program's that run for less than a millisecond do not count. */
+/* Linux counts all running threads; ours are made to run first. Others that run
+ * for less than a millisecond do not count. */
 int free_cores(int own) {
   double begun = seconds();
   int all, left;
@@ -7760,10 +7749,9 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* A line of data/words.txt has another program's word and our answer: a flag,
- * if the verb has it; or advice (with a blank) for this very word or
- * FLAG=VALUE, unless it names the program in use. Without the file only our
- * words are known. */
+/* A line of data/words.txt is another program's word and our answer: a flag, if
+ * the verb has it, or advice (with a blank) for this very word or FLAG=VALUE,
+ * unless that names this program. Without the file only our words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7874,7 +7862,7 @@ const Option *option_find(const char *flag, unsigned groups) {
   return NULL;
 }
 
-/* Is `word` one of the words between blanks? */
+/* Is `word` among the words, which blanks separate? */
 bool has_word(const char *words, const char *word) {
   size_t n;
   for (; *words; words += n + (words[n] == ' ')) {
@@ -7963,7 +7951,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
 }
 
-/* A variant stands for its flags; later flags override them. */
+/* A variant stands for its flags, in its place; later flags override them. */
 static int variant_set(Settings *s, const char *name, Error *e) {
   Near near = {.word = name, .best = "sigmoid"};
   for (const Variant *v = VARIANTS; v->name; v++) {
@@ -8148,9 +8136,9 @@ static void path_take(const Settings *s, const char *path, bool on,
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
-/* Can all paths be written ("" is none)? Asked first, so that no hours of work
- * are lost. Each PATH.new is made for a while, since only a file shows that two
- * names are its spellings. */
+/* Can all paths be written ("" is none)? Asked before hours of work. Each
+ * PATH.new is made for a while, since only a file shows that two names mean
+ * it. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
@@ -8193,8 +8181,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* Sink and alpha of the first columns, at three thresholds, since a claim may
- * depend on the threshold. */
+/* Sink and alpha of the first columns, at three thresholds: a claim may turn on
+ * the threshold. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
   int first = config_column_first(c), from = config_column_star(c);
@@ -8315,8 +8303,8 @@ static int verb_train(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-/* A loaded model's settings of model, training and data hold, so nobody has to
- * repeat them; the command line is read again on top of them. */
+/* A loaded model's settings of model, training and data need no repeating; the
+ * command line is read again on top of them. */
 static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;

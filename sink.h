@@ -215,8 +215,8 @@ typedef struct RowAt {
   idx lo;                       /* z[1 + j] is the score of key lo + j */
 } RowAt;
 
-/* How a row of scores z [n] becomes weights a [n], in the paper row,
- * row_forward, row_backward, row_normalizer (14.1) and row_metric (3.6). */
+/* How scores z [n] become weights a [n]. The paper's: row, row_metric (3.6),
+ * row_forward, row_backward, row_normalizer (14.1). */
 typedef struct RowKind {
   real (*plain)(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz);
@@ -228,8 +228,8 @@ typedef struct RowKind {
 } RowKind;
 
 /* SEAMS: what a companion adds to the paper's decoder or replaces in it.
- * MORE_SETUP fills them in; in ./sink all are NULL but `row`. Numbers are the
- * sections that call them. */
+ * MORE_SETUP fills them in; in ./sink all are NULL but `row`. A number names
+ * the section that calls. */
 typedef struct Seams {
   const RowKind *row;
   const char *forward_only;     /* the flag of a part without a backward */
