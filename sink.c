@@ -4878,8 +4878,8 @@ static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0);
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
 /* Even rows give both (H_T - 1) / (T - 1), H_n = 1 + 1/2 + .. + 1/n: 0.0594 at
- * T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. Only a window of 1
- * tells them apart. */
+ * T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. They differ only
+ * under a window of 1. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
@@ -4937,8 +4937,8 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* Notes the first x that is not finite, since a NaN is above no eps and would
- * pass for no sink. `where`: a format for block and head, from 1. */
+/* Notes the first x that is not finite: a NaN is above no eps and would pass
+ * for no sink. `where` formats block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -4962,8 +4962,8 @@ static double plogp(idx n, const real *p, double *sum) {
   return total;
 }
 
-/* Takes the maps m and weight [N,S] of one head in one sequence; lh = l H + h.
- * Adds what measure_sink does, and means over the T rows of
+/* From the maps m and weight [N,S] of one head in one sequence (lh = l H + h)
+ * adds what measure_sink does, and means over the T rows of
  *
  *   entropy   of p = m_i / sum m_i in nats, with * and x*, if the sum is not 0.
  *             Even causal rows of T = 64 have log(T!)/T = 3.206
@@ -4982,7 +4982,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
   for (idx i = first; i < s->N; i++) {
     double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
     s->plain_entropy[lh] += nats / s->T;
-    /* entropy of m / sum; a sum that is 1 to rounding counts as 1 */
+    /* entropy of m / sum; 1 to rounding counts as 1 */
     if (sum > 0 && fabs(sum - 1) > 256 * REAL_EPS)
       nats = nats / sum + log(sum);
     s->weighing[lh] += sum > 0;
@@ -5068,8 +5068,8 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The massive activation (Sun et al. 2024; no threshold) of sequence b: its
- * largest |h| in any block's output, and that output's median |h|. */
+/* Massive activations (Sun et al. 2024, without their threshold) of sequence b:
+ * the largest |h| in a block's output, and that output's median |h|. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
@@ -5129,8 +5129,8 @@ static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   return fail(e, 1, "the loss" NOT_FINITE);
 }
 
-/* Turns sums into means over n sequences, once; entropy into a mean over the
- * rows with a weight, NaN if there are none. */
+/* Turns sums into means, once; entropy into one over the rows with a weight,
+ * NaN if there are none. */
 void sinks_finish(Sinks *s) {
   double n = fmax(s->n, 1);
   for (idx i = 0; i < s->n_sums; i++)
@@ -5220,8 +5220,8 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
 /* ----------
  * 11.1  The numbers of an evaluation
  *
- * ROW_COLUMNS names them once for all tables. What was not measured, or is 0/0,
- * is NaN and prints as -. data/paper/tables.c writes them as CSV and JSON. */
+ * ROW_COLUMNS names them for all tables. NaN, which prints as -, is 0/0 or what
+ * was not measured. data/paper/tables.c writes CSV and JSON. */
 
 /* A column: its name in CSV and JSON, its heading, a format for unit * x. */
 typedef struct Column {
@@ -5261,7 +5261,7 @@ static void heat_map(const char *title, const char *column_name, const Sinks *s,
   }
 }
 
-/* A loss of 0 was not measured. */
+/* A loss of 0: not measured. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c), star = config_column_star(c);
   for (int k = 0; k < ROW; k++)
@@ -5286,7 +5286,7 @@ static void outcome_free(Outcome *o) {
   free(o->map);
 }
 
-/* What a page shows of a training, measured or not. */
+/* What pages and tables show of a training, measured or not. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
@@ -5388,7 +5388,7 @@ static void npy_end(Dump *d) {
 }
 
 /* Ends the last file and begins one in NumPy's format 1.0: magic, header padded
- * to a multiple of 64 bytes, numbers. An axis of 0 is left out. */
+ * to a multiple of 64 bytes, numbers. Axes of 0 are left out. */
 static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   const char *type = sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", head[256], axes[128] = "";
@@ -5497,7 +5497,7 @@ static void dump_states(Dump *d, const char *name, bool prenorm) {
     npy_add(d, d->a->h, n);
 }
 
-/* Row by row: the bits are those of one product. x* has no logits. */
+/* Row by row, with the bits of one product. x* has no logits. */
 static void dump_logits(Dump *d) {
   idx V = d->m->c.vocab, C = d->m->c.dim;
   real *y = grab(V, sizeof(real), d->e);
@@ -5615,8 +5615,8 @@ static const char *sink_word(double times) {
   return times < ABSENT ? "no sink" : "unclear";
 }
 
-/* What a key bias did to the sink. Multiples of even rows' alpha: `sink` of the
- * softmax arm, `left` on token 1, `star` on *. */
+/* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
+ * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
   if (sink < SHOWS && star < SHOWS)
     return "no sink on *";
@@ -5704,7 +5704,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   }
 }
 
-/* A divergence is a result: its error goes to `why`, and the run goes on. */
+/* A divergence is a result: its error goes to `why`, and the run continues. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss))
     return false;
@@ -5807,13 +5807,12 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* ==========
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain
- * loops reach a few percent of a processor's peak; four measures approach it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Plain loops
+ * reach a few percent of a processor's peak; four measures approach it:
  *
  *   Lanes      One instruction works on neighbours in a row of B and C.
  *   Registers  A multiply-add takes some 4 cycles and two begin in each, so 8
- *              must be under way. A tile's sums stay in registers for DEPTH
- *              steps of p.
+ *              must be under way: a tile's sums, in registers for DEPTH steps.
  *   Panels     B, and in a large product A, is packed one tile wide, so that a
  *              tile reads consecutive bytes.
  *   Order      An element of C takes the sums of DEPTH steps of p in turn, in
@@ -6069,9 +6068,9 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
   return at_most(pieces(p.n, width) * width, WAIT);
 }
 
-/* A panel of B stays in L1 while a band of rows of A passes from L2. These rows
- * are packed if `packed` or if A is transposed; else all but a last, partial
- * tile's are read in place. `room` holds the packed B, then A. */
+/* A panel of B stays in L1 while a band of rows of A passes from L2. These are
+ * packed if `packed` or if A is transposed; else all but a last, partial tile's
+ * are read in place. `room` holds packed B, then A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
@@ -6201,7 +6200,7 @@ INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
   float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-  float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* has its digits near y = 0 */
+  float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* keeps digits near y = 0 */
   float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
           + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
           + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
@@ -6348,7 +6347,7 @@ SPANS(log_for, log_of(x[l]))
 SPANS(pow_for, pow_of(x[l], p))
 
 /* On this thread; k may be 0. Up to SPARE packed numbers lie on the stack,
- * which may be small. Without memory for more, each tile is packed alone. */
+ * which may be small; without memory for more, each tile is packed alone. */
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
@@ -6372,7 +6371,7 @@ static void product_here(Isa isa, bool packed, Product p) {
   free(more);
 }
 
-/* Each thread gets a part of C, cut so that the largest costs least. */
+/* Each thread gets a part of C, cut so that the largest is cheapest. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m,
                       idx n, idx k, bool add) {
   Product all = {c, ldc, a, b, m, n, k, add};
@@ -6704,9 +6703,9 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   return s;
 }
 
-/* Begins a tile of the rows from i0 to the next multiple of TILE, so that a row
- * made from a cache has the bits of a whole forward. Fills t->z with q k^T,
- * after a place for *. Returns the number of rows. */
+/* Begins a tile of rows from i0 to the next multiple of TILE, so that rows made
+ * from a cache have the bits of a whole forward. Fills t->z with q k^T, after a
+ * place for *. Returns the number of rows. */
 static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
                       idx i0) {
   idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
@@ -6845,7 +6844,7 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
     s->weights(m, a, &h->at, seen, w);
   if (s->scores_backward)
     s->scores_backward(m, a, &h->at, seen, z, t->y);
-  /* z_ij = .. + b(i-j), z_i* = logit: both take dz before the division */
+  /* z_ij = .. + b(i-j), z_i* = logit: both take dz without 1/sqrt(D) */
   if (h->dbias)
     vec_add(seen, h->dbias + t->lo - i, z + 1);
   *h->dlogit += z[0];
@@ -6856,8 +6855,8 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
   zero(w + 1 + seen, t->n - seen);
 }
 
-/* head_backward (3.7) for a tile from row i0. The scale is not in da, as there,
- * but in delta, dz and a. */
+/* head_backward (3.7) for a tile from row i0, with the scale in delta, dz and a
+ * instead of da. */
 static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
   idx n = t->n, from = t->lo * D;
@@ -6921,8 +6920,8 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* A slot: the dk*, dv*, dv+, dlogit of one head of one sequence. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
-/* Head h of sequence b in block l: N keys, with the a->past cached ones, and
- * the R queries after these. The loops of 3.7 have past = 0, so R = N. */
+/* Head h of sequence b in block l: N keys, of which a->past are cached, and the
+ * R queries after these. The loops of 3.7 have past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
@@ -7037,7 +7036,7 @@ static int model_begin(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Lays out memory for every tensor's w, or d; or returns NULL and an error. */
+/* Memory for every tensor's w, or d; NULL and an error without. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
   real *all = grab(m->count, sizeof(real), e), *at = all;
   for (int i = 0; all && i < m->n_tensors; i++) {
@@ -7101,8 +7100,8 @@ void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* All arrays of an Acts lie in one arena, so no pass allocates. Lists of them
- * are walked twice: to add up their sizes, then to place them in the arena. */
+/* All arrays of an Acts lie in one arena, so no pass allocates. Walks over
+ * lists of them add up their sizes, then place them. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
@@ -7137,7 +7136,7 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
     m->seams.room(m, a, la, keeps);
 }
 
-/* The backward's own arrays, which its blocks use one after another. */
+/* The backward's own arrays; its blocks use them in turn. */
 static void take_backward(const Model *m, Acts *a) {
   const Config *c = &m->c;
   bool add = c->combine == COMBINE_ADD;
@@ -7358,9 +7357,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
 
-/* How many leading bytes are whole UTF-8 characters (RFC 3629). A code below
- * LEAST has a shorter form; two forms of a text would get different ids.
- * Surrogates (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
+/* How many bytes are whole UTF-8 characters (RFC 3629). A code below LEAST has
+ * a shorter form, and two forms would get two lists of ids. Surrogates (0xD800
+ * to 0xDFFF) and codes above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -7475,7 +7474,7 @@ int files_list(const char *path, Bytes *names, Error *e) {
   return e->status;
 }
 
-/* A reader of PATH finds the old file or the new one, whole: the bytes go to
+/* A reader of PATH finds the old file or the new one, whole: bytes go to
  * PATH.new first, made anew even if a killed process left one. Missing folders
  * are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
@@ -7505,8 +7504,8 @@ void writing_add(Writing *w, const void *at, size_t n) {
   if (n)
     fwrite(at, 1, n, w->f);
 }
-/* If two processes write PATH at once, the first loses the name PATH.new to the
- * second, whose file stays. */
+/* If two processes write PATH at once, the second takes the name PATH.new from
+ * the first, and its file stays. */
 int writing_end(Writing *w, Error *e) {
   struct stat is;
   bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
@@ -7554,8 +7553,8 @@ bool file_missing(const char *path) {
   return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* The program's folder, with its slash, where data/ is looked for: from the
- * system's path or else argv[0]; "" if neither has one. */
+/* The program's folder, with its slash, which has data/: from the system's path
+ * or else argv[0]; "" if neither has one. */
 static void program_folder(char home[PATH_ROOM], const char *name) {
   if (own_path(home, PATH_ROOM - 1) <= 0)
     snprintf(home, PATH_ROOM, "%.500s", name);
@@ -7767,7 +7766,7 @@ static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   bytes_free(&file);
 }
 
-/* The answer to an unknown word: the known ones, or the program that has it. */
+/* An unknown word is answered by the known ones, or the program that has it. */
 static int choice_set(const Option *o, const Settings *s, int *at,
                       const char *text, Error *e) {
   char word[VALUE_ROOM], key[2 * VALUE_ROOM];
@@ -7783,7 +7782,7 @@ static int choice_set(const Option *o, const Settings *s, int *at,
               option_value(o, word), near.best);
 }
 
-/* A double whose default is "none" may be none: NAN. */
+/* A double may be none, NAN, if that is its default. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
   char *end, to[32] = "none";
@@ -7919,8 +7918,8 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
-/* Refuses a given flag that changes nothing, since hours of a run that ignored
- * it would pass for a run with it. */
+/* Refuses a given flag that changes nothing: hours of a run that ignored it
+ * would pass for one with it. */
 int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
@@ -8024,7 +8023,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
-/* Flags in one string: of a variant, an arm, or a row of an experiment. */
+/* Flags in a string, of a variant, an arm or an experiment's row. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -8119,8 +8118,8 @@ static void names_read(Bytes *names, const Settings *s) {
   MORE_READS(names);
 }
 
-/* May a result go to `path`? Never to what this command reads or writes, which
- * is in `names`; to a file that is there with --force, or if it goes `on`. */
+/* May a result go to `path`? Never to what this command reads or writes, in
+ * `names`; to a file that is there only with --force, or if it goes `on`. */
 static void path_take(const Settings *s, const char *path, bool on,
                       Bytes *names, Error *e) {
   struct stat is;
@@ -8181,8 +8180,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* Sink and alpha of the first columns, at three thresholds: a claim may turn on
- * the threshold. */
+/* Sink and alpha of the first columns, at three thresholds, on which claims may
+ * depend. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
   int first = config_column_first(c), from = config_column_star(c);
@@ -8333,8 +8332,8 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   return 0;
 }
 
-/* Opens what a loaded model is measured on: --ids, drawn ids, or a text, whose
- * ids must mean what they meant in training. */
+/* Opens what a loaded model is measured on: --ids, drawn ids, or text whose ids
+ * mean what they did in training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
@@ -8477,7 +8476,7 @@ static const Verb *verb_find(const Program *program, const char *name) {
   return NULL;
 }
 
-/* `near` may have looked at words besides verbs. */
+/* `near` may have seen words besides verbs. */
 static int verb_unknown(const Settings *s, Near near, Error *e) {
   for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
