@@ -4877,9 +4877,9 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* Even rows give both (H_T - 1) / (T - 1), H_n = 1 + 1/2 + .. + 1/n: 0.0594 at
- * T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. They differ only
- * under a window of 1. */
+/* Even rows give both (H_T - 1) / (T - 1) with H_n = 1 + 1/2 + .. + 1/n, 0.0594
+ * at T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. The two differ
+ * only under a window of 1. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
@@ -5533,7 +5533,6 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
   return maps;
 }
 
-/* Writes the forward's arrays, then gradients if the model has any. */
 static int dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
@@ -5713,7 +5712,6 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* Finishes a training and measures its held-out loss. */
 static int outcome_train(Outcome *o, Trainer *t, const char *name,
                          const char *source, Error *e) {
   o->name = name;
@@ -6283,7 +6281,6 @@ INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
       lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
 
-/* Joins s[half..2 half) to s[0..half). */
 INLINE void fold_half(bool largest, real *s, const int half) {
   for (int l = 0; l < half; l++)
     s[l] = joined(largest, s[l], s[l + half]);
@@ -6675,7 +6672,7 @@ WIDE(copy_rows, (real *to, idx ldt, const real *from, idx ld, idx N, idx D),
       to[j * ldt + d] = from[j * ld + d];
 }
 
-/* This thread's piece of scratch. x: v, or in the backward k. */
+/* This thread's piece of scratch. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
@@ -7017,7 +7014,6 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, false);
 }
 
-/* Makes the blocks, seams and room for the list of tensors. */
 static int model_begin(Model *m, const Config *c, Error *e) {
   *m = (Model){.c = *c, .embed = c->dim, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
@@ -7092,7 +7088,6 @@ void model_free(Model *m) {
   *m = (Model){0};
 }
 
-/* Every backward adds to the gradients; this zeroes them. */
 void model_zero_grads(Model *m) {
   idx piece = 4096;
   PARALLEL
@@ -8268,7 +8263,6 @@ static void cell_print(const char *name, double x) {
   printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
 }
 
-/* A training's results as name=value; - for none. */
 static void train_print(const Trainer *t, const Outcome *o) {
   double never = t->step ? 0 : NAN;
   printf("steps=%ld ", t->step);
