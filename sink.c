@@ -5977,7 +5977,7 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed,
   idx down = t.a.row, next = t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
-  if (packed) {                          /* so the compiler knows */
+  if (packed) {                          /* constants, for the compiler */
     down = 1;
     next = rows;
   }
