@@ -5604,8 +5604,8 @@ static const Variant RUN_ARMS[ARMS] = {
 #define RUN_STEPS "3000"
 #define RUN_FLAGS "--init gpt2 --steps " RUN_STEPS " --fix-token 1"
 
-/* The rule, fixed before the run: a sink shows from SHOWS times the alpha of
- * even rows, and is absent below ABSENT; losses within ALIKE nats are equal. */
+/* The rule that run_verdict prints, fixed before the run: multiples of even
+ * rows' alpha, and nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 static const char *sink_word(double times) {
@@ -6487,10 +6487,9 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
- * The forward keeps one number a row, row_stat, from which the backward makes
- * the row again: log Z for exp (under clamp log sum, whose sign tells the
- * branch), else the signed sum or the p-norm. As in 3.6 exp is relative to the
- * row's largest score, top:
+ * row_stat, from which the backward makes a row again, is log Z for exp (under
+ * clamp log sum, whose sign tells the branch), else the signed sum or the
+ * p-norm. As in 3.6 exp is relative to the row's largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
  *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p   [E44] temperature 1/p
@@ -6911,14 +6910,13 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 14.3  The memory of a model and of a pass
  *
- * Parameters lie end to end in the list's order, and so do gradients. Heads lie
- * side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
+ * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
 
 /* A slot: the dk*, dv*, dv+, dlogit of one head of one sequence. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
-/* Head h of sequence b in block l: N keys, of which a->past are cached, and the
- * R queries after these. The loops of 3.7 have past = 0, so R = N. */
+/* N keys, of which a->past are cached, and the R queries after these. The loops
+ * of 3.7 have past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
@@ -6993,8 +6991,8 @@ static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
     vec_add(n, t->d + r * n, slot);
 }
 
-/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
- * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get 0. */
+/* Adds up the slots [B,H] in order. [T12] Shared k*, v* have row 0. [T13]
+ * Frozen dims of k* get 0. */
 static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
@@ -7032,7 +7030,8 @@ static int model_begin(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Memory for every tensor's w, or d; NULL and an error without. */
+/* Memory for all w, or all d, in the list's order; NULL and an error
+ * without. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
   real *all = grab(m->count, sizeof(real), e), *at = all;
   for (int i = 0; all && i < m->n_tensors; i++) {
@@ -7743,9 +7742,9 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* A line of data/words.txt is another program's word and our answer: a flag, if
- * the verb has it, or advice (with a blank) for this very word or FLAG=VALUE,
- * unless that names this program. Without the file only our words are known. */
+/* Looks through data/words.txt, which says what it holds: flags, if the verb
+ * has them, and advice (with a blank) for this very word or FLAG=VALUE that
+ * does not name this program. Without the file only our words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7856,7 +7855,6 @@ const Option *option_find(const char *flag, unsigned groups) {
   return NULL;
 }
 
-/* Is `word` among the words, which blanks separate? */
 bool has_word(const char *words, const char *word) {
   size_t n;
   for (; *words; words += n + (words[n] == ' ')) {
@@ -7867,7 +7865,6 @@ bool has_word(const char *words, const char *word) {
   return false;
 }
 
-/* NULL if a flag acts with these settings, else the words for when it would. */
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
   const Train *r = &s->train;
@@ -7913,8 +7910,7 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
-/* Refuses a given flag that changes nothing: hours of a run that ignored it
- * would pass for one with it. */
+/* Hours of a run that ignored a given flag would pass for a run with it. */
 int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
@@ -8031,9 +8027,9 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
-/* Calls config_fill (1) and refuses what has no meaning: 0 or 2. 3.6 says what
- * the sign of s allows; k* and the logit pass through no kernel. Tests:
- * config_resolve__refuses, __near_misses. */
+/* Refuses what has no meaning. 3.6 says what the sign of s allows; k* and the
+ * logit pass through no kernel. Tests: config_resolve__refuses,
+ * __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);

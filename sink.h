@@ -295,7 +295,7 @@ struct Model {
   Layer *layer;                 /* [L] */
   Tensor **all;                 /* [n_tensors] all tensors, in one order */
   int n_tensors;
-  idx count;                    /* numbers in params, all tensors end to end */
+  idx count;                    /* numbers in params, tensors end to end */
   real *params, *grads;         /* grads: NULL in a model that only evaluates */
   Seams seams;
   bool plain;                   /* --plain: 3.7's loops, no tiles */
