@@ -4821,32 +4821,29 @@ static int train_run(Trainer *t, Progress *p, Error *e) {
 /* ==========
  * 11  Evaluation   sections 3.1 to 3.3
  *
- * An evaluation feeds n sequences of T tokens and takes the means of chapter 6
- * over them. The sequences are held-out text, of documents the training did not
- * see (data_probe), or drawn or repeated ids (Table 1). */
+ * An evaluation takes chapter 6's means over n sequences of T tokens: text of
+ * held-out documents (data_probe), or random or repeated ids (Table 1). */
 
 /* ----------
  * 11.0  A measurement   sections 3.1, 3.2
  *
- * It is a forward with a look after each block, so that one block's activations
- * and one pair of maps serve all blocks. What it sees of a sequence is added to
- * the sums of a Sinks; sinks_finish makes these means, once, at the end. Any
- * number of forwards may stand between. */
+ * A measurement is a forward that looks after each block, so all blocks share
+ * the activations and the pair of maps of one. Each forward adds to the sums in
+ * a Sinks; sinks_finish turns them into means. */
 
-/* The mean weight of a row's own token, and of the one before it. */
+/* The mean m of a row's own token, and of the one before it. */
 static double sinks_self(const Sinks *s) { return column_mean(s, s->self, 1, 0); }
 static double sinks_prev(const Sinks *s) { return column_mean(s, s->prev, 1, 0); }
 
-/* Both of even rows: with H_n = 1 + 1/2 + .. + 1/n they are (H_T - 1) / (T - 1),
- * 0.0594 at T = 64, and with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. Only a
- * window of 1 tells them apart. */
+/* Even rows give both (H_T - 1) / (T - 1) with H_n = 1 + 1/2 + .. + 1/n, 0.0594
+ * at T = 64; with * or x* (H_(T+1) - 3/2) / (T - 1), 0.0517. The two differ
+ * only under a window of 1. */
 static double self_uniform(const Model *m, int T) {
   return T > 1 ? even_weight(m, T, true) : 1;
 }
 
-/* Makes room, its sums 0, for up to `batch` sequences of T tokens at a time and
- * n_eps <= EPS_MOST thresholds, of which eps[0] is the one quoted. All sums lie
- * end to end, so that sinks_finish divides them in one loop. */
+/* Room, its sums 0, for `batch` sequences of T tokens at a time and n_eps <=
+ * EPS_MOST thresholds; results quote eps[0]. */
 int sinks_create(Sinks *s, const Model *m, int T, int batch,
                  const double *eps, int n_eps, Error *e) {
   const Config *c = &m->c;
@@ -4879,7 +4876,7 @@ int sinks_create(Sinks *s, const Model *m, int T, int batch,
     *MEANS[i].field = at;
     at += MEANS[i].size;
   }
-  for (int l = 0; l < L; l++) {          /* one pair of maps serves all blocks */
+  for (int l = 0; l < L; l++) {
     s->probe[l] = (Probe){.weight = s->maps, .metric = s->maps + map};
     s->attends[l] = block_attends(m, l);
     if (s->attends[l])
@@ -4898,8 +4895,8 @@ void sinks_free(Sinks *s) {
   *s = (Sinks){0};
 }
 
-/* A NaN is above no eps and would pass for no sink: the first x that is not
- * finite ends a measurement. `where`: in block and head, from 1. */
+/* Notes the first x that is not finite: a NaN is above no eps and would pass
+ * for no sink. `where` formats block and head, from 1. */
 static void sinks_watch(Sinks *s, double x, const char *where, int block,
                         int head) {
   if (!s->bad[0] && !isfinite(x))
@@ -4923,20 +4920,19 @@ static double plogp(idx n, const real *p, double *sum) {
   return total;
 }
 
-/* The maps of one head in one sequence, m and weight [N,S]; lh = l H + h. Adds
- * what measure_sink does, and as means over the T rows
+/* From the maps m and weight [N,S] of one head in one sequence (lh = l H + h)
+ * adds what measure_sink does, and means over the T rows of
  *
- *   entropy   of p = m_i / sum m_i in nats, * and x* included, of the rows that
- *             weigh anything. Even causal rows of T = 64 have log(T!)/T = 3.206
- *   mass      sum over the keys of scale s/Z: 1 for a plain softmax, 1 - A_* with
+ *   entropy   of p = m_i / sum m_i in nats, with * and x*, if the sum is not 0.
+ *             Even causal rows of T = 64 have log(T!)/T = 3.206
+ *   mass      sum of scale s/Z over keys: 1 for a plain softmax, 1 - A_* with
  *             an extra column, anything for Z = 1
  *   raw       the same of |scale s/Z|
  *
- * and over rows 2 .. T alone, 0 where T is 1,
+ * and over rows 2 .. T (0 if T = 1)
  *
- *   self      m_ii, and
- *   prev      m_i,i-1. Row 1 is left out: its own key is token 1, which alpha_1
- *             counts, and it has none before it */
+ *   self      m_ii; row 1's is token 1's, which alpha_1 counts
+ *   prev      m_i,i-1; row 1 has none */
 static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
                          const real *m, const real *weight) {
   idx S = s->S, first = s->N - s->T;
@@ -4944,7 +4940,7 @@ static void measure_head(Sinks *s, const Config *c, int rows, idx lh,
   for (idx i = first; i < s->N; i++) {
     double sum, mass = 0, raw = 0, nats = plogp(S, m + i * S, &sum);
     s->plain_entropy[lh] += nats / s->T;
-    /* of m / sum m: nats / sum m + log(sum m); a sum of 1 to rounding is 1 */
+    /* entropy of m / sum; 1 to rounding counts as 1 */
     if (sum > 0 && fabs(sum - 1) > 256 * REAL_EPS)
       nats = nats / sum + log(sum);
     s->weighing[lh] += sum > 0;
@@ -4980,8 +4976,8 @@ static real largest(idx n, const real *x) {
   return most;
 }
 
-/* [FIG2], Figures 11 to 14. Of the stream h^l [B,N,C]: adds each row's |h^l|, and
- * keeps of each sequence the block's output with the largest |h| so far. */
+/* [FIG2], Figures 11 to 14. Adds |h^l| of each row of the stream h [B,N,C], and
+ * keeps each sequence's block output with the largest |h| so far. */
 static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   const char *place = l ? "block %d of %d, after its heads" : "the embedding";
   idx N = s->N, n = N * C;
@@ -4997,9 +4993,8 @@ static void measure_stream(Sinks *s, const real *h, int l, int B, int C) {
   }
 }
 
-/* [FIG7] Measures sequence b inside block l, while its activations are there:
- * heads, and by row the norms |s2|, which is Figure 7 left's "before LN" under
- * post-norm, |q|, |k| and |v|, means over heads. */
+/* [FIG7] Measures sequence b in block l: heads, and by row |s2| (post-norm:
+ * Figure 7 left's "before LN") and |q|, |k|, |v|, means over heads. */
 static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
                           int rows) {
   const Config *c = &m->c;
@@ -5011,7 +5006,7 @@ static void measure_layer(Sinks *s, const Model *m, const Acts *a, idx b, int l,
     measure_head(s, c, rows, lh, s->probe[l].metric + head,
                  s->probe[l].weight + head);
     measure_angles(s, m, la, b, l, h);
-    /* finite only where its terms are */
+    /* finite only if all its terms are */
     double all = s->mass[lh] + s->product[2 * lh] + s->product[2 * lh + 1];
     for (idx n = 0; n < N; n++)
       all += vec_sum(D, la->v + ((b * N + n) * K + h / (H / K)) * D);
@@ -5031,14 +5026,13 @@ static int by_size(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-/* The massive activations of Sun et al. 2024, without their threshold: the largest
- * |h| over the blocks' outputs of sequence b, and the median |h| of the output it
- * stands in. */
+/* Massive activations (Sun et al. 2024, without their threshold) of sequence b:
+ * the largest |h| in a block's output, and that output's median |h|. */
 static void measure_massive(Sinks *s, idx b, int C) {
   idx n = s->N * C;
   real *h = s->extreme + b * n;          /* [N,C] */
   if (s->bad[0])
-    return;                              /* a NaN has no place in an order */
+    return;                              /* a NaN cannot be sorted */
   for (idx j = 0; j < n; j++)
     h[j] = real_abs(h[j]);
   qsort(h, (size_t)n, sizeof(real), by_size);
@@ -5046,13 +5040,12 @@ static void measure_massive(Sinks *s, idx b, int C) {
   s->median += h[n / 2];
 }
 
-/* 1 when a forward so far could not read a matrix of a companion's file. */
+/* 1 if a forward so far failed to read a matrix from a companion's file. */
 int model_fault(const Model *m, Error *e) {
   return m->seams.fault ? m->seams.fault(m, e) : 0;
 }
 
-/* Runs B sequences and adds what is seen. ids, targets [B,T]; without targets no
- * loss is added. */
+/* Measures sequences ids [B,T]; adds their loss if there are targets [B,T]. */
 int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
                          const int *targets, int B, int rows, Error *e) {
   int C = m->c.dim;
@@ -5081,8 +5074,7 @@ int sinks_measure(Sinks *s, Model *m, Acts *a, const int *ids,
   return e->status;
 }
 
-/* Where forwards of the B sequences ids [B,T], whose loss is not finite, first meet
- * what is not, into e: a measurement looks after every block. */
+/* Names in e where ids [B,T], whose loss is not finite, first go wrong. */
 static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   Sinks s = {0};
   Acts a = {0};
@@ -5095,8 +5087,8 @@ static int forward_fault(Model *m, const int *ids, int B, int T, Error *e) {
   return fail(e, 1, "the loss" NOT_FINITE);
 }
 
-/* Sums to means over the n sequences, once. Entropy becomes a mean over the rows
- * that weigh anything: NaN where none does. */
+/* Turns sums into means, once; entropy into one over the rows with a weight,
+ * NaN if there are none. */
 void sinks_finish(Sinks *s) {
   double n = fmax(s->n, 1);
   for (idx i = 0; i < s->n_sums; i++)
@@ -5109,9 +5101,8 @@ void sinks_finish(Sinks *s) {
   s->loss /= n;
 }
 
-/* How many sequences go through a forward at a time: 16, or fewer where these
- * have no room, since a head's two maps have T^2 numbers each. Of a model that
- * is still in its file all n go at once, as each forward reads it. */
+/* How many of n sequences a forward takes: what ROOM holds (a head has two maps
+ * of T^2 numbers), at most 16 unless each forward reads the model's file. */
 static int evaluation_batch(const Model *m, int n, int T, Error *e) {
   const Config *c = &m->c;
   enum { ROOM = 1600000000 };   /* bytes: with all else, below 2 GB */
@@ -5178,7 +5169,6 @@ static int evaluate_at(Sinks *out, Model *m, const Data *d, const Settings *s,
   return e->status;
 }
 
-/* At --eps, the one quoted, and beside it at 0.2 and 0.4. */
 int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
              int T, Error *e) {
   const double eps[] = {s->eps, 0.2, 0.4};
@@ -5188,12 +5178,10 @@ int evaluate(Sinks *out, Model *m, const Data *d, const Settings *s, int n,
 /* ----------
  * 11.1  The numbers of an evaluation
  *
- * A row of them is said once, by name, for every table that shows it. A ratio of
- * nothing to nothing is NaN, and a table prints -. As CSV and JSON they are
- * ./paper's: data/paper/tables.c. */
+ * ROW_COLUMNS names them for all tables. NaN, which prints as -, is 0/0 or what
+ * was not measured. data/paper/tables.c writes CSV and JSON. */
 
-/* A column of a table: its name in CSV and JSON, its heading, and how it shows
- * unit times x. */
+/* A column: its name in CSV and JSON, its heading, a format for unit * x. */
 typedef struct Column {
   const char *name, *head, *form;
   int width;
@@ -5217,7 +5205,7 @@ static const char *cell_text(char text[32], const Column *c, double x) {
   return text;
 }
 
-/* [FIG19] alpha of a column by layer (down) and head (across). */
+/* [FIG19] alpha of a column, by layer (down) and head (across). */
 static void heat_map(const char *title, const char *column_name, const Sinks *s,
                      int column, FILE *out) {
   fprintf(out, "%s %s\n", title, column_name);
@@ -5231,7 +5219,7 @@ static void heat_map(const char *title, const char *column_name, const Sinks *s,
   }
 }
 
-/* A loss of 0 was not measured; NaN stands for all that was not. */
+/* A loss of 0: not measured. */
 void sinks_row(const Sinks *s, const Config *c, double loss, double row[ROW]) {
   int first = config_column_first(c), star = config_column_star(c);
   for (int k = 0; k < ROW; k++)
@@ -5256,7 +5244,7 @@ static void outcome_free(Outcome *o) {
   free(o->map);
 }
 
-/* What a page and a table need of a training, measured or not yet. */
+/* What pages and tables show of a training, measured or not. */
 static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   idx blocks = (idx)t->data.held.size / (t->m.c.context + 1);
   o->c = t->m.c;
@@ -5270,7 +5258,6 @@ static void outcome_begin(Outcome *o, const Trainer *t, int T) {
   strcpy(o->read, t->data.read);
 }
 
-/* Sinks of eval_n sequences of eval_T tokens. */
 static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
                            Error *e) {
   if (evaluate(&o->s, &t->m, &t->data, s, s->eval_n, s->eval_T, e))
@@ -5282,8 +5269,8 @@ static int outcome_measure(Outcome *o, Trainer *t, const Settings *s,
 /* ----------
  * 11.2  Ids from a file: of eval --ids, tokenize decode and dump */
 
-/* Ids below vocab, separated by blanks or commas, after those in out. starts:
- * where each line that is not empty begins. A 0 is added to the text. */
+/* Appends to out the text's ids, below vocab and separated by blanks or commas;
+ * to starts, where each line of ids begins; to the text, a 0. */
 static int ids_parse(Bytes *text, const char *name, int vocab, Ids *out,
                      Ids *starts, Error *e) {
   int line = 1;
@@ -5327,12 +5314,11 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
 /* ----------
  * 11.3  sink dump
  *
- * It writes every array of one forward and backward as .npy, so that anyone can
- * check it in NumPy, and config.json, the flags that make the dump again. Axes
- * that are there always come first to last:
+ * It writes the arrays of a forward and backward as .npy, to be checked in
+ * NumPy, and config.json, the flags that make the dump again:
  *
- *   ids       [B,T+1]      as they were given; the last is a target alone
- *   param.NAME, grad.NAME  the tensors of chapter 2; the mean loss's gradient
+ *   ids       [B,T+1]      as given; the last of a row is only a target
+ *   param.NAME, grad.NAME  tensors of chapter 2; gradients of the mean loss
  *   loss, logits           a number; [B,T,V]
  *   hidden    [L+1,B,N,C]  h^0 .. h^L, before the final norm
  *   attn, metric           [L,B,H,T,S]: scale s/Z, and m; columns *, x*, 1 .. T
@@ -5340,13 +5326,13 @@ static int data_ids(Data *d, const char *path, int vocab, Error *e) {
  *   z, q, k, prenorm       with --all: scores; q and k after positions,
  *                          [L,B,H,N,D]; what a post-norm reads, [L,B,N,C]
  *
- * Maps have the T real rows; a state has a row for each x*, too. */
+ * Maps have the T real rows; states have a row for each x*, too. */
 
 typedef struct Dump {
   Settings *s;
   Model *m;
   Acts *a;
-  bool drawn;   /* the model */
+  bool drawn;   /* the model was not loaded */
   idx B, T, N, S;
   Passage file;
   char path[PATH_ROOM + 80];
@@ -5359,8 +5345,8 @@ static void npy_end(Dump *d) {
   d->file = (Passage){.out = true, .e = d->e};
 }
 
-/* Ends the file before and begins another, in NumPy's format 1.0: magic, a
- * header padded to a multiple of 64 bytes, numbers. An axis of 0 is left out. */
+/* Ends the last file and begins one in NumPy's format 1.0: magic, header padded
+ * to a multiple of 64 bytes, numbers. Axes of 0 are left out. */
 static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
   const char *type = sizeof(real) == 4 ? "f4" : "f8";
   char magic[] = "\x93NUMPY\x01", head[256], axes[128] = "";
@@ -5371,7 +5357,7 @@ static void npy_begin(Dump *d, const char *name, const idx shape[5]) {
       at += snprintf(axes + at, 21, at ? " %lld," : "%lld,", shape[i]);
   int n = snprintf(head, sizeof head, "{'descr': '<%s', 'fortran_order': False,"
                    " 'shape': (%s), }", type, axes);
-  /* 10: the bytes of the magic and of the length */
+  /* 10 bytes: the magic and the header's length */
   n += snprintf(head + n, 80, "%*s", 64 - (10 + n) % 64, "\n");
   npy_end(d);
   snprintf(d->path, sizeof d->path, "%s/%s.npy", d->s->out, name);
@@ -5385,7 +5371,7 @@ static void npy_add(Dump *d, const real *x, idx n) {
   pass_numbers(&d->file, (real *)x, n, sizeof(real));
 }
 
-/* Of an older dump no array stays, of other files all do. */
+/* Removes an older dump's arrays that this one may lack, and no other file. */
 static void dump_forget(const Dump *d) {
   Bytes names = {0};
   size_t folder = strlen(d->s->out) + 1;
@@ -5403,12 +5389,12 @@ static void dump_forget(const Dump *d) {
   bytes_free(&names);
 }
 
-/* The flags that make this dump again, with values that they take; an idle flag
- * is left out, and of a model that was read how it began. */
+/* The flags that make this dump again: none that is idle or would refuse its
+ * value, and no --init or --seed of a loaded model. */
 static void dump_config(Dump *d) {
   char value[PATH_ROOM];
   Bytes out = {0};
-  d->s->groups = MODEL | DUMP;   /* also of a model's, for option_idle */
+  d->s->groups = MODEL | DUMP;   /* of a loaded model, too */
   for (const Option *o = OPTIONS; o->flag; o++) {
     bool begins = has_word("init seed", o->flag);
     option_text(o, d->s, value, sizeof value);
@@ -5428,7 +5414,7 @@ static void dump_config(Dump *d) {
   bytes_free(&out);
 }
 
-/* The T real rows of a map [B,H,N,S] of every block: [L,B,H,T,S]. */
+/* The T real rows of every block's map [B,H,N,S]: [L,B,H,T,S]. */
 static void dump_map(Dump *d, const char *name, const real *map) {
   idx L = d->m->c.layers, H = d->m->c.heads, T = d->T, S = d->S;
   npy_begin(d, name, (idx[5]){L, d->B, H, T, S});
@@ -5447,7 +5433,7 @@ static void dump_alpha(Dump *d, const real *metric) {
   }
 }
 
-/* q [B,N,H,D] or k [B,N,K,D] of every block, by query head: [L,B,H,N,D]. */
+/* Every block's q [B,N,H,D] or k [B,N,K,D], by query head: [L,B,H,N,D]. */
 static void dump_heads(Dump *d, const char *name, bool keys) {
   const Config *c = &d->m->c;
   idx H = c->heads, N = d->N, D = c->head_dim, own = keys ? c->kv_heads : H;
@@ -5459,8 +5445,7 @@ static void dump_heads(Dump *d, const char *name, bool keys) {
   }
 }
 
-/* What every block reads, and behind the last one the stream's end; or what a
- * post-norm reads. */
+/* Every block's input and the last output, or what second post-norms read. */
 static void dump_states(Dump *d, const char *name, bool prenorm) {
   idx L = d->m->c.layers, C = d->m->c.dim, n = d->B * d->N * C;
   npy_begin(d, name, (idx[5]){L + !prenorm, d->B, d->N, C});
@@ -5470,8 +5455,7 @@ static void dump_states(Dump *d, const char *name, bool prenorm) {
     npy_add(d, d->a->h, n);
 }
 
-/* Row by row, as a matrix product has the same bits for one row as for many;
- * x* is no token and has none. */
+/* Row by row, with the bits of one product. x* has no logits. */
 static void dump_logits(Dump *d) {
   idx V = d->m->c.vocab, C = d->m->c.dim;
   real *y = grab(V, sizeof(real), d->e);
@@ -5496,8 +5480,7 @@ static void dump_tensors(Dump *d, bool gradients) {
   }
 }
 
-/* Gives a maps that a forward fills, those of all blocks end to end. The caller
- * frees them and a->probe. */
+/* All blocks' maps, for a forward. The caller frees them and a->probe. */
 static real *maps_create(Acts *a, const Config *c, Error *e) {
   idx map = a->B * (idx)c->heads * config_rows(c, a->T)
           * config_columns(c, a->T), all = c->layers * map;
@@ -5508,8 +5491,6 @@ static real *maps_create(Acts *a, const Config *c, Error *e) {
   return maps;
 }
 
-/* The forward's arrays, then the backward's where the model has gradients. The
- * ids are B lines of T+1. */
 static int dump_run(Dump *d, const Ids *file) {
   Model *m = d->m;
   int B = (int)d->B, T = (int)d->T;
@@ -5561,28 +5542,28 @@ static int dump_run(Dump *d, const Ids *file) {
 /* ==========
  * 12  The main job   Tables 4, 10 and 15 in small
  *
- * `sink run` trains one small model three times from one seed on the same
- * tokens, says in a line each what came of the sink, and shows the numbers:
+ * `sink run` trains a small model three times, from one seed on the same
+ * tokens, says in a line each what became of the sink, and shows the numbers:
  *
  *   softmax   the first token of every sequence fixed      Table 10: a sink
  *   k-bias    the same with a learned key k*, value 0      Table 4: it moves
  *   sigmoid   the same without normalisation               Table 15: no sink
  *
- * A row of t sigmoids begins with the sum t/2, where softmax has 1. The scale
- * brings it to that size, and is a smaller start and rate of W_O (equation 42).
- * At scale 1 the loss of this arm ends at 3.50 nats. */
+ * At first t sigmoids sum to t/2, where softmax has 1. The scale brings the two
+ * near, and equals a smaller start and learning rate of W_O (equation 42). At
+ * scale 1 this arm's loss ends at 3.50 nats. */
 enum { ARMS = 3 };
 static const Variant RUN_ARMS[ARMS] = {
   {"softmax", "", "Table 10", 0, 0},
   {"k-bias", "--extra k", "Table 4", 0, 0},
   {"sigmoid", "--sim sigmoid --normalizer one --scale 0.05", "Table 15", 0, 0}};
 
-/* Training's defaults, but for these. */
+/* These replace training's defaults. */
 #define RUN_STEPS "3000"
 #define RUN_FLAGS "--init gpt2 --steps " RUN_STEPS " --fix-token 1"
 
-/* The rule, fixed before the run: a sink shows from SHOWS times the alpha of
- * even rows, and is absent below ABSENT; losses within ALIKE nats are equal. */
+/* The rule that run_verdict prints, fixed before the run: multiples of even
+ * rows' alpha, and nats. */
 static const double SHOWS = 2, ABSENT = 1.5, ALIKE = 0.05;
 
 static const char *sink_word(double times) {
@@ -5591,7 +5572,7 @@ static const char *sink_word(double times) {
   return times < ABSENT ? "no sink" : "unclear";
 }
 
-/* What became of the sink under a key bias. In multiples of even rows: `sink` of
+/* What a key bias did to the sink, in multiples of even rows' alpha: `sink` in
  * the softmax arm, `left` on token 1, `star` on *. */
 static const char *moved_word(double sink, double left, double star) {
   if (sink < SHOWS && star < SHOWS)
@@ -5609,7 +5590,6 @@ static const char *loss_word(double gap) {
   return gap < -ALIKE ? "below" : "equal to";
 }
 
-/* The verdict, a line an arm. */
 static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
   double gap = o[2].loss - o[0].loss, star = o[1].row[ALPHA_STAR] / o[1].even;
   double sink = o[0].row[TIMES_EVEN], left = o[1].row[TIMES_EVEN];
@@ -5634,7 +5614,7 @@ static void run_verdict(const Outcome *o, int steps, Bytes *out, Error *e) {
 
 static void run_table(const Outcome *o, const Settings *s, FILE *out) {
   char text[32];
-  int n = 0;   /* sequences, of an arm that did not diverge */
+  int n = 0;   /* sequences, in an arm that did not diverge */
   fprintf(out, "\n%-8s", "");
   for (int k = 0; k < ROW; k++)
     fprintf(out, " %*s", ROW_COLUMNS[k].width, ROW_COLUMNS[k].head);
@@ -5656,7 +5636,7 @@ static void run_table(const Outcome *o, const Settings *s, FILE *out) {
           o->read);
 }
 
-/* Of an arm that diverged there is no verdict, and no map of any. */
+/* If an arm diverged, there is no verdict and no map. */
 static void run_report(const Outcome *o, const Settings *s, FILE *out,
                        Bytes *verdict, Error *e) {
   for (int i = 0; i < ARMS; i++)
@@ -5681,7 +5661,7 @@ static void run_report(const Outcome *o, const Settings *s, FILE *out,
   }
 }
 
-/* That a training has diverged is a result: the error becomes why. */
+/* A divergence is a result: its error goes to `why`, and the run continues. */
 static bool has_ended(char why[640], const Trainer *t, Error *e) {
   if (!e->status || interrupted || !isnan(t->loss))
     return false;
@@ -5690,7 +5670,6 @@ static bool has_ended(char why[640], const Trainer *t, Error *e) {
   return true;
 }
 
-/* A training that has begun, to its end and its held loss. */
 static int outcome_train(Outcome *o, Trainer *t, const char *name,
                          const char *source, Error *e) {
   o->name = name;
@@ -5702,7 +5681,6 @@ static int outcome_train(Outcome *o, Trainer *t, const char *name,
   return e->status;
 }
 
-/* One arm, from the seed or from its file, to its numbers. */
 static void run_arm(Outcome *o, const Variant *arm, Settings *s, Error *e) {
   Trainer t;
   if (trainer_begin(&t, s, arm->flags, e))
@@ -5721,10 +5699,9 @@ static int read_once(const Settings *s, Error *e) {
               "Try: a file");
 }
 
-/* The arms of s, which takes the settings of the first. With --out each has a
- * checkpoint and a log in that folder. ./paper's --resume goes on with those,
- * measures an arm that is done again, and begins one that is not there with the
- * settings of the first. */
+/* Runs the arms; s becomes the first one's settings, which the rest take. With
+ * --out each has a checkpoint and a log there. ./paper's --resume goes on with
+ * these; it measures a finished arm again and begins a missing one. */
 static int run_arms(Outcome *o, Settings *s, Error *e) {
   char file[2 * ARMS][PATH_ROOM] = {{0}};
   const char *path[2 * ARMS + 3] = {s->csv, s->json, s->report};
@@ -5786,32 +5763,30 @@ static int demo_run(const Settings *s, FILE *out, Error *e) {
 /* ==========
  * 13  Matrix multiply and vector maths
  *
- * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Three plain
- * loops reach a few percent of a processor's peak. Four measures feed it:
+ * Nine tenths of a training step is c[i][j] += a[i][p] * b[p][j]. Plain loops
+ * reach a few percent of a processor's peak; four measures approach it:
  *
- *   Lanes      One instruction works on a vector of neighbours in a row of B
- *              and of C: 4 floats on every x86-64 and ARM machine, 8 with AVX2,
- *              16 with AVX-512.
+ *   Lanes      One instruction works on neighbours in a row of B and C.
  *   Registers  A multiply-add takes some 4 cycles and two begin in each, so 8
- *              must be under way. The sums of a tile of C stay in registers for
- *              DEPTH steps of p: 8 x 32 or 48 floats with AVX-512, 6 x 16 with
- *              AVX2, 6 x 8 in plain x86-64, 8 x 8 on ARM.
+ *              must be under way: a tile's sums, in registers for DEPTH steps.
  *   Panels     B, and in a large product A, is packed one tile wide, so that a
  *              tile reads consecutive bytes.
- *   Order      An element of C is a sum over DEPTH steps of p, added to C, then
- *              the next DEPTH, whatever tile or task it falls in. So one thread
- *              and sixteen give the same bits.
+ *   Order      An element of C takes the sums of DEPTH steps of p in turn, in
+ *              any tile or task: one thread and sixteen give the same bits.
  *
- * GCC fuses multiplies and adds in its default mode, not under -std=c11 (`bench
- * gemm` tells). */
+ *              x86-64   AVX2     AVX-512        ARM
+ *   lanes      4        8        16             4       floats
+ *   tile       6 x 8    6 x 16   8 x 32 or 48   8 x 8   floats
+ *
+ * GCC fuses multiply and add by default, not under -std=c11 (`bench gemm`). */
 
 /* ----------
  * 13.1  Lanes: the only lines that say "vector" to a compiler
  *
- * `bytes` is 16, 32 or 64 and constant. VECTOR(p) in a statement is the vector
- * at p; as an argument it would have another calling convention in every
- * instance. Arrays that are only reached so live in registers where loops count
- * 0, 1, 2, ..; with steps of `lanes` Clang does not unroll them. */
+ * `bytes` is a constant 16, 32 or 64; VECTOR(p) is the vector at p. No vector
+ * is an argument, since instances would differ in calling convention. Arrays
+ * that only VECTOR reaches live in registers where loops count 0, 1, 2, ..;
+ * Clang does not unroll steps of `lanes`. */
 
 #if defined(__GNUC__) && !defined(__TINYC__)
 #define LANES(bytes) vector_size(bytes), aligned(sizeof(real)), may_alias
@@ -5833,7 +5808,7 @@ typedef real Four __attribute__((LANES(4 * sizeof(real))));
   }
 #define FETCH(p, writes) __builtin_prefetch(p, writes)
 
-/* Some of a0 .. a3, b0 .. b3, numbered 0 to 7; GCC takes a vector of numbers. */
+/* Picks from a0 .. a3, b0 .. b3, as 0 to 7; GCC takes a vector of numbers. */
 #ifdef __clang__
 #define SHUFFLE(a, b, ...) __builtin_shufflevector(a, b, __VA_ARGS__)
 #else
@@ -5869,7 +5844,7 @@ INLINE void transpose4(real *to, idx ldt, const real *from, idx ld) {
 }
 #endif
 
-/* c += a b for one vector, with the same a in every lane; lane by lane; c = b. */
+/* For one vector: c += a b with one number a; c += a b lane by lane; c = b. */
 INLINE void lanes_axpy(int bytes, real *c, real a, const real *b) {
   WITH_LANES(VECTOR(c) += a * VECTOR(b))
 }
@@ -5887,9 +5862,8 @@ INLINE Matrix matrix_from(Matrix a, idx i, idx j) {
   return (Matrix){a.at + i * a.row + j * a.col, a.row, a.col};
 }
 
-/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a whole cache line of
- * `to`. One of the next 16 rows is fetched meanwhile: cold rows take 0.8 of
- * their time so. */
+/* to [n,m] = from [m,n] transposed, 16 by 4 at a time: a cache line of `to`.
+ * Prefetching the next 16 rows cuts the time of cold ones to 0.8. */
 INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
                       idx n) {
   enum { BLOCK = 16 };
@@ -5901,7 +5875,7 @@ INLINE void transpose(real *to, idx ldt, const real *from, idx ld, idx m,
         FETCH(from + (q + BLOCK + j / 4 % 4) * ld + j, 0);
         transpose4(to + j * ldt + q, ldt, from + q * ld + j, ld);
       }
-    for (idx q = i; q < last; q++)   /* what is left of these rows */
+    for (idx q = i; q < last; q++)   /* the rest of these rows */
       for (idx p = (q < last4) * n4; p < n; p++)
         to[p * ldt + q] = from[q * ld + p];
   }
@@ -5916,10 +5890,10 @@ enum {
   TILE_MAX = ROWS_MAX * COLS_MAX * LANES_MAX,
   DEPTH = 1024 / (int)sizeof(real),   /* steps of p between two visits of C */
   BAND = 96, WAIT = 768,   /* rows of A and columns of B that stay packed */
-  GROUP = 6,   /* tiles of rows that do so in a small product */
-  FEW_ROWS = 16,   /* up to so many rows B is read in place, */
-  SMALL = 1 << 18,   /* up to BAND if its k rows span so many numbers at most */
-  MANY = 192,   /* packing A pays from so many columns on */
+  GROUP = 6,   /* tiles of A's rows at a time in a small product */
+  FEW_ROWS = 16,   /* up to so many rows of C, B is read in place; */
+  SMALL = 1 << 18,   /* up to BAND, if B spans at most so many numbers */
+  MANY = 192,   /* columns from which packing A pays */
   PACKING = 24,   /* multiply-adds that cost as much as packing a number */
   SPARE = (1 << 16) / (int)sizeof(real),   /* packed numbers on the stack */
   GRAIN = 1 << 21   /* multiply-adds that cost as much as waking threads */
@@ -5933,15 +5907,15 @@ typedef struct Product {
   bool add;
 } Product;
 
-/* Of a product C's rows i .. i+m and columns j .. j+n, or as many as it has. */
+/* The part for C's rows i .. i+m and columns j .. j+n, or as many as it has. */
 static Product product_part(Product p, idx i, idx j, idx m, idx n) {
   return (Product){p.c + i * p.ldc + j, p.ldc, matrix_from(p.a, i, 0),
                    matrix_from(p.b, 0, j), at_most(p.m - i, m),
                    at_most(p.n - j, n), p.k, p.add};
 }
 
-/* The rows of a whole tile, by its registers: AVX-512 and ARM have 32. And its
- * width: packed rows of A have one address, which leaves room for sums. */
+/* A whole tile's rows: AVX-512 and ARM have 32 registers. And its width: a
+ * packed A has one address, which leaves room for sums. */
 INLINE int tile_rows(int bytes) {
 #ifdef __x86_64__
   return bytes == 64 ? 8 : 6;
@@ -5953,15 +5927,15 @@ INLINE int tile_width(int bytes, bool packed) {
   return (2 + (packed && bytes == 64)) * bytes / (int)sizeof(real);
 }
 
-/* A whole tile: `rows` rows and `cols` vectors of the row-major b. With `packed`
- * A is a panel too, and C is fetched ahead. */
+/* A whole tile: `rows` rows by `cols` vectors of the row-major b. With `packed`
+ * A is a panel too, and C is prefetched. */
 INLINE void tile(int bytes, const int rows, const int cols, bool packed,
                  Product t) {
   int lanes = bytes / (int)sizeof(real), width = cols * lanes;
   idx down = t.a.row, next = t.a.col;
   const real *a = t.a.at, *b = t.b.at;
   real sum[TILE_MAX] = {0};
-  if (packed) {                          /* the compiler is to know */
+  if (packed) {                          /* constants, for the compiler */
     down = 1;
     next = rows;
   }
@@ -5982,7 +5956,7 @@ INLINE void tile(int bytes, const int rows, const int cols, bool packed,
     }
 }
 
-/* Any tile. One that is not whole is made whole elsewhere. */
+/* Any tile; a partial one is computed whole in `out`. */
 INLINE void tile_that_fits(int bytes, bool packed, Product t) {
   int rows = tile_rows(bytes), lanes = bytes / (int)sizeof(real);
   bool tall = packed || t.m > rows / 2;
@@ -6014,9 +5988,8 @@ INLINE void tile_that_fits(int bytes, bool packed, Product t) {
     }
 }
 
-/* Packs b[k,n] into panels of `width` columns: that of columns j .. j+width
- * begins at to + j*k and holds its k rows one after the other, 0 where n has
- * ended. For A, b is its transpose. */
+/* Packs b [k,n] into panels: that of columns j .. j+width begins at to + j*k
+ * and holds its k rows in turn, 0 beyond n. For A, b is its transpose. */
 INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   idx whole = n - n % width, rest = n - whole;
   if (rest)
@@ -6033,14 +6006,14 @@ INLINE void pack(real *to, const int width, Matrix b, idx n, idx k) {
   }
 }
 
-/* Few rows or a small B are not worth packing B. */
+/* Few rows or a small B do not repay packing B. */
 INLINE bool reads_b(bool packed, Product p) {
   bool small = p.m <= FEW_ROWS || (p.m <= BAND && p.k * p.b.row <= SMALL);
   return !packed && p.b.col == 1 && small;
 }
 
-/* How many rows of A pass by a panel of B, and how many columns of packed B wait
- * for the next ones, or one panel. */
+/* The rows of A that pass a panel of B; the columns of B that stay packed for
+ * the next rows, or one panel's. */
 INLINE idx passing(int bytes, bool packed) {
   return packed ? BAND : GROUP * tile_rows(bytes);
 }
@@ -6051,10 +6024,9 @@ INLINE idx waiting(int bytes, bool packed, Product p) {
   return at_most(pieces(p.n, width) * width, WAIT);
 }
 
-/* A panel of B stays in L1 while a band of rows of A passes by from L2. With
- * `packed`, and where A is transposed, these rows are packed; else they are read
- * in place, but for a last tile that is not full. `room` has what is packed, of B,
- * then of A. */
+/* A panel of B stays in L1 while a band of rows of A passes from L2. These are
+ * packed if `packed` or if A is transposed; else all but a last, partial tile's
+ * are read in place. `room` holds packed B, then A. */
 INLINE void product(int bytes, bool packed, Product w, real *room) {
   const int rows = tile_rows(bytes), width = tile_width(bytes, packed);
   idx keep = waiting(bytes, packed, w), most = passing(bytes, packed);
@@ -6071,7 +6043,7 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
         for (idx j = j0; j < end; j += width) {
           idx n = at_most(end - j, width);
           Matrix b = matrix_from(w.b, p, j);
-          /* The rest of half a tile needs no zeros. */
+          /* half a tile needs no zeros */
           if (!in_place || (n < width && n != width / 2)) {
             real *panel = room + (keep > width) * (j - j0) * k;
             if (i0 == 0)
@@ -6093,13 +6065,11 @@ INLINE void product(int bytes, bool packed, Product w, real *room) {
  *
  * libm works number by number. The functions below have no branches (`either`),
  * so a loop over them becomes vector code. A span is one vector of the widest
- * instance. The end of an array is a whole span too, so an element's bits do not
- * depend on where it stands.
+ * instance, at an array's end too, so an element has the same bits anywhere.
  *
- * Coefficients have the smallest maximal relative error (Remez's exchange in 40
- * digits). The largest errors over all floats (`make exhaustive`), in units in
- * the last place (ulp), where rounding alone is 0.5, powers over every 61st
- * float:
+ * Coefficients have the least maximal relative error (Remez exchange, 40
+ * digits). The largest errors over all floats, of pow over every 61st (`make
+ * exhaustive`), in units in the last place (ulp); rounding alone is 0.5:
  *   exp 1.012   sigmoid 2.402   sqrt 0.760   Phi 4.757   log 0.5001   pow 0.529 */
 
 enum { SPAN = 16, PARTS = 32 };
@@ -6117,7 +6087,7 @@ INLINE double pow_of(double x, double p) { return pow(fabs(x), p); }
 INLINE double either(bool first, double a, double b) { return first ? a : b; }
 #else
 
-/* first ? a : b. As written there the compiler might branch. */
+/* first ? a : b, where a compiler might branch. */
 INLINE float either(bool first, float a, float b) {
   uint32_t mask = 0u - (uint32_t)first;
   return float_of((bits_of(a) & mask) | (bits_of(b) & ~mask));
@@ -6129,8 +6099,8 @@ INLINE double either_double(bool first, double a, double b) {
 
 /* e^x = 2^n e^r with n = round(x / ln 2) and |r| <= ln 2 / 2.
  * n: adding 1.5 * 2^23 leaves no bits for a fraction; the sum's low bits are n.
- * r: ln 2 = 355/512 - 2.1219444e-4; n times the first part is exact (8 + 9
- * bits). e^r - 1 = r + r^2 q(r), with an error of 3.2e-9 of e^r or 0.05 ulp. */
+ * r: ln 2 = 355/512 - 2.1219444e-4; n times 355/512 is exact (8 + 9 bits).
+ * e^r - 1 = r + r^2 q(r), to 3.2e-9 of e^r or 0.05 ulp. */
 INLINE float exp_less_1(float x, uint32_t *n) {
   float shift = 0x1.8p23f, t = x * 1.44269504f + shift, m = t - shift;
   float r = x - m * 0.693359375f + m * 2.12194440e-4f;
@@ -6140,10 +6110,10 @@ INLINE float exp_less_1(float x, uint32_t *n) {
   return r + r * r * q;
 }
 
-/* e^100 is infinite. e^-104 is 0, by choice: for a product that vanishes an
- * Intel core takes 150 cycles. 2^n, -150 <= n <= 144, exceeds a float's
- * exponents, so it is multiplied in as two factors; only the second product can
- * round. A NaN passes through p. */
+/* e^100 is infinite. Below -104 the result is set to 0: a product that
+ * underflows takes an Intel core 150 cycles. 2^n, -150 <= n <= 144, exceeds a
+ * float's exponents, so it is two factors; only the second product can round. A
+ * NaN passes through p. */
 INLINE float exp_of(float x) {
   float low = either(x < -104.0f, 0, x), z = either(low > 100.0f, 100.0f, low);
   uint32_t n;
@@ -6153,17 +6123,17 @@ INLINE float exp_of(float x) {
   return either(x < -104.0f, 0, power);
 }
 
-/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, tiny results
- * keep digits. */
+/* 1 / (1 + e^-x), for x < 0 as e^x / (1 + e^x): nothing overflows, and tiny
+ * results keep their digits. */
 INLINE float sigmoid_of(float x) {
   float e = exp_of(-fabsf(x));
   return either(x < 0, e, 1) / (1 + e);
 }
 
-/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in the bits of x gives r
- * to 3.5 %. Newton's step r (3 - x r^2) / 2 takes an error e to 1.5 e^2, after
- * three below rounding; then y + (x - y^2) r / 2. Below 2^-100, where bits get
- * lost, x is scaled by 2^48 and y by 2^-24. */
+/* sqrt(x) = x r with r = 1/sqrt(x). Halving the exponent in x's bits gives r to
+ * 3.5 %. Newton's step r (3 - x r^2) / 2 turns an error e into 1.5 e^2, after
+ * three below rounding; y = x r then becomes y + (x - y^2) r / 2. Below 2^-100,
+ * where bits get lost, x is scaled by 2^48 and y by 2^-24. */
 INLINE float sqrt_of(float x) {
   bool tiny = x < 0x1p-100f;
   float z = x * either(tiny, 0x1p48f, 1), h = 0.5f * z;
@@ -6178,15 +6148,15 @@ INLINE float sqrt_of(float x) {
 
 /* Phi(x), with y = |x|: Phi(-y) = e^(-y^2 / 2) R(y), and Phi(y) = 1 - Phi(-y).
  * Phi(-15) is 0.
- * e^: low is what rounding y^2 loses, from the upper half h of y's digits and the
- * lower half d, whose products are exact; a factor 1 - low / 2 puts it back.
+ * e^: low is what rounding y^2 loses, from the upper half h of y's digits and
+ * the lower half d, whose products are exact. A factor 1 - low / 2 restores it.
  * R: (y + 3.5) R(y) is a polynomial in u = (y - 3.5) / (y + 3.5), which takes
  * [0, 15] to [-1, 0.62], with a relative error of 8.0e-9 or 0.13 ulp. */
 INLINE float cumulative_of(float x) {
   float size = fabsf(x), y = either(size > 15.0f, 15.0f, size);
   float h = float_of(bits_of(y) & 0xFFFFF000u), d = y - h, square = y * y;
   float low = 2 * h * d + d * d - (square - h * h), e = exp_of(-0.5f * square);
-  float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* has its digits near y = 0 */
+  float t = 1 / (y + 3.5f), u = 2 * y * t - 1;   /* keeps digits near y = 0 */
   float R = t * (0x1.7d241ap-1f + u * (-0x1.21914ep-1f + u * (0x1.42feccp-2f
           + u * (-0x1.db5a92p-4f + u * (0x1.1d2d4ep-6f + u * (0x1.a992aap-8f
           + u * (-0x1.9fde6ap-9f + u * (-0x1.038b12p-11f + u * (0x1.b6a45ap-12f
@@ -6195,10 +6165,10 @@ INLINE float cumulative_of(float x) {
   return either(x < 0, below, 1 - below);
 }
 
-/* log2 x for x >= 0, in double, where every float is a normal number. x = 2^n m
- * with m from sqrt(1/2) to sqrt(2): n is what stands in the exponent of x /
- * sqrt(1/2); 1024 keeps it positive. log2 m = s P(s^2), s = (m - 1) / (m + 1), to
- * 4.2e-12. log2 0 is finite: times 0 it gives 0. */
+/* log2 x for x >= 0, in double, where every float is normal. x = 2^n m with m
+ * from sqrt(1/2) to sqrt(2): n is the exponent of x / sqrt(1/2); 1024 keeps it
+ * positive. log2 m = s P(s^2), s = (m - 1) / (m + 1), to 4.2e-12. log2 0 is
+ * finite: times 0 it gives 0. */
 INLINE double log2_of(double x) {
   uint64_t root = 0x3FE6A09E667F3BCDu, bias = (uint64_t)1024 << 52;
   uint64_t b = bits_of_double(x) + bias, e = (b - root) >> 52;   /* n + 1024 */
@@ -6214,8 +6184,8 @@ INLINE float log_of(float x) {
   return either(x < 0, (float)NAN, log);
 }
 
-/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, for a float
- * has too few digits for it. 2^f has a relative error of 1.9e-9; beyond +-160 a
+/* |x|^p = 2^(n + f) with n + f = p log2 |x|, |f| <= 1/2, in double, since a
+ * float has too few digits. 2^f has a relative error of 1.9e-9; beyond +-160 a
  * float is 0 or infinite. */
 INLINE float pow_of(float x, float p) {
   double shift = 0x1.8p52, L = (double)p * log2_of((double)fabsf(x));
@@ -6230,7 +6200,7 @@ INLINE float pow_of(float x, float p) {
 }
 #endif
 
-/* y = value of x [n] for n >= SPAN; y may be x. The last span, which overlaps
+/* y = value of x [n], n >= SPAN. y may be x, so the last span, which overlaps
  * another, is computed first. */
 typedef void Spans(idx n, real *y, const real *x, real p);
 #define SPANS(name, value)                                                     \
@@ -6256,7 +6226,7 @@ INLINE real joined(bool largest, real a, real b) {
   return a + b;
 }
 
-/* s [PARTS] takes in x, or x y where y is given, or the larger of s and x. */
+/* s [PARTS] += x, or x y if y is given; or s = max(s, x). */
 INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
                       const real *y) {
   int lanes = bytes / (int)sizeof(real);
@@ -6269,7 +6239,6 @@ INLINE void fold_part(int bytes, bool largest, real *s, const real *x,
       lanes_axpy(bytes, s + v * lanes, 1, x + v * lanes);
 }
 
-/* s[0..half) takes in s[half..2 half). */
 INLINE void fold_half(bool largest, real *s, const int half) {
   for (int l = 0; l < half; l++)
     s[l] = joined(largest, s[l], s[l + half]);
@@ -6281,9 +6250,9 @@ INLINE void rest_of(real *rest, const real *end, idx taken) {
     rest[l] = either(l < taken, 0, end[l - PARTS]);
 }
 
-/* sum_i x_i, or sum_i x_i y_i where y is given, or max_i x_i, for n >= PARTS. Each
- * of PARTS sums takes every PARTS-th element, since a single one would wait for
- * each addition; the rest goes to the last of them. */
+/* sum_i x_i, sum_i x_i y_i if y is given, or max_i x_i; n >= PARTS. Each of
+ * PARTS sums takes every PARTS-th element, since a single sum would wait for
+ * each addition. The last sums take the rest. */
 INLINE real reduce(int bytes, bool largest, idx n, const real *x, const real *y) {
   real s[PARTS], x_rest[PARTS], y_rest[PARTS];
   idx taken = largest ? 0 : PARTS - n % PARTS;
@@ -6332,9 +6301,8 @@ SPANS(cumulative_for, cumulative_of(x[l]))
 SPANS(log_for, log_of(x[l]))
 SPANS(pow_for, pow_of(x[l], p))
 
-/* On this thread, the empty sum included. Few packed numbers lie on the stack,
- * which may be small; where there is no memory for more, every tile is packed
- * by itself. */
+/* On this thread; k may be 0. Up to SPARE packed numbers lie on the stack,
+ * which may be small; without memory for more, each tile is packed alone. */
 static void product_here(Isa isa, bool packed, Product p) {
   _Alignas(64) real few[SPARE];
   bool bands = packed || p.a.col != 1;
@@ -6358,7 +6326,7 @@ static void product_here(Isa isa, bool packed, Product p) {
   free(more);
 }
 
-/* Each thread gets a part of C, cut so that the largest costs least. */
+/* Each thread gets a part of C, cut so that the largest is cheapest. */
 static void matmul_at(Isa isa, real *c, idx ldc, Matrix a, Matrix b, idx m,
                       idx n, idx k, bool add) {
   Product all = {c, ldc, a, b, m, n, k, add};
@@ -6477,13 +6445,12 @@ real real_abs(real x) { return x < 0 ? -x : x; }
  *
  * 14.1  A row of scores, fast: 3.6 in vectors, without overflow
  *
- * The forward keeps one number a row, row_stat, from which the backward makes the
- * row again: for exp log Z (under clamp log sum, whose sign tells the branch), for
- * other similarities the signed sum, or the p-norm. As in 3.6 exp goes relative
- * to the row's largest score, top:
+ * row_stat, from which the backward makes a row again, is log Z for exp (under
+ * clamp log sum, whose sign tells the branch), else the signed sum or the
+ * p-norm. As in 3.6 exp is relative to the row's largest score, top:
  *
  *   sum     log Z = top + log(sum_j e^(z_j - top))
- *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p     [E44] temperature 1/p
+ *   p-norm  log Z = top + log(sum_j e^(p (z_j - top))) / p   [E44] temperature 1/p
  *   clamp   log Z = max(log sum, 0)
  *
  * Test: row__every_operation. */
@@ -6494,7 +6461,7 @@ static void sim_sigmoid(idx n, const real *z, real *s, real *ds) {
     ds[j] = s[j] * (1 - s[j]);
 }
 
-/* A masked z, -infinity, must not reach the sum; a NaN stays one. */
+/* A masked z, -infinity, must not reach the sum; a NaN stays NaN. */
 static void sim_identity(idx n, const real *z, real *s, real *ds) {
   for (idx j = 0; ds && j < n; j++)
     ds[j] = (real)(z[j] != -INFINITY);
@@ -6502,14 +6469,14 @@ static void sim_identity(idx n, const real *z, real *s, real *ds) {
     s[j] = z[j] == -INFINITY ? 0 : z[j];
 }
 
-/* By SIM_*: s and s' of a row; exp goes its own way. */
+/* s and s' of a row, by SIM_*; row_exp does exp. */
 static Activation *const SIMS[] = {
   [SIM_SIGMOID] = sim_sigmoid, [SIM_ELU] = elu_plus_one,
   [SIM_IDENTITY] = sim_identity};
 _Static_assert(sizeof SIMS / sizeof *SIMS + sizeof(int[]){0 MORE_SIMS} / sizeof(int)
                    == SIM_ROWS + 1, "one for each row but a companion's");
 
-/* y [n] over Z; 0 where Z is, in a row of zeros. */
+/* y [n] /= Z; 0 if Z is 0, as in a row of zeros. */
 static void over_Z(idx n, real *y, real Z) {
   for (idx j = 0; j < n && Z != 0; j++)
     y[j] /= Z;
@@ -6517,8 +6484,8 @@ static void over_Z(idx n, real *y, real Z) {
     zero(y, n);
 }
 
-/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j|, so that no
- * power overflows; 0 for a row of zeros. spare [n] is scratch. */
+/* [E43] (sum_j |s_j|^p)^(1/p) of s [n], relative to the largest |s_j| so that
+ * no power overflows; 0 for a row of zeros. spare [n] is scratch. */
 static real p_norm(idx n, const real *s, double p, real *spare) {
   for (idx j = 0; j < n; j++)
     spare[j] = real_abs(s[j]);
@@ -6528,7 +6495,7 @@ static real p_norm(idx n, const real *s, double p, real *spare) {
   return M * real_pow(vec_sum(n, spare), (real)(1 / p));
 }
 
-/* Z of a row from its row_stat; of exp it may overflow where its log does not. */
+/* Z of a row from its row_stat; exp's may overflow where its log does not. */
 static real row_normalizer(const Config *c, real row_stat) {
   bool clamp = c->normalizer == NORMALIZER_CLAMP;
   if (c->sim == SIM_EXP)
@@ -6591,7 +6558,7 @@ static void p_norm_backward(idx n, double p, const real *a, const real *deriv,
   }
 }
 
-/* From z [n] and row_stat a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, each [n]. */
+/* a = s/Z, deriv = s'/Z, dlogz = dlog Z/dz, from z; all [n]. */
 static void row_backward(const Config *c, idx n, const real *z, real row_stat,
                          real *a, real *deriv, real *dlogz) {
   bool is_exp = c->sim == SIM_EXP, one = c->normalizer == NORMALIZER_ONE;
@@ -6627,19 +6594,18 @@ const RowKind PAPER_ROW = {.plain = row, .forward = row_forward,
 /* ----------
  * 14.2  Attention by tiles
  *
- * The numbers of 3.7 as matrix multiplies. A head goes down its rows in tiles of
- * R <= TILE queries, and a tile meets all n = hi - lo keys that any of its queries
- * sees. Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
+ * 3.7 by matrix multiplies. A head goes down its rows in tiles of R <= TILE
+ * queries; a tile meets all n = hi - lo keys that any of its queries sees.
+ * Forward: q k^T and a v, with 14.1 row by row between. Backward: z again,
  * da = do v^T, dq = dz k, dk += dz^T q, dv += a^T do.
  *
- * FlashAttention (Dao et al. 2022) cuts the keys too (online softmax). Here 14.1
- * takes whole rows, whatever sim and Z; scratch: 4.8 MB a thread for D = 96, N =
- * 2048. Test: tiles__as_plain. */
+ * FlashAttention (Dao et al. 2022) cuts the keys too, by online softmax. Whole
+ * rows serve every sim and Z; their scratch is 4.8 MB a thread for D = 96 and
+ * N = 2048. Test: tiles__as_plain. */
 enum { TILE = 32 };
 
-/* A task's sizes and scratch. k and v transposed let a product read its right
- * factor by rows. x, dk and dv are copies: in place, a head's rows are up to a
- * page apart. */
+/* A task's sizes and scratch. Transposed k and v let products read rows. x, dk
+ * and dv are copies: in place a head's rows are up to a page apart. */
 typedef struct Tile {
   idx N, D, ld;                          /* ld: length of a row of z, a, da */
   idx i0, i1, lo, n;                     /* its rows; keys lo .. lo+n */
@@ -6649,7 +6615,7 @@ typedef struct Tile {
   real *deriv, *dlogz, *y;               /* [ld] of one row; y: of a seam */
 } Tile;
 
-/* Of 1 + N numbers, so that the second, key 0, begins a cache line. */
+/* Length of a row of 1 + N numbers whose second, key 0, begins a cache line. */
 static idx tile_row(idx N) { return (N + 16) / 16 * 16; }
 static idx tile_size(const Config *c, idx N) {
   return (5 * c->head_dim + 3 * TILE + 3) * tile_row(N) + 64;
@@ -6663,7 +6629,7 @@ WIDE(copy_rows, (real *to, idx ldt, const real *from, idx ld, idx N, idx D),
       to[j * ldt + d] = from[j * ld + d];
 }
 
-/* This thread's piece of scratch. x: v, or in the backward k. */
+/* This thread's piece of scratch. */
 static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   idx D = h->D, N = h->N, ld = tile_row(N), size = D * ld, tile = TILE * ld;
   real *at = attention_scratch(a), *z = at + 5 * size + 15;
@@ -6676,8 +6642,7 @@ static Tile tile_of(const Acts *a, const Head *h, const real *x) {
   return t;
 }
 
-/* The keys [lo,hi) that rows i0 <= i < i1 see; some between a prefix and a window
- * are masked. */
+/* The keys [lo,hi) that rows i0 <= i < i1 see, some masked (prefix, window). */
 typedef struct Span { idx lo, hi; } Span;
 static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   idx first = c->sink_token;
@@ -6692,9 +6657,9 @@ static Span span_of(const Config *c, int w, idx N, idx i0, idx i1) {
   return s;
 }
 
-/* The tile takes the rows from i0 to the next multiple of TILE, wherever rows
- * begin, so that a row made from a cache has the bits of the whole forward. Fills
- * t->z with q k^T, behind a place for *. Returns how many rows there are. */
+/* Begins a tile of rows from i0 to the next multiple of TILE, so that rows made
+ * from a cache have the bits of a whole forward. Fills t->z with q k^T, after a
+ * place for *. Returns the number of rows. */
 static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
                       idx i0) {
   idx start = i0 - i0 % TILE, end = at_most(start + TILE, t->N), R = end - i0;
@@ -6709,8 +6674,7 @@ static idx tile_begin(const Model *m, const Acts *a, const Head *h, Tile *t,
   return R;
 }
 
-/* Row i of t->z becomes scores. Returns how many of the tile's keys it reads: up
- * to its last one. */
+/* Row i of t->z becomes scores, of the tile's first keys; returns how many. */
 static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
                        idx i) {
   const Config *c = &m->c;
@@ -6720,7 +6684,7 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
   vec_scale(seen, keys, h->root);
   if (h->bias)
     vec_add(seen, keys, h->bias + t->lo - i);
-  for (idx j = t->lo; w && j < i - w + 1; j++)   /* behind the window */
+  for (idx j = t->lo; w && j < i - w + 1; j++)   /* before the window */
     if (!visible(c, w, i, j))
       keys[j - t->lo] = -INFINITY;
   for (idx j = i + 1; c->prefix && j < c->sink_token; j++)   /* x* ahead */
@@ -6733,7 +6697,7 @@ static idx tile_scores(const Model *m, const Acts *a, Head *h, const Tile *t,
   return seen;
 }
 
-/* Row i of t->z becomes weights; maps are filled. */
+/* Row i of t->z becomes weights; fills the maps. */
 static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
                          idx i) {
   const Config *c = &m->c;
@@ -6743,7 +6707,7 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   if (a->probe)
     copy(t->a, z, seen + 1);
   real row_stat = h->row_stat[r] = s->row->forward(c, seen + 1, z, t->deriv);
-  zero(z + 1 + seen, t->n - seen);       /* the product takes all */
+  zero(z + 1 + seen, t->n - seen);       /* the product reads all */
   if (a->probe)
     s->row->metric(c, seen + 1, z, s->row->normalizer(c, row_stat), t->dlogz);
   if (s->weights)
@@ -6751,8 +6715,8 @@ static void tile_weights(const Model *m, const Acts *a, Head *h, const Tile *t,
   map_rows(c, h, r, t->lo, seen, t->a, z, t->dlogz);
 }
 
-/* One head forward: rows a->past .. N-1, those before being cached. Row i is row i
- * of k and v, and row i - past of q, o, row_stat and maps. */
+/* One head forward, for rows a->past .. N-1; the rows before are cached. Row i
+ * is row i of k and v, and row i - past of q, o, row_stat and maps. */
 static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   for (idx i0 = a->past; i0 < t->N; i0 = t->i1) {
     idx R = tile_begin(m, a, h, t, i0);
@@ -6769,16 +6733,15 @@ static void tiled_head(const Model *m, const Acts *a, Head *h, Tile *t) {
   }
 }
 
-/* THREADS OF A PASS. A thread that waits for others spins. So a pass takes the
- * processor time of all its threads, but for what another program takes of their
- * cores; then all wait for the thread that has none. A pass that has lost 20 ms so,
- * at more than 0.3 of a core, has one thread less; two seconds later all are tried
- * again. The first pass takes the cores that no other program holds, since a short
- * run ends before it has measured anything. */
+/* THREADS OF A PASS. Waiting threads spin, so a pass uses all the time of its n
+ * cores, unless another program takes some; then all wait for the thread
+ * without a core. After losing 20 ms, beyond 0.3 of a core, a pass drops one
+ * thread, and tries all again two seconds later. The first pass takes only free
+ * cores, since a short run ends before anything is measured. */
 static void pace(Acts *a, bool begins) {
   double now = seconds(), cpu = cpu_seconds();
   int n = workers(), next = n;
-  if (!begins && a->seen > 0)   /* a first block may mix by no attention */
+  if (!begins && a->seen > 0)   /* the first block may have no attention */
     a->lost = fmax(0, a->lost + (n - 0.3) * (now - a->seen) - (cpu - a->cpu));
   if (a->seen == 0)
     next = free_cores(n);
@@ -6795,10 +6758,10 @@ static void pace(Acts *a, bool begins) {
   a->cpu = cpu;
 }
 
-/* attention_forward (3.7) of R rows of q and o against past + R rows of k and v. */
+/* attention_forward (3.7): R rows of q and o, past + R rows of k and v. */
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   idx K = m->c.kv_heads, group = m->c.heads / K, N = a->past + R;
-  pace(a, l == 0 || m->seams.begin);   /* one that reads its file may wait for it */
+  pace(a, l == 0 || m->seams.begin);   /* a file may keep it waiting */
   PARALLEL
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
@@ -6810,7 +6773,7 @@ void tiled_forward(const Model *m, Acts *a, int l, int B, idx R) {
   }
 }
 
-/* dz = s'/Z da - dlogz delta for a row, with the scale in da and in delta. */
+/* dz = s'/Z da - dlogz delta for a row, with the scale in da and delta. */
 WIDE(row_gradient,
      (idx n, real *restrict dz, const real *restrict deriv,
       const real *restrict dlogz, const real *restrict da, real scale, real delta),
@@ -6819,13 +6782,13 @@ WIDE(row_gradient,
     dz[j] = deriv[j] * (scale * da[j]) - dlogz[j] * delta;
 }
 
-/* Row i backward: t->z, q k^T on entry, becomes dz, from da; and t->a scale a. */
+/* Row i backward: t->z goes from q k^T to dz, t->a becomes scale a. */
 static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
                               idx i) {
   const Seams *s = &m->seams;
   idx seen = tile_scores(m, a, h, t, i), at = (i - t->i0) * t->ld;
   real *z = t->z + at, *w = t->a + at, *da = t->da + at;
-  /* a_ij = s_ij / Z_i. What is masked has a = deriv = dlogz = 0, and dz = 0 */
+  /* a_ij = s_ij / Z_i; masked: a = deriv = dlogz = dz = 0 */
   s->row->backward(&m->c, seen + 1, z, h->row_stat[i], w, t->deriv, t->dlogz);
   if (s->weights_backward)
     s->weights_backward(m, a, &h->at, seen, w, da);
@@ -6835,7 +6798,7 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
     s->weights(m, a, &h->at, seen, w);
   if (s->scores_backward)
     s->scores_backward(m, a, &h->at, seen, z, t->y);
-  /* z_ij = .. + b(i-j), z_i* = logit: both take dz before the division */
+  /* z_ij = .. + b(i-j), z_i* = logit: both take dz without 1/sqrt(D) */
   if (h->dbias)
     vec_add(seen, h->dbias + t->lo - i, z + 1);
   *h->dlogit += z[0];
@@ -6846,15 +6809,15 @@ static void tile_row_backward(Model *m, const Acts *a, Head *h, const Tile *t,
   zero(w + 1 + seen, t->n - seen);
 }
 
-/* head_backward (3.7) for a tile from row i0. The scale, there in da, is here in
- * delta, dz and a. */
+/* head_backward (3.7) for a tile from row i0, with the scale in delta, dz and a
+ * instead of da. */
 static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
   idx D = t->D, ld = t->ld, of_q = h->of_q, R = tile_begin(m, a, h, t, i0);
   idx n = t->n, from = t->lo * D;
   const real *q = h->q + i0 * of_q, *dout = h->dout + i0 * of_q;   /* [R,D] */
   real *dq = h->dq + i0 * of_q;
   bool vstar = m->layer[h->at.l].vstar.w;
-  /* o_i = scale (sum_j a_ij v_j + a_i* v*), but for the scale */
+  /* o_i = scale (sum_j a_ij v_j + a_i* v*), without the scale */
   matmul_here(t->da + 1, ld, rows_of(dout, of_q), rows_of(t->vt + t->lo, ld), R, n,
               D, false);
   for (idx i = 0; i < R; i++) {
@@ -6863,7 +6826,7 @@ static void tile_backward(Model *m, const Acts *a, Head *h, Tile *t, idx i0) {
       t->da[i * ld] = vec_dot(D, dout + i * of_q, h->vstar);
     tile_row_backward(m, a, h, t, i0 + i);
   }
-  /* z_ij = <q_i, k_j>/sqrt(D): dq in full, a part of dk, since other rows see k_j */
+  /* z_ij = <q_i, k_j>/sqrt(D): all of dq, but this tile's part of dk */
   matmul_here(dq, of_q, rows_of(t->z + 1, ld), rows_of(t->x + from, D), R, D, n,
               false);
   matmul_here(t->dk + from, D, transpose_of(t->z + 1, ld), rows_of(q, of_q), n, D,
@@ -6889,7 +6852,7 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
   for (idx task = 0; task < B * K; task++) {
     Head h = head_of(m, a, l, task / K, task % K * group, N);
     Tile t = tile_of(a, &h, h.k);
-    transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for do v^T, which is da */
+    transpose(t.vt, t.ld, h.v, of_k, N, D);   /* for da = do v^T */
     copy_rows(t.dk, D, h.dk, of_k, N, D);
     copy_rows(t.dv, D, h.dv, of_k, N, D);
     for (idx g = 0; g < group; g++) {
@@ -6905,14 +6868,13 @@ void tiled_backward(Model *m, Acts *a, int l, int B, idx N) {
 /* ----------
  * 14.3  The memory of a model and of a pass
  *
- * All parameters lie end to end, in the order of the list, and so do gradients.
  * Heads lie side by side in a row of q, k, v and o: [B,N,H,D] and [B,N,K,D]. */
 
-/* A slot: one head's and sequence's own dk*, dv*, dv+, dlogit, until slots_end. */
+/* A slot: the dk*, dv*, dv+, dlogit of one head of one sequence. */
 static idx slot_size(const Config *c) { return 3 * c->head_dim + 1; }
 
-/* Head h of sequence b in block l: N keys, the a->past of a cache included, and the
- * R queries behind these. The loops of 3.7 run with past = 0, so R = N. */
+/* N keys, of which a->past are cached, and the R queries after these. The loops
+ * of 3.7 have past = 0, so R = N. */
 static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   const Config *c = &m->c;
   const Layer *w = &m->layer[l];
@@ -6949,7 +6911,7 @@ static Head head_of(const Model *m, const Acts *a, int l, idx b, idx h, idx N) {
   return x;
 }
 
-/* Row i of a map is factor * from, for the n keys from `lo` on; 0 elsewhere. */
+/* Row i of a map: factor times `from` at * and n keys from `lo` on; else 0. */
 static void map_row(const Config *c, const Head *x, idx i, idx lo, idx n,
                     const real *z, real *map, real factor, const real *from) {
   idx extra = c->extra != EXTRA_NONE, S = x->N + extra;
@@ -6981,14 +6943,14 @@ static void slots_begin(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, true);
 }
 
-/* n numbers of a slot, for row r of t, where the variant has t. */
+/* Adds n numbers of a slot to row r of dt, if the variant has t. */
 static void take_slot(Tensor *t, idx r, const real *slot, idx n) {
   if (t->d)
     vec_add(n, t->d + r * n, slot);
 }
 
-/* Adds up the slots [B,H] in order, so that no two tasks add to one number.
- * [T12] Shared k*, v* have row 0. [T13] Frozen dims of k* get none. */
+/* Adds up the slots [B,H] in order. [T12] Shared k*, v* have row 0. [T13]
+ * Frozen dims of k* get 0. */
 static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
   const Config *c = &m->c;
   Layer *w = &m->layer[l];
@@ -7008,8 +6970,6 @@ static void slots_end(Model *m, Acts *a, int l, int B, idx N) {
     m->seams.slots(m, a, l, B, N, false);
 }
 
-/* A model's blocks, with what mixes tokens and what feeds in each, its seams, and
- * room for the list of its tensors. */
 static int model_begin(Model *m, const Config *c, Error *e) {
   *m = (Model){.c = *c, .embed = c->dim, .seams = {.row = &PAPER_ROW}};
   m->layer = grab(c->layers, sizeof(Layer), e);
@@ -7028,7 +6988,8 @@ static int model_begin(Model *m, const Config *c, Error *e) {
   return e->status;
 }
 
-/* Memory for w of every tensor, or for d, laid out alike; NULL and an error. */
+/* Memory for all w, or all d, in the list's order; NULL and an error
+ * without. */
 static real *tensors_lay(Model *m, bool gradients, Error *e) {
   real *all = grab(m->count, sizeof(real), e), *at = all;
   for (int i = 0; all && i < m->n_tensors; i++) {
@@ -7051,9 +7012,9 @@ static int model_grads(Model *m, Error *e) {
   return e->status;
 }
 
-/* A model with all parameters 0, and gradients if asked for. c is resolved. On
- * failure there is nothing to free. A Model does not move: its list points into
- * it. The paper's takes 546 MB of parameters in float, and of gradients. */
+/* A model with all parameters 0. c is resolved. On failure there is nothing to
+ * free. A Model must not move: its list points into it. The paper's takes 546
+ * MB in float, and as much for gradients. */
 int model_create(Model *m, const Config *c, bool with_grads, Error *e) {
   if (model_list(m, c, e))
     return e->status;
@@ -7073,7 +7034,7 @@ Tensor *model_tensor(const Model *m, const char *name) {
   return NULL;
 }
 
-/* Also after a failed model_create; m is empty afterwards. */
+/* Also after a failed model_create; leaves m empty. */
 void model_free(Model *m) {
   if (m->seams.close)
     m->seams.close(m);
@@ -7084,7 +7045,6 @@ void model_free(Model *m) {
   *m = (Model){0};
 }
 
-/* Every backward adds to the gradients; this is where they are zeroed. */
 void model_zero_grads(Model *m) {
   idx piece = 4096;
   PARALLEL
@@ -7092,8 +7052,8 @@ void model_zero_grads(Model *m) {
     zero(m->grads + at, at_most(m->count - at, piece));
 }
 
-/* Every array of struct Acts lies in one arena. A walk over the lists of them adds
- * up their sizes and, once there is an arena, places them. No pass allocates. */
+/* All arrays of an Acts lie in one arena, so no pass allocates. Walks over
+ * lists of them add up their sizes, then place them. */
 typedef struct Room { real **at; idx n; } Room;   /* an array of n numbers */
 
 /* What the variant lacks is NULL. Sizes round up to 16, for alignment. */
@@ -7106,7 +7066,7 @@ static void arena_take(Acts *a, const Room *room, size_t n) {
   }
 }
 
-/* A block, but for its keys and values. */
+/* A block's arrays except its keys and values. */
 static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
                        bool keeps) {
   const Config *c = &m->c;
@@ -7128,7 +7088,7 @@ static void take_layer(const Model *m, Acts *a, LayerActs *la, idx rows,
     m->seams.room(m, a, la, keeps);
 }
 
-/* What a backward needs besides, for all blocks: each ends before the next. */
+/* The backward's own arrays; its blocks use them in turn. */
 static void take_backward(const Model *m, Acts *a) {
   const Config *c = &m->c;
   bool add = c->combine == COMBINE_ADD;
@@ -7147,7 +7107,6 @@ static void take_backward(const Model *m, Acts *a) {
     a->dosum = a->dout;
 }
 
-/* All arrays. */
 static void take_all(const Model *m, Acts *a, int what) {
   const Config *c = &m->c;
   bool all = what == ACTS_ALL, phi = c->kernel != KERNEL_IDENTITY;
@@ -7171,7 +7130,7 @@ static void take_all(const Model *m, Acts *a, int what) {
       take_layer(m, a, la, rows, all);
     la->cosine = a->cosine;
     la->sine = a->sine;
-    if (l > 0 && what == ACTS_ONE)       /* k and v: what later rows ask for */
+    if (l > 0 && what == ACTS_ONE)       /* later rows read k and v */
       continue;
     arena_take(a, (Room[]){{&la->k, K}, {&la->v, K}, {&la->fk, phi * K}}, 3);
     if (!phi)
@@ -7183,7 +7142,7 @@ static void take_all(const Model *m, Acts *a, int what) {
     m->seams.room(m, a, NULL, all);
 }
 
-/* The arrays' sizes, and their owner, without an arena. */
+/* An Acts with its sizes, and no arena yet. */
 static int acts_plan(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   *a = (Acts){.B = B, .T = T, .N = config_rows(&m->c, T), .threads = workers()};
   a->layer = grab(m->c.layers, sizeof(LayerActs), e);
@@ -7199,8 +7158,8 @@ idx acts_size(const Model *m, int B, int T, int what, Error *e) {
   return a.size;
 }
 
-/* Room for B sequences of T tokens, all 0 but tables of positions and v*. A pass
- * must not run on more threads than there are now. On failure nothing is held. */
+/* Room for B sequences of T tokens, all 0 but position tables and v*. A pass
+ * must not use more threads than there are now. On failure nothing is held. */
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e) {
   acts_plan(a, m, B, T, what, e);
   a->loss_row = grab((idx)B * T, sizeof(double), e);
@@ -7228,8 +7187,8 @@ void acts_free(Acts *a) {
 /* ==========
  * 15  Files, memory, random numbers, errors
  *
- * All that the program asks of a machine beyond the C library stands here: POSIX
- * calls, and in the first branch what Windows has in their place. */
+ * All that the program needs beyond the C library: POSIX calls, and in the
+ * first branch what Windows has instead. */
 
 #include <dirent.h>
 #include <sys/stat.h>
@@ -7238,13 +7197,13 @@ void acts_free(Acts *a) {
 #include <fcntl.h>
 #include <io.h>
 #define NEW_FILE "wb"
-#define unlink _unlink   /* not of a file that is open: that keeps its name */
+#define unlink _unlink   /* an open file keeps its name */
 #define fileno _fileno
 #define isatty _isatty
 #define own_path(path, room) 0
 #define make_folder _mkdir
 #define to_disk(f) (!_commit(fileno(f)))
-/* Text streams would turn each \n into two bytes. */
+/* In text mode each \n would become two bytes. */
 static void streams_begin(void) {
   for (int f = 0; f < 3; f++)
     _setmode(f, _O_BINARY);
@@ -7253,22 +7212,22 @@ static void streams_begin(void) {
 __declspec(dllimport) int __stdcall MoveFileExA(const char *, const char *,
                                                 unsigned long);
 static bool take_name(const char *from, const char *to) {
-  errno = EACCES;   /* where it does not */
+  errno = EACCES;   /* if it fails */
   return MoveFileExA(from, to, 1 | 8) != 0;
 }
-/* clock() counts by the wall there. */
+/* clock() is wall time there. */
 double seconds(void) { return (double)clock() / CLOCKS_PER_SEC; }
-double cpu_seconds(void) { return INFINITY; }   /* clock() tells of no busy core */
+double cpu_seconds(void) { return INFINITY; }   /* unknown: none is lost */
 #else
 #include <unistd.h>
-#define NEW_FILE "wbx"   /* x: none that another process has just made */
+#define NEW_FILE "wbx"   /* x: not one that another process has just made */
 #define own_path(path, room) readlink("/proc/self/exe", path, room)
 #define make_folder(path) mkdir(path, 0777)
-/* EINVAL, ENOTSUP: a file system that cannot be asked. */
+/* EINVAL, ENOTSUP: a file system without fsync. */
 static bool to_disk(FILE *f) {
   return !fsync(fileno(f)) || errno == EINVAL || errno == ENOTSUP;
 }
-/* A file that grows too long is then a full disk, and no signal. */
+/* A file over its size limit is then like a full disk, and no signal. */
 static void streams_begin(void) { signal(SIGXFSZ, SIG_IGN); }
 static bool take_name(const char *from, const char *to) {
   return !rename(from, to);
@@ -7302,7 +7261,7 @@ int fail(Error *e, int status, const char *format, ...) {
   va_start(args, format);
   vsnprintf(e->text, sizeof e->text, format, args);
   va_end(args);
-  /* One line stays one, whatever the names in it hold. */
+  /* One line, whatever the names in it hold. */
   for (char *c = e->text; *c; c++)
     if (iscntrl((unsigned char)*c))
       *c = '?';
@@ -7328,7 +7287,7 @@ uint64_t rng_next(Rng *r) {
   return x ^ (x >> 31);
 }
 double rng_uniform(Rng *r) { return (double)(rng_next(r) >> 11) * 0x1p-53; }
-/* A number below n is off its share by less than n / 2^53. */
+/* Each number's share is off by less than n / 2^53 of it. */
 uint64_t rng_below(Rng *r, uint64_t n) {
   return (uint64_t)(rng_uniform(r) * (double)n);
 }
@@ -7337,7 +7296,7 @@ double rng_normal(Rng *r) {
   return sqrt(-2 * log(u)) * cos(2 * PI * v);
 }
 
-/* FNV-1a (Fowler, Noll and Vo), and one SplitMix64 step at the end. */
+/* FNV-1a (Fowler, Noll and Vo), then one SplitMix64 step. */
 uint64_t hash_start(uint64_t seed) { return 0xCBF29CE484222325u ^ seed; }
 uint64_t hash_end(uint64_t h) { return rng_next(&(Rng){h}); }
 uint64_t hash_add(uint64_t h, const void *bytes, size_t n) {
@@ -7350,9 +7309,9 @@ uint64_t hash64(uint64_t seed, const void *bytes, size_t n) {
   return hash_end(hash_add(hash_start(seed), bytes, n));
 }
 
-/* How many bytes are whole characters (RFC 3629). A code below LEAST has a form
- * with fewer bytes; two forms of one text would get two lists of ids. Surrogates
- * (0xD800 to 0xDFFF) and codes above 0x10FFFF are no characters. */
+/* How many bytes are whole UTF-8 characters (RFC 3629). A code below LEAST has
+ * a shorter form, and two forms would get two lists of ids. Surrogates (0xD800
+ * to 0xDFFF) and codes above 0x10FFFF are no characters. */
 size_t utf8_length(const unsigned char *text, size_t n) {
   static const uint32_t LEAST[] = {0, 0x80, 0x800, 0x10000};
   for (size_t at = 0, more; at < n; at += more + 1) {
@@ -7373,8 +7332,8 @@ size_t utf8_length(const unsigned char *text, size_t n) {
   return n;
 }
 
-/* Room doubles, so that n small pieces cost some 2 n copied bytes. Even nothing
- * added leaves at non-NULL. */
+/* Room doubles, so n small pieces cost some 2 n copied bytes. Adding nothing
+ * also makes b->at non-NULL. */
 int bytes_add(Bytes *b, const void *from, size_t n, Error *e) {
   if (!b->at || n > b->room - b->size) {
     size_t room = 2 * b->room + 256;
@@ -7420,7 +7379,7 @@ uint64_t number_at(const unsigned char *p, int bytes) {
   return x;
 }
 
-/* Appends to out, which the caller frees in any case. */
+/* Appends to out, which the caller always frees. */
 int file_read(const char *path, Bytes *out, Error *e) {
   FILE *f = stdin;
   unsigned char buffer[1 << 15];
@@ -7440,8 +7399,8 @@ int file_read(const char *path, Bytes *out, Error *e) {
   return e->status;
 }
 
-/* Sorted, because the order of a folder is the file system's, and the order of
- * texts decides a training's bits. */
+/* Sorted, since a folder's order is the file system's, and the order of texts
+ * decides a training's bits. */
 static int by_name(const void *a, const void *b) { return strcmp(a, b); }
 int files_list(const char *path, Bytes *names, Error *e) {
   char name[1100];
@@ -7467,9 +7426,9 @@ int files_list(const char *path, Bytes *names, Error *e) {
   return e->status;
 }
 
-/* A reader of PATH finds the old file or the new one, whole: the bytes go to
- * PATH.new first. That is always made anew, in place of what a killed process
- * left. Folders on the way are made and stay. */
+/* A reader of PATH finds the old file or the new one, whole: bytes go to
+ * PATH.new first, made anew even if a killed process left one. Missing folders
+ * are made and stay. */
 int writing_begin(Writing *w, const char *path, Error *e) {
   struct stat is;
   *w = (Writing){.path = path};
@@ -7492,13 +7451,13 @@ int writing_begin(Writing *w, const char *path, Error *e) {
          strerror(errno));
   return e->status;
 }
-/* A fault shows in writing_end, by ferror. */
+/* writing_end reports a fault, by ferror. */
 void writing_add(Writing *w, const void *at, size_t n) {
   if (n)
     fwrite(at, 1, n, w->f);
 }
-/* Where PATH is written twice at once, the first file loses its name to the
- * second, which then stands there and stays. */
+/* If two processes write PATH at once, the second takes the name PATH.new from
+ * the first, and its file stays. */
 int writing_end(Writing *w, Error *e) {
   struct stat is;
   bool lost = !fstat(fileno(w->f), &is) && is.st_nlink == 0;
@@ -7523,8 +7482,8 @@ int file_write(const char *path, const void *at, size_t n, Error *e) {
   return writing_end(&w, e);
 }
 
-/* Linux says how many threads run, of all programs. This program's own are made to run
- * meanwhile. Another one that runs for less than a millisecond does not count. */
+/* Linux counts all running threads; ours are made to run first. Others that run
+ * for less than a millisecond do not count. */
 int free_cores(int own) {
   double begun = seconds();
   int all, left;
@@ -7546,8 +7505,8 @@ bool file_missing(const char *path) {
   return stat(path, &(struct stat){0}) && errno == ENOENT;
 }
 
-/* The folder of the program, with its slash, where data/ is looked for: of the
- * path that the system tells, or else of argv[0]; "" where neither has one. */
+/* The program's folder, with its slash, which has data/: from the system's path
+ * or else argv[0]; "" if neither has one. */
 static void program_folder(char home[PATH_ROOM], const char *name) {
   if (own_path(home, PATH_ROOM - 1) <= 0)
     snprintf(home, PATH_ROOM, "%.500s", name);
@@ -7561,7 +7520,7 @@ static void program_folder(char home[PATH_ROOM], const char *name) {
  * 16  Command line
  *
  * 16.1  One table of options drives parsing, help, checkpoints, config.json and
- * the echoed command. A verb takes the options that share a group with it. */
+ * the echoed command. A verb takes the options of its groups. */
 
 const Option OPTIONS[] = {
   WHOLE("layers", MODEL, model.layers, "4", 1, 1024, "blocks (paper: 10)"),
@@ -7718,7 +7677,7 @@ static const char *option_word(const Option *o, int i, char word[VALUE_ROOM]) {
   return word;
 }
 
-/* How many letters lie between what two words begin and end with alike. */
+/* How many letters lie between two words' common beginning and end. */
 static int differ(const char *a, const char *b) {
   while (*a && tolower((unsigned char)*a) == *b)
     a++, b++;
@@ -7727,10 +7686,10 @@ static int differ(const char *a, const char *b) {
     n--, m--;
   return (int)(n + m - at_most(n, m));
 }
-/* Of the words looked at the nearest to `word`, as what it is answered with. */
+/* The answer to `word`: the nearest of the words looked at. */
 typedef struct Near { const char *word; char best[VALUE_ROOM]; int close; } Near;
-/* Takes `right` if it is the nearest so far: a third of the word's letters may
- * differ, up to three. A first letter is rarely wrong, so it counts twice. */
+/* Takes `right` if it is the nearest so far. A third of the word's letters, at
+ * most three, may differ; the first, which is rarely wrong, counts twice. */
 static void near_look(Near *n, const char *right, const char *answer) {
   int most = (int)at_most(((idx)strlen(n->word) + 2) / 3, 3);
   int close = 10 - differ(n->word, right);
@@ -7741,10 +7700,9 @@ static void near_look(Near *n, const char *right, const char *answer) {
   snprintf(n->best, sizeof n->best, "%s", answer);
 }
 
-/* A line of data/words.txt is a word of another program and its answer. That is
- * a flag of ours, if the verb has it; or advice, which has a blank, for this
- * very word or FLAG=VALUE, unless it sends the user to the program that was
- * asked. Without the file only our own words are known. */
+/* Looks through data/words.txt, which says what it holds: flags, if the verb
+ * has them, and advice (with a blank) for this very word or FLAG=VALUE that
+ * does not name this program. Without the file only our words are known. */
 static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   Bytes file = {0};
   Error e = {0};
@@ -7760,8 +7718,7 @@ static void near_theirs(Near *n, const Settings *s, unsigned groups) {
   bytes_free(&file);
 }
 
-/* An unknown word is answered with those that are known, or the program that
- * has it. */
+/* An unknown word is answered by the known ones, or the program that has it. */
 static int choice_set(const Option *o, const Settings *s, int *at,
                       const char *text, Error *e) {
   char word[VALUE_ROOM], key[2 * VALUE_ROOM];
@@ -7777,7 +7734,7 @@ static int choice_set(const Option *o, const Settings *s, int *at,
               option_value(o, word), near.best);
 }
 
-/* A double whose default is none may be none, which is NAN. */
+/* A double may be none, NAN, if that is its default. */
 static int number_set(const Option *o, void *at, const char *text,
                       bool bounded, Error *e) {
   char *end, to[32] = "none";
@@ -7802,8 +7759,8 @@ static int number_set(const Option *o, void *at, const char *text,
   return 0;
 }
 
-/* `bounded`: a number must lie within least and most. A default need not: 0 often
- * means that another number decides (head-dim: C / H). */
+/* `bounded`: a number must lie within least and most. A default need not: 0
+ * often means that another number decides (head-dim: C / H). */
 int option_set(const Option *o, void *base, const char *text, bool bounded,
                Error *e) {
   void *at = (char *)base + o->field;
@@ -7856,7 +7813,6 @@ const Option *option_find(const char *flag, unsigned groups) {
   return NULL;
 }
 
-/* Is it one of the words, which blanks part? */
 bool has_word(const char *words, const char *word) {
   size_t n;
   for (; *words; words += n + (words[n] == ' ')) {
@@ -7867,7 +7823,6 @@ bool has_word(const char *words, const char *word) {
   return false;
 }
 
-/* NULL where a flag acts with these settings; else the words for when it would. */
 const char *option_idle(const char *flag, const Settings *s) {
   const Config *m = &s->model;
   const Train *r = &s->train;
@@ -7901,7 +7856,7 @@ const char *option_idle(const char *flag, const Settings *s) {
   return NULL;
 }
 
-/* Do the positions that flag o names lie within the tokens that there are? */
+/* Do the positions that flag o names lie within the sequence? */
 static void positions_fit(const Option *o, const Settings *s, Error *e) {
   char is[PATH_ROOM];
   int at[17] = {0}, most = s->groups & MODEL ? s->model.context : s->eval_T;
@@ -7913,8 +7868,7 @@ static void positions_fit(const Option *o, const Settings *s, Error *e) {
            "--context or --T", o->flag, is, most, most);
 }
 
-/* Refuses what was given and changes nothing here, since a run of hours that
- * ignored a flag would be read as one with it. */
+/* Hours of a run that ignored a given flag would pass for a run with it. */
 int settings_count(const Settings *s, Error *e) {
   for (const Option *o = OPTIONS; o->flag && s->groups; o++) {
     if (!s->given[o - OPTIONS])
@@ -7929,7 +7883,6 @@ int settings_count(const Settings *s, Error *e) {
   return e->status;
 }
 
-/* A flag that the verb does not take. */
 static int flag_unknown(const Settings *s, const char *word, const char *flag,
                         unsigned groups, Error *e) {
   Near near = {.word = flag};
@@ -7946,7 +7899,7 @@ static int flag_unknown(const Settings *s, const char *word, const char *flag,
   return fail(e, 2, "%s: no such flag here. Try: --%s", word, near.best);
 }
 
-/* A variant is its flags, where it stands: later ones go on top of it. */
+/* A variant stands for its flags, in its place; later flags override them. */
 static int variant_set(Settings *s, const char *name, Error *e) {
   Near near = {.word = name, .best = "sigmoid"};
   for (const Variant *v = VARIANTS; v->name; v++) {
@@ -7997,8 +7950,8 @@ static bool flag_parse(Settings *s, const char *word, const char *next,
   return takes;
 }
 
-/* Reads argv into s; groups says which flags the verb takes. The model is resolved
- * later, when the vocabulary is known. */
+/* Reads argv into s, with the flags of `groups`. The model is resolved later,
+ * when the vocabulary is known. */
 int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
                    Error *e) {
   int n = 0;
@@ -8019,7 +7972,7 @@ int settings_parse(Settings *s, int argc, char **argv, unsigned groups,
   return e->status;
 }
 
-/* Flags in one string: of a variant, of an arm, of a row of an experiment. */
+/* Flags in a string, of a variant, an arm or an experiment's row. */
 int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
   char text[4096], *argv[sizeof text / 2];
   int argc = 0;
@@ -8032,9 +7985,9 @@ int settings_flags(Settings *s, const char *flags, unsigned groups, Error *e) {
     fail(e, 2, "%s: expected flags alone. Try: sink help", s->words[0]);
   return e->status;
 }
-/* Calls config_fill (1), and refuses what means nothing: 0 or 2. 3.6 says what the
- * sign of s allows; k* and the logit pass through no kernel. Tests:
- * config_resolve__refuses, __near_misses. */
+/* Refuses what has no meaning. 3.6 says what the sign of s allows; k* and the
+ * logit pass through no kernel. Tests: config_resolve__refuses,
+ * __near_misses. */
 static int config_resolve(Config *c, Error *e) {
   bool divides = c->head_dim || c->dim % c->heads == 0;
   config_fill(c);
@@ -8085,14 +8038,14 @@ static int config_from_flags(Config *c, const char *flags, Error *e) {
   return config_resolve(c, e);
 }
 
-/* One file, however its name is spelt and through links? (Windows: st_ino is 0.) */
+/* Do two names lead to one file, as links do? (On Windows st_ino is 0.) */
 static bool same_file(const char *a, const char *b) {
   struct stat x, y;
   return !strcmp(a, b) || (!stat(a, &x) && !stat(b, &y) && x.st_ino
                            && x.st_ino == y.st_ino && x.st_dev == y.st_dev);
 }
 
-/* A name and a 0; of a folder those of its files. */
+/* Adds a name and a 0; for a folder those of its files. */
 static void name_add(Bytes *names, const Settings *s, const char *name) {
   char at[PATH_ROOM];
   Error none = {0};
@@ -8100,8 +8053,8 @@ static void name_add(Bytes *names, const Settings *s, const char *name) {
     files_list(located(at, name, &s->data, &none), names, &none);
 }
 
-/* What this command reads: its words, its flags' files, the text and the
- * tokenizer that nobody named, the text that a model was trained on. */
+/* Lists what this command reads: its words, its flags' files, the default text
+ * and tokenizer, a model's training text. */
 static void names_read(Bytes *names, const Settings *s) {
   name_add(names, s, source_name(&s->data));
   name_add(names, s, s->data.own_name);
@@ -8114,9 +8067,8 @@ static void names_read(Bytes *names, const Settings *s) {
   MORE_READS(names);
 }
 
-/* May a result go to `path`? Not where this command reads or writes, which is
- * in `names`, --force or not. A file that is there stays, but with --force and
- * where it goes `on`. */
+/* May a result go to `path`? Never to what this command reads or writes, in
+ * `names`; to a file that is there only with --force, or if it goes `on`. */
 static void path_take(const Settings *s, const char *path, bool on,
                       Bytes *names, Error *e) {
   struct stat is;
@@ -8132,9 +8084,9 @@ static void path_take(const Settings *s, const char *path, bool on,
   bytes_add(names, path, strlen(path) + 1, e);
 }
 
-/* Asked before the work, so that no hours are lost: can all of these be written
- * ("" is none)? Each PATH.new is made for a while, because only a file tells
- * that two names are spellings of one. */
+/* Can all paths be written ("" is none)? Asked before hours of work. Each
+ * PATH.new is made for a while, since only a file shows that two names mean
+ * it. */
 int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
   enum { OUTPUTS = 16 };
   Writing w[OUTPUTS] = {{0}};
@@ -8165,7 +8117,7 @@ int outputs_ready(const Settings *s, const char *const *path, int n, Error *e) {
 /* ----------
  * 16.2  What a training and an evaluation print */
 
-/* What column j of a map is called: *, x*, x*1 .. of several, or a token. */
+/* A map's column j by name: *, x*, x*1 .. of several, or a token. */
 static const char *column_label(char text[16], const Config *c, int j) {
   int first = config_column_first(c);
   if (j >= first)
@@ -8177,8 +8129,8 @@ static const char *column_label(char text[16], const Config *c, int j) {
   return text;
 }
 
-/* Sink and alpha of the first columns, at three thresholds: a claim that turns
- * with the threshold shows that here. */
+/* Sink and alpha of the first columns, at three thresholds, on which claims may
+ * depend. */
 static void columns_print(const Sinks *s, const Config *c, int kmax,
                           FILE *out) {
   int first = config_column_first(c), from = config_column_star(c);
@@ -8200,7 +8152,6 @@ static void columns_print(const Sinks *s, const Config *c, int kmax,
           "Row mass %.3f.\n", s->eps[0], s->even, sinks_mass(s));
 }
 
-/* A line for each block, with means over its heads. */
 static void blocks_print(const Sinks *s, bool post, FILE *out) {
   const double *const of_head[] = {s->cosine, s->cosine + 1, s->product,
                                    s->product + 1, s->entropy, s->raw};
@@ -8266,7 +8217,6 @@ static void cell_print(const char *name, double x) {
   printf(isfinite(x) ? "%s=%.6f " : "%s=- ", name, x);
 }
 
-/* What a training ends with, as name=value; - for what there is none of. */
 static void train_print(const Trainer *t, const Outcome *o) {
   double never = t->step ? 0 : NAN;
   printf("steps=%ld ", t->step);
@@ -8282,7 +8232,7 @@ static void train_print(const Trainer *t, const Outcome *o) {
   printf("\n");
 }
 
-/* Into o, which the caller frees with t. */
+/* The caller frees o and t. */
 static int train_some(Settings *s, Trainer *t, Outcome *o, Error *e) {
   const char *const path[] = {s->out, s->log, s->report};
   if (outputs_ready(s, path, 3, e) || trainer_begin(t, s, "", e))
@@ -8300,9 +8250,8 @@ static int verb_train(Settings *s, Error *e) {
   return work_end(&w, e);
 }
 
-/* A model's own settings of model, training and data hold, so that nobody has
- * to say them again, and on top of them what the command line says, which is
- * read anew. */
+/* A loaded model's settings of model, training and data need no repeating; the
+ * command line is read again on top of them. */
 static int model_settings(Settings *s, Trainer *t, Error *e) {
   Settings now = *s;
   Source *d = &now.data;
@@ -8319,9 +8268,9 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   if (source_named(&s->data) || file_missing(source_name(d))
       || !option_find("valid", s->groups))   /* its text is not read */
     d->text[0] = d->grammar[0] = d->tokens[0] = 0;
-  t->random_tokens = d->random_tokens[0];   /* none in the metric's text (9.4) */
+  t->random_tokens = d->random_tokens[0];   /* none for the metric (9.4) */
   d->random_tokens[0] = 0;
-  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless said */
+  now.eval_T = (int)at_most(now.eval_T, now.model.context);   /* unless given */
   settings_parse(&now, s->argc, s->argv, s->groups, e);
   d->whole = !now.given[option_find("valid", DATA) - OPTIONS];
   if (settings_count(&now, e))
@@ -8331,12 +8280,12 @@ static int model_settings(Settings *s, Trainer *t, Error *e) {
   return 0;
 }
 
-/* What a model that was read is measured on: --ids, drawn tokens, or a text whose
- * tokens must mean to the model what they meant in its training. */
+/* Opens what a loaded model is measured on: --ids, drawn ids, or text whose ids
+ * mean what they did in training. */
 static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   uint64_t hash = t->tokenizer_hash;
   int vocab = s->data.vocab = t->m.c.vocab;
-  if (s->ids[0]) {   /* they are fed as they are */
+  if (s->ids[0]) {   /* fed as they are */
     s->data.fix_token = s->data.first_tokens[0] = 0;
     return data_ids(&t->data, s->ids, vocab, e);
   }
@@ -8351,7 +8300,7 @@ static int open_data(Settings *s, Trainer *t, const char *path, Error *e) {
   if (own && t->data.source != s->data.own)
     return fail(e, 1, "%s: its text, %s, is not there as it was. Try: --text "
                 "FILE; of a grammar ./paper", path, s->data.own_name);
-  if (s->data.tokens[0])   /* ids alone: they are below the model's --vocab */
+  if (s->data.tokens[0])   /* a file of ids, below the model's --vocab */
     return 0;
   if (hash)
     return tokenizer_same(t, path, e);
@@ -8437,7 +8386,7 @@ static void dump_shape(Dump *d, const Data *data, Error *e) {
   d->S = config_columns(&d->m->c, (int)d->T);
 }
 
-/* Every check comes before the first array is written. */
+/* Checks everything before it writes the first array. */
 static int verb_dump(Settings *s, Error *e) {
   Work w = {0};
   Model *m = &w.t.m;
@@ -8475,7 +8424,7 @@ static const Verb *verb_find(const Program *program, const char *name) {
   return NULL;
 }
 
-/* `near` may have looked at words that are no verbs. */
+/* `near` may have seen words besides verbs. */
 static int verb_unknown(const Settings *s, Near near, Error *e) {
   for (const Verb *v = s->program->verbs; v->name; v++)
     near_look(&near, v->name, v->name);
@@ -8490,7 +8439,6 @@ static int verb_unknown(const Settings *s, Near near, Error *e) {
               s->program->name, near.best);
 }
 
-/* A verb's flags; a blank line where another group begins. */
 static int help_verb(const Program *program, const Verb *v) {
   unsigned about = 0;
   printf("%s %s %s\n    %s\n", program->name, v->name, v->words, v->help);
@@ -8526,7 +8474,7 @@ static int verb_help(Settings *s, Error *e) {
          "file.\n\n  %s VERB [MODEL] [--flag value ...]\n\n", program->name,
          program->name);
   for (v = program->verbs; v->name; v++)
-    if (verb_find(program, v->name) == v)   /* no other has taken its place */
+    if (verb_find(program, v->name) == v)   /* none before it has its name */
       printf("  %-9s %-27s %.*s\n", v->name, v->words,
              (int)strcspn(v->help, "\n"), v->help);
   printf("\nBegin with: %s run. A verb's flags: %s VERB --help.\nExit status: "
@@ -8549,7 +8497,7 @@ static int verb_help(Settings *s, Error *e) {
   {"help", "[VERB]", 0, "this page; a verb's flags", verb_help},
 const Verb VERBS[] = {SINK_VERBS {0}};
 
-/* v->words shows how many words a verb takes: none, one, or with a blank any. */
+/* v->words has as many words as the verb takes: none, one, or two for any. */
 static int verb_do(const Verb *v, Settings *s, Error *e) {
   int most = strchr(v->words, ' ') ? WORDS_MOST : v->words[0] != 0;
   bool reads = option_find("text", v->groups);
@@ -8557,17 +8505,17 @@ static int verb_do(const Verb *v, Settings *s, Error *e) {
     return fail(e, 2, "%s: a word too many. Try: %s %s%s%s", s->words[most],
                 s->program->name, v->name, reads ? ", or --text " : "",
                 reads ? s->words[most] : "");
-  if (s->threads && set_workers(s->threads))   /* else OMP_NUM_THREADS may say */
+  if (s->threads && set_workers(s->threads))   /* 0: OMP_NUM_THREADS decides */
     fprintf(stderr, "sink: no OpenMP, so 1 thread and not %d: the same bits\n",
             s->threads);
-  /* beside a model they are counted where that is read */
+  /* with a model this comes after reading it */
   if (!s->resume && !s->start[0] && !s->n_words && settings_count(s, e))
     return e->status;
   return v->run(s, e);
 }
 
 /* Are sums, quotients, NaN, small numbers and constants what they should be? No
- * compiler tells all of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
+ * macro tells all of -funsafe-math.., -freciprocal-math, -fno-honor-nans,
  * crtfastmath.o, -fsingle-precision-constant. */
 static bool is_exact(void) {
   volatile double x[] = {1, 1e-17, 49, 0, 1e-310, 0.1};
@@ -8577,7 +8525,7 @@ static bool is_exact(void) {
          && isinf(one / x[3]) && x[4] * x[0] > 0 && x[5] != (double)tenth;
 }
 
-/* All programs begin here, each with its own Program. */
+/* All programs begin here. */
 static int sink_main(const Program *program, int argc, char **argv) {
   Settings s;
   Error e = {0};
@@ -8593,7 +8541,7 @@ static int sink_main(const Program *program, int argc, char **argv) {
   const Verb *v = verb_find(program, name);
   s.argv = argv + 2;
   s.argc = argc - 2;
-  if (!v && program->other) {   /* the name is a word of this verb */
+  if (!v && program->other) {   /* the name is a word of that verb */
     v = program->other;
     s.argv--;
     s.argc++;

@@ -2,13 +2,13 @@
  * SPDX-License-Identifier: MIT
  *
  * sink.c's masthead has the formula, the letters and the contents; the types of
- * later parts stand there before chapter 8. [B,N,C] is the shape of an array.
+ * later parts stand before its chapter 8. [B,N,C] is the shape of an array.
  * y = x W has row vectors and W [in, out], as in the paper. dw, the gradient of
  * w, has w's shape; a backward adds to it.
  *
- * Errors: a function that can fail returns 0 or a status and fills one line of
- * text (struct Error). Only main prints and exits. Status 1: a file, the data,
- * the numbers or a check; 2: wrong usage. */
+ * Errors: a function that can fail returns 0 or a status, and fills an Error
+ * that only main prints. Status 1: a file, the data, the numbers or a check; 2:
+ * wrong usage. */
 #ifndef SINK_H
 #define SINK_H
 
@@ -17,13 +17,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* A float must be computed as a float (16 widens halves alone): 13.3 rounds by
- * adding, which x87's digits break. */
+/* Floats must be computed as floats: x87's further digits break 13.3, which
+ * rounds by adding. (Method 16 widens halves only.) */
 #if FLT_EVAL_METHOD % 16 || (defined __TINYC__ && defined __i386__)
 #error "sink: expected FLT_EVAL_METHOD 0. Try: -msse2 -mfpmath=sse; s390x: -fexcess-precision=fast"
 #endif
-/* Fast-math changes the numbers, and loses NaN. No compiler tells all of it:
- * sink_main tries, at run time, whether sums keep their order. */
+/* Fast-math changes numbers and loses NaN. Its macros do not show all of it, so
+ * sink_main tests the arithmetic, too. */
 #if defined __FAST_MATH__ || defined __ASSOCIATIVE_MATH__ \
     || defined __RECIPROCAL_MATH__ || defined __NO_SIGNED_ZEROS__ \
     || (defined __FINITE_MATH_ONLY__ && __FINITE_MATH_ONLY__)
@@ -39,7 +39,7 @@ typedef float real;
 #define REAL_EPS 1.1920928955078125e-07
 #endif
 
-/* Counts and offsets: signed, to mix with int; so wide that none overflows. */
+/* Counts and offsets: signed, to mix with int; too wide to overflow. */
 typedef long long idx;
 static inline idx at_most(idx n, idx most) { return n < most ? n : most; }
 
@@ -66,10 +66,9 @@ typedef struct Rng {
 #define SQRT_2_OVER_PI  0.79788456080286535588
 
 /* ---------- 1  Config and variants
- * The first row of an axis is the paper's default: 0 everywhere is the baseline.
- * SIM_EXP is `--sim exp`; SIM_ROWS counts the rows. A companion (data/) brings
- * further rows, fields and tensors by the MORE_ macros, before it includes
- * sink.c. */
+ * The first row of an axis, 0, is the paper's default. SIM_EXP is `--sim exp`;
+ * SIM_ROWS counts the rows. A companion (data/) adds rows, fields and tensors
+ * by the MORE_ macros before it includes sink.c. */
 #ifndef MORE_CONFIG
 #define MORE_CONFIG             /* fields of Config */
 #define MORE_NORM               /* of Norm */
@@ -83,11 +82,11 @@ typedef struct Rng {
 #define MORE_NORMALIZERS
 #define MORE_EXTRAS
 #define MORE_OPTIMIZERS
-#define MORE_CHOICES            /* axes besides */
+#define MORE_CHOICES            /* further axes */
 #define MORE_VARIANTS           /* rows of VARIANTS */
 #define MORE_RESOLVE(c, e) 0    /* 0, or 2 and an error: rows that do not fit */
-#define MORE_DUMP(d)            /* arrays of a dump besides */
-#define MORE_SETUP(m, e) 0      /* fills in the seams of a model (chapter 2) */
+#define MORE_DUMP(d)            /* further arrays of a dump */
+#define MORE_SETUP(m, e) 0      /* fills in a model's seams (14.3) */
 #endif
 
 #define CHOICE_ROWS(axis, ...)                                                 \
@@ -115,18 +114,18 @@ CHOICE(VALUE, VALUE_ZERO, VALUE_E1, VALUE_ONES);
 CHOICE(INIT, INIT_TORCH, INIT_AUTHORS, INIT_GPT2);
 CHOICE(SCHEDULE, SCHEDULE_CONSTANT, SCHEDULE_COSINE);
 CHOICE(OPTIMIZER, OPTIMIZER_ADAMW, OPTIMIZER_SGD MORE_OPTIMIZERS);
-CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);    /* the rows that it reads */
+CHOICE(METRIC, METRIC_REAL, METRIC_PLUS1);    /* which rows it reads */
 enum { VOCAB_DEFAULT = 2048, SINK_TOKENS = 16 };
 
-/* The model: one row chosen on each axis. Integers and doubles only, so that
- * the table of options (chapter 16) treats every field alike. */
+/* The model: one row on each axis. All fields are int or double, so that the
+ * table of options (chapter 16) treats them alike. */
 typedef struct Config {
   int layers, heads;            /* L, H */
   int kv_heads;                 /* K; 0 means H */
   int dim, head_dim, ffn;       /* C, D (0 means C / H), F */
   int vocab, context;           /* V (0 means VOCAB_DEFAULT); the longest T */
   int pos;                      /* POS_* */
-  int rotary_dims;              /* r: how many dims rotate; 0 means D */
+  int rotary_dims;              /* r: dims that rotate; 0 means D */
   int rope_pairing;             /* PAIR_* */
   double rope_base;             /* 10000 */
   int norm, place;              /* NORM_*, PLACE_* */
@@ -140,14 +139,14 @@ typedef struct Config {
   int extra_shared;             /* one k* for all heads: Table 12 right */
   int extra_dims, extra_order;  /* d_a learned dims, 0 means D: Table 13 */
   int extra_value;              /* VALUE_*: the fixed v* of Table 5 */
-  double extra_norm;            /* and its length */
+  double extra_norm;            /* its length m */
   int vbias;                    /* a switch: the V biases of Table 4 */
   int sink_token;               /* how many rows x* stand before the text */
   int window, prefix;           /* w keys, 0: all (Figure 6); p (Figure 5) */
   MORE_CONFIG
 } Config;
 
-/* A named row of the paper, its Sink_1 in percent and its loss as printed:
+/* A row of the paper, with Sink_1 in percent and the loss in nats as printed:
  * "sigmoid", "--sim sigmoid --normalizer one", "Table 15, 2", "0.44", "3.70" */
 typedef struct Variant {
   const char *name, *flags, *source, *sink, *loss;
@@ -162,40 +161,40 @@ typedef struct Acts Acts;
 typedef struct LayerActs LayerActs;
 struct Step;
 
-/* A tensor carries its gradient. y = x W takes `rows` numbers to `cols`. */
+/* A tensor and its gradient. y = x W maps `rows` numbers to `cols`. */
 typedef struct Tensor {
   char name[32];                /* "l0.wq" */
   int rank, rows, cols;         /* row-major; a vector has rank 1 and cols 1 */
-  int init, layer;              /* how it starts; its block, or -1 */
-  int fan_in;                   /* of its map: rows; of a bias its matrix's */
-  double start;                 /* the number, where it is not drawn */
+  int init, layer;              /* INITIAL_*; its block, or -1 */
+  int fan_in;                   /* rows; for a bias its matrix's */
+  double start;                 /* its first value, if not drawn */
   bool matrix;                  /* decayed under --decay matrices */
   real *w, *d;                  /* NULL where the variant has none */
   struct Tensor *bias;          /* b [cols] of y = x W + b, or NULL */
-  /* NULL, or y [n,out] = x [n,in] W of a companion, whose W lies elsewhere;
-   * W^T where transposed */
+  /* NULL, or a companion's y [n,out] = x [n,in] W, or W^T, for a W that lies
+   * elsewhere, in `stored` */
   void (*product)(const struct Tensor *W, bool transposed, real *y,
                   const real *x, idx n);
-  void *stored;                 /* for that */
+  void *stored;
 } Tensor;
 
 typedef struct Norm {
   Tensor g, b;                  /* gain [C]; bias [C], of LayerNorm alone */
   double eps;
-  /* NULL, or what a companion has in place of 3.2 */
+  /* NULL, or a companion's in place of 3.2 */
   void (*forward)(const struct Norm *w, real *y, const real *x, idx rows);
   void (*backward)(struct Norm *w, real *dx, const real *dy, const real *x,
                    real *stat, idx rows);
   MORE_NORM
 } Norm;
 
-/* What mixes tokens in block l, or feeds each forward: from x [B,N,C] to y. */
+/* Block l's token mixer or feed-forward: from x to y [B,N,C]. */
 typedef void Sublayer(const Model *m, Acts *a, int l, real *y, const real *x,
                       int B, idx N);
 
 /* The parameters of one block. */
 struct Layer {
-  Norm norm1, norm2;            /* before, or behind, MHSA and FFN */
+  Norm norm1, norm2;            /* before, or after, MHSA and FFN */
   Tensor wq, wk, wv, wo;        /* [C,H*D] [C,K*D] [C,K*D] [H*D,C] (3.9: [D,C]) */
   Tensor bq, bk, bv, bo;        /* with linear biases */
   Tensor w1, w2, w3;            /* [C,F]; the gate's [C,F]; the last [F,C] */
@@ -209,14 +208,15 @@ struct Layer {
   MORE_LAYER
 };
 
-/* Which row of scores a function of the seams is called for. */
+/* The row of scores that a seam is called for. */
 typedef struct RowAt {
   int l;                        /* block, from 0 */
   idx b, h, i;                  /* sequence, head, query */
   idx lo;                       /* z[1 + j] is the score of key lo + j */
 } RowAt;
 
-/* How a row of scores becomes weights (3.6, 14.1). c: the model's. */
+/* How scores z [n] become weights a [n]. The paper's: row, row_metric (3.6),
+ * row_forward, row_backward, row_normalizer (14.1). */
 typedef struct RowKind {
   real (*plain)(const Config *c, idx n, const real *z, real *a, real *deriv,
                 real *dlogz);
@@ -227,17 +227,18 @@ typedef struct RowKind {
   void (*metric)(const Config *c, idx n, const real *a, real Z, real *m);
 } RowKind;
 
-/* SEAMS: what a companion puts in place of a part of the paper's decoder, or
- * adds to it. MORE_SETUP fills them in; in ./sink all are NULL but `row`. */
+/* SEAMS: what a companion adds to the paper's decoder or replaces in it.
+ * MORE_SETUP fills them in; in ./sink all are NULL but `row`. A number names
+ * the section that calls. */
 typedef struct Seams {
   const RowKind *row;
   const char *forward_only;     /* the flag of a part without a backward */
   /* 2: appends the tensors of block l that follow `after`; how many more than
-   * 60 a block may have; does block l lack a tensor of the paper's? */
+   * 64 a block may have; does block l lack a tensor of the paper's? */
   void (*tensors)(Model *m, int l, const Tensor *after);
   int tensor_room;
   bool (*lacks)(const Model *m, int l, const char *name);
-  /* 3.1: rows [T,C] from ids [T]; backward of all B sequences, dh [B,N,C] */
+  /* 3.1: rows [T,C] from ids [T]; backward from dh [B,N,C] */
   void (*embed)(const Model *m, Acts *a, const int *ids, int T, real *rows);
   void (*embed_backward)(Model *m, Acts *a, const int *ids, int B, int T,
                          const real *dh);
@@ -247,37 +248,37 @@ typedef struct Seams {
                  real *y);
   void (*scores_backward)(Model *m, const Acts *a, const RowAt *at, idx n,
                           real *dz, const real *y);
-  /* 3.7: weights a [1+n] behind Z; da before delta is taken */
+  /* 3.7: weights a [1+n], divided by Z; their da, before delta */
   void (*weights)(const Model *m, const Acts *a, const RowAt *at, idx n,
                   real *weight);
   void (*weights_backward)(const Model *m, const Acts *a, const RowAt *at,
                            idx n, const real *weight, real *da);
-  /* 3.7: before, and behind, the heads of a block in the backward */
+  /* 3.7: before (begin) and after the heads of a block's backward */
   void (*slots)(Model *m, Acts *a, int l, int B, idx N, bool begin);
-  /* 4: behind q, k, v, before they rotate; x is what W_Q reads */
+  /* 4: after q, k, v, before they rotate; x is what W_Q reads */
   void (*qkv)(const Model *m, Acts *a, int l, real *k, real *v, const real *x,
               idx rows);
   void (*qk_backward)(Model *m, Acts *a, int l, idx rows);
   void (*v_backward)(Model *m, Acts *a, int l, real *dx, const real *x,
                      idx rows);
-  /* 4: from la->o, heads as they come, to la->o, what W_O reads; with v+ */
+  /* 4: takes la->o from the heads' outputs to what W_O reads, with v+ */
   void (*leave)(const Model *m, Acts *a, int l, const real *v, idx rows);
   void (*leave_backward)(Model *m, Acts *a, int l, int B, idx N);
   void (*block)(const Model *m, Acts *a, int l, int B, idx N); /* 4: a block */
   void (*block_backward)(Model *m, Acts *a, int l, int B, idx N);
-  /* 5: logits y [R,V] of rows [R,C]; from a->logits, dy, to a->dslice; the loss */
+  /* 5: logits y [R,V] of rows [R,C]; a->dslice from dy in a->logits; the loss */
   void (*logits)(const Model *m, Acts *a, const real *rows, idx R, real *y);
   void (*logits_backward)(Model *m, Acts *a, idx R);
   bool (*loss)(const Model *m, Acts *a, const int *targets, int B, int T,
                double *mean);
-  /* 5: an optimiser besides, and the scratch of its step of t: 0 where AdamW
-   * steps t; t NULL: the most */
+  /* 5: another optimiser's step of t; its scratch, 0 if AdamW steps t, the most
+   * of all if t is NULL */
   void (*step)(const struct Step *s, Tensor *t, real *m1, real *scratch);
   idx (*step_room)(const Model *m, const Tensor *t);
-  /* 14: arrays besides, placed by arena_take; la: of a block, or NULL */
+  /* 14: further arrays, placed by arena_take; la: a block's, or NULL */
   void (*room)(const Model *m, Acts *a, LayerActs *la, bool keeps);
-  /* around the forwards of an evaluation, which read a file so many times; 0,
-   * or a forward's error */
+  /* around an evaluation whose forwards read a file `passes` times; 0, or the
+   * status of a forward's error */
   void (*begin)(const Model *m, double passes, bool loss, bool quiet);
   void (*end)(const Model *m, const Error *e);
   int (*fault)(const Model *m, Error *e);
@@ -292,9 +293,9 @@ struct Model {
   Norm normf;                   /* the final norm, absent under post-norm */
   Tensor wcls;                  /* [C,V], absent where it is tied */
   Layer *layer;                 /* [L] */
-  Tensor **all;                 /* [n_tensors] all of these, in one order */
+  Tensor **all;                 /* [n_tensors] all tensors, in one order */
   int n_tensors;
-  idx count;                    /* numbers in params; all tensors end to end */
+  idx count;                    /* numbers in params, tensors end to end */
   real *params, *grads;         /* grads: NULL in a model that only evaluates */
   Seams seams;
   bool plain;                   /* --plain: 3.7's loops, no tiles */
@@ -307,7 +308,7 @@ void model_free(Model *m);
 
 /* ---------- 4  The block and the model */
 
-/* What one block keeps from forward to backward, for B sequences of N rows. */
+/* What a block keeps from forward to backward, for B sequences of N rows. */
 struct LayerActs {
   const real *x;                /* [B,N,C] the block's input h^{l-1} */
   real *n1, *n1stat;            /* [B,N,C] norm 1's output; [B,N,2] mu, 1/sigma */
@@ -323,15 +324,15 @@ struct LayerActs {
   MORE_LAYER_ACTS
 };
 
-/* Maps that attention fills when asked: z_ij, scale s_ij / Z_i, m_ij; 0 where
- * invisible. [B,H,N,S] or NULL, columns in the order *, x*, 1..T. */
+/* Maps [B,H,N,S] or NULL, for attention to fill: z_ij, scale s_ij / Z_i, m_ij;
+ * 0 where invisible. Columns are *, x*, 1..T. */
 typedef struct Probe { real *z, *weight, *metric; } Probe;
 
-enum { SLICE = 160 };           /* rows of logits that exist at a time */
+enum { SLICE = 160 };           /* rows of logits at a time */
 
 struct Acts {
   int B, T, N;                  /* room; a forward may use less of it */
-  idx past;                     /* rows in the cache before a forward's own */
+  idx past;                     /* cached rows before a forward's own */
   LayerActs *layer;             /* [L] */
   real *h0;                     /* [B,N,C] H^0 */
   const real *h, *nf;           /* [B,N,C] the stream; its final norm */
@@ -341,7 +342,7 @@ struct Acts {
   real *cosine, *sine;          /* [N,r/2] of the rotations */
   real *sinusoid;               /* [N,C] absolute positions */
   real *bias, *dbias;           /* [H,2N-1] b_h(i-j) at N-1 + j-i; [B,H,2N-1] */
-  real *dh, *dx, *dn;           /* [B,N,C] gradients that go down the stack */
+  real *dh, *dx, *dn;           /* [B,N,C] gradients, down the stack */
   real *dq, *dk, *dv;           /* like q, k, v */
   real *dout, *dosum;           /* like o, osum */
   real *dphi, *df1, *df2;       /* like q: scratch of phi; like f1, f2 */
@@ -351,51 +352,51 @@ struct Acts {
   real *slice, *dslice;         /* [SLICE,C] rows on the way to the loss */
   real *logits;                 /* [SLICE,V] */
   double *loss_row;             /* [B,T] -log p of a target; -1: not scored */
-  int threads;                  /* how many pieces scratch has */
+  int threads;                  /* pieces of scratch */
   double seen, cpu, lost, retry;   /* seconds: how a pass keeps pace (14.2) */
   idx size;
   real *arena;                  /* all arrays, `size` numbers */
   MORE_ACTS
 };
 
-/* What outlives a block's forward: nothing, and all blocks share the memory of
- * one; everything, for a backward; its keys and values, for later rows. */
+/* What outlives a block's forward: nothing, so all blocks share the memory of
+ * one; everything, for a backward; keys and values, for later rows. */
 enum { ACTS_ONE, ACTS_ALL, ACTS_KEYS };
 int acts_create(Acts *a, const Model *m, int B, int T, int what, Error *e);
 void acts_free(Acts *a);
 
-/* Attention of block l (3.7) by tiles: chapter 14. */
+/* Attention of block l (3.7) in tiles (14.2). */
 extern const RowKind PAPER_ROW;
 void tiled_forward(const Model *m, Acts *a, int l, int B, idx R);
 void tiled_backward(Model *m, Acts *a, int l, int B, idx N);
 
 /* ---------- 6  The sink metrics */
 
-enum { EPS_MOST = 12 };         /* thresholds at a time */
+enum { EPS_MOST = 12 };         /* most thresholds at a time */
 
-/* Means over sequences of all that is measured, by block, then head. */
+/* What a measurement finds, as means over sequences. */
 typedef struct Sinks {
   int L, H, T, N, S, batch;
   int n;                        /* sequences so far */
   int heads;                    /* in all blocks that attend */
-  bool *attends;                /* [L]; others are in no mean over heads */
+  bool *attends;                /* [L]; if false, in no mean over heads */
   double even, even_self;       /* alpha_1 of even rows; alpha_self */
   int n_eps;
   double eps[EPS_MOST];
-  int starts;                   /* of these, at the start of a document */
+  int starts;                   /* sequences that start a document */
   char bad[64];                 /* where a NaN was met, or "" */
   double *alpha;                /* [L,H,S] alpha_k */
   double *over;                 /* [n_eps,L,H,S] share with alpha_k > eps */
-  double *entropy, *mass, *raw; /* [L,H] nats of a row; sum of its weights, |..| */
+  double *entropy, *mass, *raw; /* [L,H] nats of a row; its weights' sum; |..| */
   double *self, *prev;          /* [L,H] mean m_ii, m_i,i-1 over rows 2 .. T */
-  double *weighing;             /* [L,H] rows with a weight that is not 0 */
+  double *weighing;             /* [L,H] rows with a nonzero weight */
   double *plain_entropy;        /* [L,H] -sum m log m */
   double *hnorm, *prenorm;      /* [L+1,N] |h_n^l|; [L,N] before a post-norm */
   double *qnorm, *knorm, *vnorm;   /* [L,N] means over heads */
   double *cosine, *product;     /* [L,H,2] cos(q_t, k_j), |q_t| |k_j| */
   double massive, median;       /* largest |h| over blocks; median |h| there */
   double loss;                  /* mean cross-entropy, with targets */
-  double *sums;                 /* [n_sums] all of the arrays above */
+  double *sums;                 /* [n_sums] all arrays above */
   idx n_sums;
   Probe *probe;                 /* [L] */
   real *maps, *extreme;         /* [2,batch,H,N,S]; [batch,N,C] */
